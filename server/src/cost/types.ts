@@ -1,0 +1,41 @@
+/** An amount that depends on the number of pods, the price, or both. US dollars. */
+export interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** What a workload costs while it runs. Rendered as is into the JSON report. */
+export interface CostEstimate {
+  readonly currency: 'USD';
+  readonly hourly: Range;
+  /** 730 hours. */
+  readonly monthly: Range;
+  /** What it costs an hour with no traffic or work: replicas at their floor. */
+  readonly idleHourly: number;
+  readonly spotHourly: Range | null;
+  readonly basis: readonly CostBasis[];
+  readonly assumptions: readonly string[];
+}
+
+/** One price that the estimate rests on. */
+export interface CostBasis {
+  readonly podSet: string;
+  readonly provider: string;
+  readonly region: string;
+  readonly instanceType: string;
+  readonly pricing: 'on-demand' | 'spot' | 'reserved';
+  readonly instanceHourly: number;
+  /** The part of the instance that one pod takes. */
+  readonly share: number;
+  readonly asOf: string | null;
+  readonly source: string;
+}
+
+/** The estimate, or why there is none and what would make one possible. */
+export interface CostResult {
+  readonly cost: CostEstimate | null;
+  /** One sentence when cost is null; null otherwise. */
+  readonly problem: string | null;
+  /** The price of one pod's devices over the whole catalogue, when the GPU is not known: for the hover's range. */
+  readonly missing: 'gpu' | 'price' | 'count' | null;
+}

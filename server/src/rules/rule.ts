@@ -1,0 +1,82 @@
+import type { CostResult } from '../cost/types.ts';
+import type { ModelOptions } from '../model/options.ts';
+import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { Span, TextEdit } from '../yaml/span.ts';
+
+/** SARIF has error, warning and note; LSP's four levels are used here. */
+export type Severity = 'error' | 'warning' | 'info' | 'hint';
+
+export const topics = [
+  'gpu-request', 'sharing', 'mig', 'toleration', 'placement', 'spot', 'checkpoint', 'scale-to-zero', 'autoscaling', 'cost', 'memory-fit',
+  'parallelism', 'shm', 'gang', 'network', 'image-pin', 'training', 'quota', 'cluster', 'syntax', 'other',
+] as const;
+export type Topic = (typeof topics)[number];
+
+/** A change that a person may accept. */
+export interface Fix {
+  /** What it will do, in the imperative. */
+  readonly title: string;
+  /** Safe: the object was rejected (or the value meaningless) before, and the edit changes neither what runs, where, with which rights, nor what is kept. */
+  readonly safe: boolean;
+  /** Offsets of the document's text. */
+  readonly edits: readonly TextEdit[];
+}
+
+/** Rule id -> the severity to use instead of the rule's own; `off` silences it. */
+export type RulesOptions = Readonly<Record<string, Severity | 'off'>>;
+
+/** What a rule says about one place. Spans are of the document. */
+export interface Finding {
+  readonly rule: string;
+  readonly topic: Topic;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly span: Span;
+  readonly workload: Workload | null;
+  readonly container: string | null;
+  readonly fixes: readonly Fix[];
+  /** US dollars an hour that following the advice would save. */
+  readonly saving: number | null;
+}
+
+/** What a rule hands over; the runner adds the rest. */
+export interface Report {
+  readonly message: string;
+  readonly span: Span;
+  readonly fixes?: readonly (Fix | undefined)[];
+  readonly saving?: number | undefined;
+  /** For the cases that are graver or milder than the rule's default. */
+  readonly severity?: Severity;
+}
+
+/** What a rule may look at besides the thing it visits. */
+export interface RuleContext {
+  readonly document: YamlDocument;
+  readonly options: ModelOptions;
+  readonly manifest: Manifest;
+  costOf(workload: Workload): CostResult;
+  report(report: Report): void;
+}
+
+export interface WorkloadContext extends RuleContext {
+  readonly workload: Workload;
+}
+export interface PodSetContext extends WorkloadContext {
+  readonly podSet: PodSet;
+}
+
+/** One rule. The runner walks, the rule looks: it subscribes to the level it needs. */
+export interface Rule {
+  readonly topic: Topic;
+  readonly severity: Severity;
+  readonly manifest?: (manifest: Manifest, context: RuleContext) => void;
+  readonly workload?: (workload: Workload, context: WorkloadContext) => void;
+  readonly podSet?: (podSet: PodSet, context: PodSetContext) => void;
+  readonly container?: (container: Container, context: PodSetContext) => void;
+}
+
+/** Gives a rule its type. The id is the file's name. */
+export function defineRule(rule: Rule): Rule {
+  return rule;
+}

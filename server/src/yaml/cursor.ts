@@ -1,0 +1,117 @@
+import type { YamlEntry, YamlNode } from './node.ts';
+import type { Span } from './span.ts';
+
+/**
+ * A place in a document: a node and the way that led to it. The same aliased node is two places, so the way is kept here
+ * and not in the node. Fixes are made from cursors, because an edit needs the surroundings.
+ */
+export interface Cursor {
+  readonly node: YamlNode;
+  /** The entry that holds the node, when its parent is a mapping. */
+  readonly entry: YamlEntry | undefined;
+  /** The key or the index under which the parent holds it. */
+  readonly step: string | number | undefined;
+  readonly parent: Cursor | undefined;
+  /** An alias or a merge key was crossed on the way: an edit here also changes other places. */
+  readonly shared: boolean;
+}
+
+/** A value with its place. */
+export interface Located<T> {
+  readonly value: T;
+  readonly at: Cursor;
+}
+
+/** The cursor on the root of a document. */
+export function rootCursor(node: YamlNode): Cursor {
+  return { node, entry: undefined, step: undefined, parent: undefined, shared: false };
+}
+
+/** The value under a path of keys and indices, or undefined as soon as a step is missing or the node is of another kind. */
+export function at(cursor: Cursor | undefined, ...path: readonly (string | number)[]): Cursor | undefined {
+  let here = cursor;
+  for (const step of path) {
+    if (here === undefined) return undefined;
+    here = child(here, step);
+  }
+  return here;
+}
+
+/** The items of a sequence; nothing for any other node. */
+export function items(cursor: Cursor | undefined): readonly Cursor[] {
+  if (cursor?.node.kind !== 'seq') return [];
+  return cursor.node.items.map((item, index) => ({
+    node: item.value,
+    entry: undefined,
+    step: index,
+    parent: cursor,
+    shared: cursor.shared || item.shared,
+  }));
+}
+
+/** The values of a mapping, in order; `step` is the key. Nothing for any other node. */
+export function entries(cursor: Cursor | undefined): readonly Cursor[] {
+  if (cursor?.node.kind !== 'map') return [];
+  return cursor.node.entries.map((entry) => ofEntry(cursor, entry));
+}
+
+/** The key of an entry's cursor; the empty string for items and the root. */
+export function keyOf(cursor: Cursor): string {
+  return typeof cursor.step === 'string' ? cursor.step : '';
+}
+
+/** Where the value stands. */
+export function spanOf(cursor: Cursor): Span {
+  return cursor.node.span;
+}
+
+/** Where the key stands; for an item or the root, where the value starts. */
+export function keySpanOf(cursor: Cursor): Span {
+  return cursor.entry?.keySpan ?? { start: cursor.node.span.start, end: cursor.node.span.start };
+}
+
+/** A string value. Numbers and booleans are not strings: Kubernetes refuses them where it wants one. */
+export function asString(cursor: Cursor | undefined): string | undefined {
+  return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'string' ? cursor.node.value : undefined;
+}
+
+/** A scalar as text however it is written (8, "8", true): for quantities, ports, and labels that should have been quoted. */
+export function asText(cursor: Cursor | undefined): string | undefined {
+  if (cursor?.node.kind !== 'scalar' || cursor.node.value === null) return undefined;
+  return cursor.node.source;
+}
+
+export function asNumber(cursor: Cursor | undefined): number | undefined {
+  return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'number' ? cursor.node.value : undefined;
+}
+
+export function asBoolean(cursor: Cursor | undefined): boolean | undefined {
+  return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'boolean' ? cursor.node.value : undefined;
+}
+
+/** Written, but with nothing behind it, or with an explicit null. */
+export function isNull(cursor: Cursor): boolean {
+  return cursor.node.kind === 'scalar' && cursor.node.value === null;
+}
+
+/** The value is a template expression or a placeholder, so nothing is known of it. */
+export function isTemplated(cursor: Cursor | undefined): boolean {
+  return cursor?.node.kind === 'scalar' && cursor.node.templated;
+}
+
+/** A mapping or sequence into which a template may put what cannot be seen. */
+export function isOpen(cursor: Cursor | undefined): boolean {
+  return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.open;
+}
+
+function child(cursor: Cursor, step: string | number): Cursor | undefined {
+  const { node } = cursor;
+  if (typeof step === 'number') return items(cursor)[step];
+  if (node.kind !== 'map') return undefined;
+  const entry = node.entries.find((candidate) => candidate.key === step);
+  return entry && ofEntry(cursor, entry);
+}
+
+function ofEntry(cursor: Cursor, entry: YamlEntry): Cursor {
+  return { node: entry.value, entry, step: entry.key, parent: cursor, shared: cursor.shared || entry.shared };
+}

@@ -1,0 +1,2 @@
+import type { YamlFile } from './node.ts';
+export declare function parseYaml(text: string): YamlFile;

@@ -1,0 +1,45 @@
+/**
+ * A half-open range of UTF-16 code units (JavaScript string offsets, which are also LSP's default columns).
+ *
+ * Spans of nodes are relative to the text of their YAML document, not to the file: an edit in one document of a file
+ * moves no span of another. `YamlDocument.base` is what turns one into the other.
+ */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One replacement in a text. Edits of one fix never overlap; an insertion has an empty span. */
+export interface TextEdit {
+  readonly span: Span;
+  readonly newText: string;
+}
+
+/** Moves a span by `offset` code units, for instance by a document's base to get a span of the file. */
+export function shiftSpan(span: Span, offset: number): Span {
+  return { start: span.start + offset, end: span.end + offset };
+}
+
+export function spansOverlap(a: Span, b: Span): boolean {
+  return a.start < b.end && b.start < a.end;
+}
+
+/**
+ * The text after all edits. Edits may be given in any order.
+ * @throws Error when two edits overlap: that is a bug in whoever made them, and applying them would damage the text.
+ */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  const ordered = [...edits].sort(byStart);
+  let result = '';
+  let at = 0;
+  for (const { span, newText } of ordered) {
+    if (span.start < at) throw new Error(`overlapping edits at offset ${span.start}`);
+    result += text.slice(at, span.start) + newText;
+    at = span.end;
+  }
+  return result + text.slice(at);
+}
+
+function byStart(a: TextEdit, b: TextEdit): number {
+  return a.span.start - b.span.start || a.span.end - b.span.end;
+}
