@@ -1,0 +1,58 @@
+import type { Range } from './types.ts';
+
+// One wording of amounts for hover, lens, report and CLI. Amounts are US dollars.
+
+/** Hours in a month, as clouds bill it: 365 x 24 / 12. */
+export const HOURS_PER_MONTH = 730;
+
+/** `$6.88/h`, `$0–$20.64/h`. */
+export function formatHourly(hourly: Range | number): string {
+  return `${formatRange(asRange(hourly), formatCents)}/h`;
+}
+
+/** `$5,022/month`, from an hourly amount. */
+export function formatMonthly(hourly: Range | number): string {
+  const { min, max } = asRange(hourly);
+  return `${formatRange({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH }, formatWhole)}/month`;
+}
+
+/** `8`, `0–3`, `0.25`; `?` where the number is not known. */
+export function formatCount(count: { readonly min: number | null; readonly max: number | null }): string {
+  const low = count.min === null ? '?' : formatNumber(count.min);
+  const high = count.max === null ? '?' : formatNumber(count.max);
+  return low === high ? low : `${low}–${high}`;
+}
+
+/** A number as people write it: no trailing zeros, three decimals at most. */
+export function formatNumber(value: number): string {
+  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 }).format(value);
+}
+
+/** `1 GPU`, `2 GPUs`, `0–3 pods`. */
+export function plural(count: number | { readonly min: number | null; readonly max: number | null }, noun: string): string {
+  const text = typeof count === 'number' ? formatNumber(count) : formatCount(count);
+  return `${text} ${noun}${text === '1' ? '' : 's'}`;
+}
+
+/** Dollars and cents: `$6.88`, `$20.60`; `<$0.01` for what would round to nothing. */
+function formatCents(amount: number): string {
+  if (amount === 0) return '$0';
+  if (amount < 0.005) return '<$0.01';
+  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(amount);
+}
+
+function formatWhole(amount: number): string {
+  if (amount === 0) return '$0';
+  if (amount < 1) return '<$1';
+  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }).format(amount);
+}
+
+function formatRange(range: Range, format: (amount: number) => string): string {
+  const low = format(range.min);
+  const high = format(range.max);
+  return low === high ? low : `${low}–${high}`;
+}
+
+function asRange(amount: Range | number): Range {
+  return typeof amount === 'number' ? { min: amount, max: amount } : amount;
+}
