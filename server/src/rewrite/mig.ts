@@ -5,6 +5,7 @@ import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
+import type { Fix } from './fix.ts';
 
 /** A legal slice of a GPU, with what it costs. */
 export interface MigOption {
@@ -61,5 +62,3 @@ export function rewriteToMig(
   const share = `${profile.memoryGiB} GB, ${profile.computeSlices} compute slice${profile.computeSlices === 1 ? '' : 's'}`;
   return { title: `Use MIG slice ${profile.name} (${share}) in ${container.name}`, safe: false, edits };
 }
-
-type Fix = { readonly title: string; readonly safe: boolean; readonly edits: readonly TextEdit[] };

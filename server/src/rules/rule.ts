@@ -1,8 +1,11 @@
 import type { CostResult } from '../cost/types.ts';
 import type { ModelOptions } from '../model/options.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Span, TextEdit } from '../yaml/span.ts';
+import type { Span } from '../yaml/span.ts';
+
+export type { Fix } from '../rewrite/fix.ts';
 
 /** SARIF has error, warning and note; LSP's four levels are used here. */
 export type Severity = 'error' | 'warning' | 'info' | 'hint';
@@ -12,16 +15,6 @@ export const topics = [
   'parallelism', 'shm', 'gang', 'network', 'image-pin', 'training', 'quota', 'cluster', 'syntax', 'other',
 ] as const;
 export type Topic = (typeof topics)[number];
-
-/** A change that a person may accept. */
-export interface Fix {
-  /** What it will do, in the imperative. */
-  readonly title: string;
-  /** Safe: the object was rejected (or the value meaningless) before, and the edit changes neither what runs, where, with which rights, nor what is kept. */
-  readonly safe: boolean;
-  /** Offsets of the document's text. */
-  readonly edits: readonly TextEdit[];
-}
 
 /** Rule id -> the severity to use instead of the rule's own; `off` silences it. */
 export type RulesOptions = Readonly<Record<string, Severity | 'off'>>;

@@ -1,0 +1,130 @@
+import { acceleratorResource } from '../catalog/index.ts';
+import type { Cursor, Located } from '../yaml/cursor.ts';
+import { asString, asText, at, entries, isNull, items, keyOf } from '../yaml/cursor.ts';
+import { lowerQuantity } from './quantity.ts';
+import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
+
+// What the fields of one pod spec say, before anything is concluded from them.
+
+/** Init containers, native sidecars and app containers, in the order in which they are written. */
+export function lowerContainers(pod: Cursor): readonly Container[] {
+  const init = items(at(pod, 'initContainers')).map((container) => {
+    const sidecar = asString(at(container, 'restartPolicy')) === 'Always';
+    return lowerContainer(container, sidecar ? 'sidecar' : 'init');
+  });
+  return [...init, ...items(at(pod, 'containers')).map((container) => lowerContainer(container, 'app'))];
+}
+
+/** @param name for the mappings that stand for a container without saying its name (KServe's `model:`) */
+export function lowerContainer(container: Cursor, type: Container['type'], name = ''): Container {
+  const resources = at(container, 'resources');
+  return {
+    type,
+    name: asText(at(container, 'name')) ?? name,
+    at: container,
+    image: text(at(container, 'image')),
+    command: items(at(container, 'command')).flatMap((item) => text(item) ?? []),
+    args: items(at(container, 'args')).flatMap((item) => text(item) ?? []),
+    env: items(at(container, 'env')).map((env) => ({
+      name: asText(at(env, 'name')) ?? '',
+      value: text(at(env, 'value')),
+      at: env,
+    })),
+    resources,
+    accelerators: lowerAccelerators(resources),
+    volumeMounts: items(at(container, 'volumeMounts')).map((mount) => ({
+      name: asText(at(mount, 'name')) ?? '',
+      mountPath: asText(at(mount, 'mountPath')) ?? '',
+      at: mount,
+    })),
+  };
+}
+
+/** The accelerator resources named in limits or requests. */
+export function lowerAccelerators(resources: Cursor | undefined): readonly AcceleratorRequest[] {
+  const limits = at(resources, 'limits');
+  const requests = at(resources, 'requests');
+  const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
+  const found: AcceleratorRequest[] = [];
+  for (const resource of names) {
+    const known = acceleratorResource(resource);
+    if (known === undefined) continue;
+    const limit = quantityAt(limits, resource);
+    const request = quantityAt(requests, resource);
+    found.push({ resource, form: known.form, limit, request, count: countOf(limit ?? request) });
+  }
+  return found;
+}
+
+export function lowerTolerations(pod: Cursor): readonly Toleration[] {
+  return items(at(pod, 'tolerations')).map((toleration) => ({
+    at: toleration,
+    key: text(at(toleration, 'key')),
+    operator: text(at(toleration, 'operator')),
+    value: text(at(toleration, 'value')),
+    effect: text(at(toleration, 'effect')),
+    tolerationSeconds: at(toleration, 'tolerationSeconds'),
+  }));
+}
+
+export function lowerVolumes(pod: Cursor): readonly Volume[] {
+  return items(at(pod, 'volumes')).map((volume) => ({
+    name: asText(at(volume, 'name')) ?? '',
+    source: entries(volume).map(keyOf).find((key) => key !== 'name') ?? 'emptyDir',
+    at: volume,
+  }));
+}
+
+/** The node labels that the pods need: nodeSelector, and required node affinity with `In`. */
+export function lowerSelectors(pod: Cursor): readonly Selector[] {
+  const plain = entries(at(pod, 'nodeSelector')).map((entry): Selector => ({
+    key: keyOf(entry),
+    values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
+    from: 'nodeSelector',
+    at: entry,
+  }));
+  return [...plain, ...lowerAffinity(pod)];
+}
+
+/** Terms are alternatives, so with several of them only a label that each one names is needed; its values add up. */
+function lowerAffinity(pod: Cursor): readonly Selector[] {
+  const required = at(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = items(at(required, 'nodeSelectorTerms')).map((term) =>
+    items(at(term, 'matchExpressions')).flatMap((expression): Selector[] => {
+      const key = asText(at(expression, 'key'));
+      if (key === undefined || asString(at(expression, 'operator')) !== 'In') return [];
+      const values = items(at(expression, 'values')).flatMap((value) => text(value) ?? []);
+      return [{ key, values, from: 'affinity', at: expression }];
+    }),
+  );
+  const [first, ...others] = terms;
+  if (first === undefined) return [];
+  return first.flatMap((selector): Selector[] => {
+    const alternatives = others.map((term) => term.find((other) => other.key === selector.key));
+    if (alternatives.includes(undefined)) return [];
+    return [{ ...selector, values: [...selector.values, ...alternatives.flatMap((other) => other?.values ?? [])] }];
+  });
+}
+
+/** A scalar as text with its place; undefined for null and for anything that is no scalar. */
+export function text(cursor: Cursor | undefined): Located<string> | undefined {
+  const value = asText(cursor);
+  return cursor === undefined || value === undefined ? undefined : { value, at: cursor };
+}
+
+function quantityAt(map: Cursor | undefined, resource: string): Quantity | undefined {
+  const value = at(map, resource);
+  return value && lowerQuantity(value);
+}
+
+function countOf(quantity: Quantity | undefined): number | null {
+  if (quantity === undefined || quantity.value === null) return null;
+  return Number.isInteger(quantity.value) && quantity.value >= 0 ? quantity.value : null;
+}
+
+/** A count of pods: the number written, the kind's default where nothing is, null where a template will say it. */
+export function lowerCount(cursor: Cursor | undefined, unset: number): number | null {
+  if (cursor === undefined || (isNull(cursor) && cursor.node.kind === 'scalar' && !cursor.node.templated)) return unset;
+  if (cursor.node.kind !== 'scalar' || cursor.node.templated) return null;
+  return typeof cursor.node.value === 'number' && cursor.node.value >= 0 ? cursor.node.value : null;
+}
