@@ -1,0 +1,111 @@
+import type { Cursor, Located } from '../../yaml/cursor.ts';
+import { asText, at, entries, keyOf } from '../../yaml/cursor.ts';
+import { lookUp } from '../manifest.ts';
+import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import type { Container, Scaling } from '../workload.ts';
+import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+
+/**
+ * KServe's InferenceService. Who can scale to zero, and the defaults:
+ * https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go
+ */
+export const kserveKinds: readonly KindEntry[] = [
+  { group: 'serving.kserve.io', kinds: ['InferenceService'], role: 'serving', lower: lowerInferenceService },
+];
+
+const components = ['predictor', 'transformer', 'explainer'] as const;
+
+/** A predictor names its model server by one of these keys; each stands for a container. `model` is the newer, general one. */
+const modelKeys = new Set([
+  'model', 'sklearn', 'xgboost', 'tensorflow', 'pytorch', 'triton', 'onnx', 'huggingface', 'pmml', 'lightgbm', 'paddle', 'mlflow', 'art',
+]); // prettier-ignore
+
+function lowerInferenceService(object: KindInput): KindLowering {
+  const spec = at(object.root, 'spec');
+  const mode = deploymentMode(object);
+  const podSets: PodSetSource[] = [];
+  for (const name of components) {
+    const component = at(spec, name);
+    if (component === undefined) continue;
+    const scaling = lowerScaling(component, mode, object.annotations);
+    podSets.push({
+      name,
+      pod: component,
+      metadata: component,
+      replicas: scaling.min,
+      pods: { min: scaling.floor, max: ceiling(component, scaling) },
+      containers: componentContainers(component),
+    });
+    const worker = at(component, 'workerSpec');
+    if (worker !== undefined) podSets.push(workerPods(worker, scaling.floor));
+  }
+  const predictor = at(spec, 'predictor');
+  return {
+    podSets,
+    retries: { limit: Number.POSITIVE_INFINITY, at: undefined },
+    scaling: predictor === undefined ? null : lowerScaling(predictor, mode, object.annotations),
+    partial: predictor === undefined,
+  };
+}
+
+function componentContainers(component: Cursor): readonly Container[] {
+  const models = entries(component).filter((entry) => modelKeys.has(keyOf(entry)));
+  return [...models.map((model) => lowerContainer(model, 'app', 'kserve-container')), ...lowerContainers(component)];
+}
+
+/** The head is one of pipelineParallelSize nodes; the workers are the others. */
+function workerPods(worker: Cursor, heads: number | null): PodSetSource {
+  const written = at(worker, 'pipelineParallelSize');
+  const nodes = lowerCount(written, 2);
+  const count = nodes === null || heads === null ? null : heads * Math.max(nodes - 1, 0);
+  return { name: 'worker', pod: worker, metadata: undefined, replicas: written, pods: { min: count, max: count } };
+}
+
+interface Mode {
+  readonly mechanism: Scaling['mechanism'];
+  readonly from: Scaling['mechanismFrom'];
+}
+
+/** Serverless and RawDeployment are the names of Knative and Standard before KServe 0.16. The shipped default is Knative. */
+function deploymentMode({ annotations, options }: KindInput): Mode {
+  const annotated = lookUp(annotations, 'serving.kserve.io/deploymentMode');
+  const name = annotated?.value ?? options.kserve.deploymentMode ?? 'Knative';
+  const from = annotated ? 'annotation' : options.kserve.deploymentMode ? 'config' : 'default';
+  if (name === 'Knative' || name === 'Serverless') return { mechanism: 'knative', from };
+  if (name !== 'Standard' && name !== 'RawDeployment') return { mechanism: 'unknown', from };
+  const autoscaler = lookUp(annotations, 'serving.kserve.io/autoscalerClass')?.value ?? 'hpa';
+  const mechanism = autoscaler === 'keda' || autoscaler === 'hpa' ? autoscaler : 'none';
+  return { mechanism, from };
+}
+
+function lowerScaling(component: Cursor, mode: Mode, annotations: readonly Located<string>[]): Scaling {
+  // A min-scale annotation wins: KServe writes minReplicas into it only where it is absent.
+  const annotation =
+    lookUp(annotations, 'autoscaling.knative.dev/min-scale') ?? lookUp(annotations, 'autoscaling.knative.dev/minScale');
+  const annotated = mode.mechanism === 'knative' ? annotation?.at : undefined;
+  const min = annotated ?? at(component, 'minReplicas');
+  const multiNode = at(component, 'workerSpec') !== undefined;
+  const mechanism = multiNode ? 'none' : mode.mechanism;
+  const written = annotated === undefined ? lowerCount(min, 1) : Number(asText(annotated) ?? Number.NaN);
+  const floor = written === null || Number.isNaN(written) ? null : written;
+  return {
+    mechanism,
+    mechanismFrom: mode.from,
+    min,
+    max: at(component, 'maxReplicas'),
+    owner: component,
+    minKey: 'minReplicas',
+    // An HPA cannot go to zero: KServe raises the floor to 1 without a word.
+    floor: mechanism === 'hpa' && floor !== null ? Math.max(floor, 1) : floor,
+    canReachZero: mechanism === 'knative' || mechanism === 'keda',
+  };
+}
+
+/** Unset or 0: no limit in Knative mode (so unknown), lifted to the floor by HPA and KEDA. */
+function ceiling(component: Cursor, scaling: Scaling): number | null {
+  const max = lowerCount(at(component, 'maxReplicas'), 0);
+  if (max === null || scaling.floor === null) return null;
+  if (max > 0) return Math.max(max, scaling.floor);
+  return scaling.mechanism === 'knative' || scaling.mechanism === 'unknown' ? null : scaling.floor;
+}
+

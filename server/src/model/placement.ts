@@ -1,0 +1,48 @@
+import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
+import { isInstanceTypeLabel } from './devices.ts';
+import type { ModelOptions } from './options.ts';
+import type { Capacity, Placement, Selector } from './workload.ts';
+
+/** Capacity, provider, region and instance type, from the selectors first and the config for what they leave open. */
+export function lowerPlacement(selectors: readonly Selector[], options: ModelOptions): Placement {
+  const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
+  const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
+  const instance = named.length === 1 ? instanceType(named[0] ?? '') : undefined;
+  const byLabel = selectors.find((selector) => providerOfLabel(selector.key) !== undefined);
+  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? instance?.provider ?? options.provider;
+  const providerFrom = byLabel?.from ?? (instance ? 'instance-type' : options.provider === null ? null : 'config');
+  return {
+    ...lowerCapacity(selectors, options),
+    provider,
+    // The config's region is one of the config's provider: it says nothing about another cloud.
+    region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
+    instanceType: instance?.name ?? null,
+    providerFrom,
+  };
+}
+
+/** A toleration lets pods onto spot nodes but does not send them there: only selectors count. */
+function lowerCapacity(selectors: readonly Selector[], options: ModelOptions): Pick<Placement, 'capacity' | 'capacityAt'> {
+  for (const selector of selectors) {
+    const capacities = new Set(selector.values.map(({ value }) => spotSelector(selector.key, value)));
+    const [only] = capacities;
+    if (capacities.size === 1 && only !== undefined) return { capacity: only as Capacity, capacityAt: selector.at };
+  }
+  return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
+}
+
+function lowerRegion(selectors: readonly Selector[]): string | null {
+  for (const { key, values } of selectors) {
+    const [value, ...others] = values.map((located) => located.value);
+    if (value === undefined || others.length > 0) continue;
+    if (key === 'topology.kubernetes.io/region') return value;
+    if (key === 'topology.kubernetes.io/zone') return regionOfZone(value);
+  }
+  return null;
+}
+
+/** us-east-1a (AWS), us-central1-a (Google), eastus-1 (Azure). */
+function regionOfZone(zone: string): string | null {
+  return /^([a-z]+-[a-z]+-\d+)[a-z]$/.exec(zone)?.[1] ?? /^([a-z]+-[a-z]+\d+)-[a-z]$/.exec(zone)?.[1] ?? /^([a-z]+\d?)-\d$/.exec(zone)?.[1] ?? null;
+}
+
