@@ -1,0 +1,49 @@
+import type { Word } from './shell.ts';
+
+/** A flag or an override on a command line, with the words that hold it. */
+export interface Flag {
+  /** Without dashes, with `-` for `_`: `--save_steps` and `--save-steps` are both `save-steps`. Hydra keys keep their dots. */
+  readonly name: string;
+  /** Undefined for a switch, which takes no value. */
+  readonly value: string | undefined;
+  /** The value holds an expansion of the shell or of Kubernetes, so it is not known. */
+  readonly dynamic: boolean;
+  readonly word: Word;
+}
+
+/** The flags among the words of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
+export function readFlags(words: readonly Word[]): readonly Flag[] {
+  const flags: Flag[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) continue;
+    const written = /^(?:-{1,2}|\+{1,2})?([A-Za-z_][\w./-]*)=/.exec(word.text);
+    if (written !== null) {
+      flags.push({
+        name: flagName(written[1] ?? ''),
+        value: word.text.slice(written[0].length),
+        dynamic: word.dynamic,
+        word,
+      });
+    } else if (/^--?[A-Za-z]/.test(word.text)) {
+      const next = words[at + 1];
+      const takes = next !== undefined && (!next.text.startsWith('-') || /^-\d/.test(next.text));
+      flags.push({
+        name: flagName(word.text.replace(/^-+/, '')),
+        value: takes ? next.text : undefined,
+        dynamic: word.dynamic || (takes && next.dynamic),
+        word,
+      });
+    }
+  }
+  return flags;
+}
+
+/** The last flag of any of these names: later ones win in every parser we know. */
+export function findFlag(flags: readonly Flag[], ...names: readonly string[]): Flag | undefined {
+  return flags.filter((flag) => names.includes(flag.name)).at(-1);
+}
+
+function flagName(written: string): string {
+  return written.replaceAll('_', '-').toLowerCase();
+}

@@ -1,0 +1,285 @@
+import { lexShell, type Token, type Word } from './shell-lexer.ts';
+
+export type { Word } from './shell-lexer.ts';
+
+export type Statement = SimpleCommand | Loop | Group;
+
+/** A program with its arguments. */
+export interface SimpleCommand {
+  readonly kind: 'command';
+  readonly words: readonly Word[];
+  /** `NAME=value` before the program, or alone. */
+  readonly assignments: readonly Word[];
+  /** Followed by `&`. */
+  readonly background: boolean;
+}
+
+/** `while`, `until` and `for`. */
+export interface Loop {
+  readonly kind: 'loop';
+  readonly keyword: 'while' | 'until' | 'for';
+  readonly condition: readonly Statement[];
+  readonly body: readonly Statement[];
+  readonly background: boolean;
+}
+
+/** What may run or not: the branches of `if` and `case`, a function's body, a subshell, a brace group. */
+export interface Group {
+  readonly kind: 'group';
+  readonly keyword: 'if' | 'case' | 'function' | 'subshell' | 'braces';
+  readonly body: readonly Statement[];
+  readonly background: boolean;
+}
+
+/** A container's command line, with the script of `sh -c` taken apart. */
+export interface CommandLine {
+  readonly statements: readonly Statement[];
+  /** A shell reads it: words may be expanded. */
+  readonly script: boolean;
+  /** False where something could not be read (an unclosed quote, a limit): what was read is right, but not all there is. */
+  readonly complete: boolean;
+}
+
+const maxScript = 200_000;
+const maxDepth = 40;
+
+/** What a container runs, as far as its `command` and `args` say. Never throws; linear in the length of the text. */
+export function readCommandLine(command: readonly string[], args: readonly string[]): CommandLine {
+  const items = [...command, ...args];
+  const script = shellScript(items);
+  if (script === undefined) {
+    const words = items.map((text, item) => ({ text, dynamic: text.includes('$('), item, start: 0, end: text.length }));
+    return { statements: words.length === 0 ? [] : [simple(words, [], false)], script: false, complete: true };
+  }
+  return readScript(items[script] ?? '', script);
+}
+
+/** The statements of a shell script, for instance one that a ConfigMap holds. */
+export function readScript(text: string, item = 0): CommandLine {
+  const tooLong = text.length > maxScript;
+  const lexed = lexShell(tooLong ? text.slice(0, maxScript) : text, item);
+  const parser: Parser = { tokens: lexed.tokens, at: 0, complete: lexed.complete && !tooLong };
+  const statements: Statement[] = [];
+  while (parser.at < parser.tokens.length) {
+    statements.push(...parseList(parser, 0));
+    // A stray closing word (`done`, `)`): step over it, the rest is still worth reading.
+    if (parser.at < parser.tokens.length) {
+      parser.at++;
+      parser.complete = false;
+    }
+  }
+  return { statements, script: true, complete: parser.complete };
+}
+
+/** Every simple command, whatever loops and groups it stands in, in the order of the text. */
+export function allCommands(statements: readonly Statement[]): readonly SimpleCommand[] {
+  return statements.flatMap((statement) => {
+    if (statement.kind === 'command') return [statement];
+    if (statement.kind === 'loop') return [...allCommands(statement.condition), ...allCommands(statement.body)];
+    return allCommands(statement.body);
+  });
+}
+
+/** The last part of a path: `/usr/bin/python3` is `python3`. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash', 'zsh', 'ksh']);
+
+/** The index of the item that is a shell's script; undefined where no shell reads one. */
+function shellScript(items: readonly string[]): number | undefined {
+  const start = items.findIndex((item) => !prefixWords.has(baseName(item)));
+  if (start < 0 || !shells.has(baseName(items[start] ?? ''))) return undefined;
+  for (let index = start + 1; index < items.length; index++) {
+    const item = items[index] ?? '';
+    if (!item.startsWith('-') && !item.startsWith('+')) return undefined;
+    if (!item.startsWith('--') && item.endsWith('c')) return index + 1 < items.length ? index + 1 : undefined;
+    if (item === '-o' || item === '+o' || item === '-O') index++;
+  }
+  return undefined;
+}
+
+/** What may stand before the shell without changing what it runs. */
+const prefixWords: ReadonlySet<string> = new Set(['tini', 'dumb-init', '--', 'exec', 'sudo', '-g', '-s', 'catatonit']);
+
+interface Parser {
+  readonly tokens: readonly Token[];
+  at: number;
+  complete: boolean;
+}
+
+const closing: ReadonlySet<string> = new Set(['done', 'do', 'fi', 'then', 'elif', 'else', 'esac', '}']);
+
+/** Statements up to (not including) one of the closing words, a `)` or the end. */
+function parseList(parser: Parser, depth: number): Statement[] {
+  const statements: Statement[] = [];
+  while (parser.at < parser.tokens.length) {
+    const token = parser.tokens[parser.at];
+    if (token === undefined || isOperator(token, ')') || isOperator(token, ';;')) break;
+    const word = reserved(token);
+    if (word !== undefined && closing.has(word)) break;
+    if (token.kind === 'operator' && token.text !== '(') {
+      parser.at++;
+      continue;
+    }
+    const statement = parseStatement(parser, depth);
+    if (statement !== undefined) statements.push(statement);
+  }
+  return statements;
+}
+
+function parseStatement(parser: Parser, depth: number): Statement | undefined {
+  const token = parser.tokens[parser.at];
+  if (token === undefined) return undefined;
+  if (depth > maxDepth) {
+    parser.complete = false;
+    parser.at = parser.tokens.length;
+    return undefined;
+  }
+  if (isOperator(token, '(')) {
+    parser.at++;
+    const body = parseList(parser, depth + 1);
+    expectOperator(parser, ')');
+    return { kind: 'group', keyword: 'subshell', body, background: takeBackground(parser) };
+  }
+  const word = reserved(token);
+  if (word === 'while' || word === 'until') {
+    parser.at++;
+    const condition = parseList(parser, depth + 1);
+    const body = parseDo(parser, depth);
+    return { kind: 'loop', keyword: word, condition, body, background: takeBackground(parser) };
+  }
+  if (word === 'for' || word === 'select') {
+    parser.at++;
+    while (parser.at < parser.tokens.length && reserved(parser.tokens[parser.at]) !== 'do') parser.at++;
+    const body = parseDo(parser, depth);
+    return { kind: 'loop', keyword: 'for', condition: [], body, background: takeBackground(parser) };
+  }
+  if (word === 'if') return parseIf(parser, depth);
+  if (word === 'case') return parseCase(parser, depth);
+  if (word === '{') {
+    parser.at++;
+    const body = parseList(parser, depth + 1);
+    expectWord(parser, '}');
+    return { kind: 'group', keyword: 'braces', body, background: takeBackground(parser) };
+  }
+  return parseCommand(parser, depth);
+}
+
+function parseDo(parser: Parser, depth: number): Statement[] {
+  expectWord(parser, 'do');
+  const body = parseList(parser, depth + 1);
+  expectWord(parser, 'done');
+  return body;
+}
+
+function parseIf(parser: Parser, depth: number): Statement {
+  const body: Statement[] = [];
+  parser.at++;
+  while (parser.at < parser.tokens.length) {
+    body.push(...parseList(parser, depth + 1));
+    const word = reserved(parser.tokens[parser.at]);
+    if (word !== 'then' && word !== 'elif' && word !== 'else') break;
+    parser.at++;
+  }
+  expectWord(parser, 'fi');
+  return { kind: 'group', keyword: 'if', body, background: takeBackground(parser) };
+}
+
+function parseCase(parser: Parser, depth: number): Statement {
+  const body: Statement[] = [];
+  parser.at++;
+  while (parser.at < parser.tokens.length) {
+    const token = parser.tokens[parser.at];
+    if (reserved(token) === 'esac') break;
+    // A pattern: everything up to its `)`.
+    while (parser.at < parser.tokens.length && !isOperator(parser.tokens[parser.at], ')')) {
+      if (reserved(parser.tokens[parser.at]) === 'esac') break;
+      parser.at++;
+    }
+    if (!isOperator(parser.tokens[parser.at], ')')) break;
+    parser.at++;
+    body.push(...parseList(parser, depth + 1));
+    if (isOperator(parser.tokens[parser.at], ';;')) parser.at++;
+  }
+  expectWord(parser, 'esac');
+  return { kind: 'group', keyword: 'case', body, background: takeBackground(parser) };
+}
+
+function parseCommand(parser: Parser, depth: number): Statement | undefined {
+  const words: Word[] = [];
+  const assignments: Word[] = [];
+  while (parser.at < parser.tokens.length) {
+    const token = parser.tokens[parser.at];
+    if (token === undefined) break;
+    if (token.kind === 'operator') {
+      // `name() { ... }` declares a function.
+      if (token.text === '(' && words.length === 1 && isOperator(parser.tokens[parser.at + 1], ')')) {
+        parser.at += 2;
+        while (isOperator(parser.tokens[parser.at], '\n')) parser.at++;
+        const body = parseStatement(parser, depth + 1);
+        return { kind: 'group', keyword: 'function', body: body === undefined ? [] : [body], background: false };
+      }
+      if (token.text.includes('<') || token.text.includes('>')) {
+        parser.at += parser.tokens[parser.at + 1]?.kind === 'word' ? 2 : 1;
+        continue;
+      }
+      if (token.text === '(' && words.length === 0) {
+        // An array: `NAME=(a b)`. Its items are no program.
+        while (parser.at < parser.tokens.length && !isOperator(parser.tokens[parser.at], ')')) parser.at++;
+        parser.at++;
+        continue;
+      }
+      if (token.text === '(') {
+        parser.complete = false;
+        parser.at++;
+        continue;
+      }
+      break;
+    }
+    parser.at++;
+    if (reserved(token) === '!' && words.length === 0) continue;
+    if (words.length === 0 && isAssignment(token.word.text)) assignments.push(token.word);
+    else words.push(token.word);
+  }
+  if (words.length === 0 && assignments.length === 0) {
+    // Nothing was consumed only on an operator; step over it so that the walk always advances.
+    if (parser.tokens[parser.at]?.kind === 'operator') parser.at++;
+    return undefined;
+  }
+  return simple(words, assignments, takeBackground(parser));
+}
+
+function simple(words: readonly Word[], assignments: readonly Word[], background: boolean): SimpleCommand {
+  return { kind: 'command', words, assignments, background };
+}
+
+function takeBackground(parser: Parser): boolean {
+  if (!isOperator(parser.tokens[parser.at], '&')) return false;
+  parser.at++;
+  return true;
+}
+
+function expectWord(parser: Parser, text: string): void {
+  if (reserved(parser.tokens[parser.at]) === text) parser.at++;
+  else parser.complete = false;
+}
+
+function expectOperator(parser: Parser, text: string): void {
+  if (isOperator(parser.tokens[parser.at], text)) parser.at++;
+  else parser.complete = false;
+}
+
+function isOperator(token: Token | undefined, text: string): boolean {
+  return token?.kind === 'operator' && token.text === text;
+}
+
+/** The text of an unquoted word; reserved words are reserved only when nothing of them is quoted. */
+function reserved(token: Token | undefined): string | undefined {
+  return token?.kind === 'word' && !token.quoted ? token.word.text : undefined;
+}
+
+function isAssignment(text: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
+}
