@@ -29,7 +29,10 @@ export function formatNumber(value: number): string {
 }
 
 /** `1 GPU`, `2 GPUs`, `0–3 pods`. */
-export function plural(count: number | { readonly min: number | null; readonly max: number | null }, noun: string): string {
+export function plural(
+  count: number | { readonly min: number | null; readonly max: number | null },
+  noun: string,
+): string {
   const text = typeof count === 'number' ? formatNumber(count) : formatCount(count);
   return `${text} ${noun}${text === '1' ? '' : 's'}`;
 }
@@ -44,7 +47,9 @@ function formatCents(amount: number): string {
 function formatWhole(amount: number): string {
   if (amount === 0) return '$0';
   if (amount < 1) return '<$1';
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }).format(amount);
+  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }).format(
+    amount,
+  );
 }
 
 function formatRange(range: Range, format: (amount: number) => string): string {

@@ -1,5 +1,14 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { acceleratorResource, gpus, gpusByLabel, instanceType, isGpuLabel, migByResource, migShare, migTable } from '../catalog/index.ts';
+import {
+  acceleratorResource,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  isGpuLabel,
+  migByResource,
+  migShare,
+  migTable,
+} from '../catalog/index.ts';
 import type { ModelOptions } from './options.ts';
 import type { AcceleratorRequest, Container, ModelFrom, PodAccelerator, Selector } from './workload.ts';
 
@@ -102,7 +111,8 @@ function resolveModel(
   const cuttable = migByResource(resource).map(({ gpu }) => gpu.id);
   const fits = (model: GpuModel) => model.vendor === vendor && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = told?.candidates.filter(fits) ?? [];
-  if (told !== undefined && candidates.length > 0) return { candidates: candidates.map(({ id }) => id), modelFrom: told.from };
+  if (told !== undefined && candidates.length > 0)
+    return { candidates: candidates.map(({ id }) => id), modelFrom: told.from };
   // A selector that names another GPU than this resource can be on is a contradiction; the config must not paper over it.
   if (told !== undefined) return { candidates: [], modelFrom: null };
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
@@ -132,7 +142,9 @@ function toldSharing(selectors: readonly Selector[]): (model: string | null) => 
   if (clients >= 1) return () => 1 / clients;
   const replicas = Number(value('nvidia.com/gpu.replicas'));
   if (replicas >= 1) return () => 1 / replicas;
-  const shared = /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') || value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined;
+  const shared =
+    /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
+    value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined;
   return () => (shared ? null : 1);
 }
 

@@ -66,7 +66,9 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions): PodSet {
 /** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */
 function isPartial(podSet: PodSet): boolean {
   if (podSet.containers.length === 0 || isOpen(podSet.pod)) return true;
-  return podSet.containers.some((container) => isWritten(container.at) && container.image === undefined && !isModel(container.at));
+  return podSet.containers.some(
+    (container) => isWritten(container.at) && container.image === undefined && !isModel(container.at),
+  );
 }
 
 function isWritten(container: Cursor): boolean {

@@ -12,7 +12,8 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
   const apiVersion = asString(at(root, 'apiVersion'));
   const kind = asString(at(root, 'kind'));
   if (apiVersion === undefined || kind === undefined) return [];
-  if (kind === 'List' && apiVersion === 'v1') return items(at(root, 'items')).flatMap((item) => manifestsAt(document, item));
+  if (kind === 'List' && apiVersion === 'v1')
+    return items(at(root, 'items')).flatMap((item) => manifestsAt(document, item));
   const metadata = at(root, 'metadata');
   return [
     {

@@ -22,7 +22,10 @@ export function lowerPlacement(selectors: readonly Selector[], options: ModelOpt
 }
 
 /** A toleration lets pods onto spot nodes but does not send them there: only selectors count. */
-function lowerCapacity(selectors: readonly Selector[], options: ModelOptions): Pick<Placement, 'capacity' | 'capacityAt'> {
+function lowerCapacity(
+  selectors: readonly Selector[],
+  options: ModelOptions,
+): Pick<Placement, 'capacity' | 'capacityAt'> {
   for (const selector of selectors) {
     const capacities = new Set(selector.values.map(({ value }) => spotSelector(selector.key, value)));
     const [only] = capacities;
@@ -43,6 +46,10 @@ function lowerRegion(selectors: readonly Selector[]): string | null {
 
 /** us-east-1a (AWS), us-central1-a (Google), eastus-1 (Azure). */
 function regionOfZone(zone: string): string | null {
-  return /^([a-z]+-[a-z]+-\d+)[a-z]$/.exec(zone)?.[1] ?? /^([a-z]+-[a-z]+\d+)-[a-z]$/.exec(zone)?.[1] ?? /^([a-z]+\d?)-\d$/.exec(zone)?.[1] ?? null;
+  return (
+    /^([a-z]+-[a-z]+-\d+)[a-z]$/.exec(zone)?.[1] ??
+    /^([a-z]+-[a-z]+\d+)-[a-z]$/.exec(zone)?.[1] ??
+    /^([a-z]+\d?)-\d$/.exec(zone)?.[1] ??
+    null
+  );
 }
-

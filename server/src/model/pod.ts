@@ -70,19 +70,24 @@ export function lowerTolerations(pod: Cursor): readonly Toleration[] {
 export function lowerVolumes(pod: Cursor): readonly Volume[] {
   return items(at(pod, 'volumes')).map((volume) => ({
     name: asText(at(volume, 'name')) ?? '',
-    source: entries(volume).map(keyOf).find((key) => key !== 'name') ?? 'emptyDir',
+    source:
+      entries(volume)
+        .map(keyOf)
+        .find((key) => key !== 'name') ?? 'emptyDir',
     at: volume,
   }));
 }
 
 /** The node labels that the pods need: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  const plain = entries(at(pod, 'nodeSelector')).map((entry): Selector => ({
-    key: keyOf(entry),
-    values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
-    from: 'nodeSelector',
-    at: entry,
-  }));
+  const plain = entries(at(pod, 'nodeSelector')).map(
+    (entry): Selector => ({
+      key: keyOf(entry),
+      values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
+      from: 'nodeSelector',
+      at: entry,
+    }),
+  );
   return [...plain, ...lowerAffinity(pod)];
 }
 

@@ -37,7 +37,9 @@ export function migOptions(gpuId: string, perDeviceHourly: Range | null): readon
 /** Whether a request can become a slice: one whole NVIDIA GPU of which nothing is written elsewhere. */
 export function canBecomeMig(request: AcceleratorRequest): boolean {
   const written = [request.limit, request.request].filter((quantity) => quantity !== undefined);
-  return request.resource === 'nvidia.com/gpu' && written.length > 0 && written.every((quantity) => !quantity.at.shared);
+  return (
+    request.resource === 'nvidia.com/gpu' && written.length > 0 && written.every((quantity) => !quantity.at.shared)
+  );
 }
 
 /**

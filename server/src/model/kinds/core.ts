@@ -11,7 +11,13 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['Pod'],
     lower: ({ root }) => {
       const pod = at(root, 'spec');
-      const source = pod && { name: 'pod', pod, metadata: at(root, 'metadata'), replicas: undefined, pods: { min: 1, max: 1 } };
+      const source = pod && {
+        name: 'pod',
+        pod,
+        metadata: at(root, 'metadata'),
+        replicas: undefined,
+        pods: { min: 1, max: 1 },
+      };
       return {
         podSets: source ? [source] : [],
         retries: restarts(pod, 'Always'),

@@ -17,7 +17,19 @@ const components = ['predictor', 'transformer', 'explainer'] as const;
 
 /** A predictor names its model server by one of these keys; each stands for a container. `model` is the newer, general one. */
 const modelKeys = new Set([
-  'model', 'sklearn', 'xgboost', 'tensorflow', 'pytorch', 'triton', 'onnx', 'huggingface', 'pmml', 'lightgbm', 'paddle', 'mlflow', 'art',
+  'model',
+  'sklearn',
+  'xgboost',
+  'tensorflow',
+  'pytorch',
+  'triton',
+  'onnx',
+  'huggingface',
+  'pmml',
+  'lightgbm',
+  'paddle',
+  'mlflow',
+  'art',
 ]); // prettier-ignore
 
 function lowerInferenceService(object: KindInput): KindLowering {
@@ -108,4 +120,3 @@ function ceiling(component: Cursor, scaling: Scaling): number | null {
   if (max > 0) return Math.max(max, scaling.floor);
   return scaling.mechanism === 'knative' || scaling.mechanism === 'unknown' ? null : scaling.floor;
 }
-

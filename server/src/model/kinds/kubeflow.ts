@@ -39,7 +39,11 @@ function lowerTrainingJob(spec: Cursor | undefined, field: string, restartDefaul
 }
 
 /** Elastic jobs run with any number of workers between two bounds. */
-function podsOf(spec: Cursor | undefined, role: Cursor, replicas: Cursor | undefined): { min: number | null; max: number | null } {
+function podsOf(
+  spec: Cursor | undefined,
+  role: Cursor,
+  replicas: Cursor | undefined,
+): { min: number | null; max: number | null } {
   const count = lowerCount(replicas, 1);
   const elastic = at(spec, 'elasticPolicy');
   if (elastic === undefined || keyOf(role) !== 'Worker' || count === null) return { min: count, max: count };

@@ -1,0 +1,209 @@
+import { gpus } from '../catalog/index.ts';
+import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { HOURS_PER_MONTH } from './format.ts';
+import type { PodPrice, Pricing, Quote } from './offers.ts';
+import { quote } from './offers.ts';
+import type { CostBasis, CostResult, Range } from './types.ts';
+
+/**
+ * What the accelerators of a workload cost: price of the instance x share of it that a pod takes x pods. What else a node holds
+ * (CPU, memory, local disks) is in the instance's price; disks, traffic and control planes are not counted.
+ */
+export function estimateCost(workload: Workload): CostResult {
+  const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
+  if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null };
+  const parts: PodSetCost[] = [];
+  for (const podSet of used) {
+    const part = priceOfPods(podSet);
+    if ('missing' in part) return { cost: null, ...part };
+    parts.push(part);
+  }
+  const hourly = sum(parts.map((part) => part.hourly));
+  const spot = parts.flatMap((part) => part.spot ?? []);
+  return {
+    problem: null,
+    missing: null,
+    cost: {
+      currency: 'USD',
+      hourly,
+      monthly: { min: hourly.min * HOURS_PER_MONTH, max: hourly.max * HOURS_PER_MONTH },
+      idleHourly: parts.reduce((total, part) => total + part.idle, 0),
+      spotHourly: spot.length === parts.length ? sum(spot) : null,
+      basis: parts.flatMap((part) => part.basis),
+      assumptions: [...new Set(parts.flatMap((part) => part.assumptions))],
+    },
+  };
+}
+
+/** The accelerators that a pod takes; an explicit 0 takes none. */
+export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
+  return podSet.accelerators.filter(
+    ({ perPod, form }) => perPod !== 0 && (form === 'whole' || form === 'mig' || form === 'shared'),
+  );
+}
+
+/** Devices of all pods; null where a count or a share is not known. */
+export function gpusOf(workload: Workload): { readonly min: number | null; readonly max: number | null } {
+  let min: number | null = 0;
+  let max: number | null = 0;
+  for (const podSet of workload.podSets) {
+    for (const { devices } of podSet.accelerators) {
+      min = add(min, times(devices, podSet.pods.min));
+      max = add(max, times(devices, podSet.pods.max));
+    }
+  }
+  return { min, max };
+}
+
+interface PodSetCost {
+  readonly hourly: Range;
+  readonly spot: Range | null;
+  readonly idle: number;
+  readonly basis: readonly CostBasis[];
+  readonly assumptions: readonly string[];
+}
+
+type Missing = { readonly problem: string; readonly missing: 'gpu' | 'price' | 'count' };
+
+function priceOfPods(podSet: PodSet): PodSetCost | Missing {
+  const assumptions: string[] = [];
+  const { min } = podSet.pods;
+  if (min === null) return { problem: `How many ${podSet.name} pods run is not told`, missing: 'count' };
+  const max = podSet.pods.max ?? Math.max(min, 1);
+  if (podSet.pods.max === null) assumptions.push(`No upper bound on ${podSet.name} replicas: counted at ${max}`);
+  const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator));
+  const failed = costs.find((cost) => 'missing' in cost);
+  if (failed !== undefined && 'missing' in failed) return failed;
+  const each = costs.filter((cost) => !('missing' in cost));
+  const pod = sum(each.map(({ hourly }) => hourly));
+  const spot = each.flatMap((cost) => cost.spot ?? []);
+  return {
+    hourly: { min: min * pod.min, max: max * pod.max },
+    spot: spot.length === each.length ? scale(sum(spot), min, max) : null,
+    idle: min * pod.min,
+    basis: each.flatMap(({ basis }) => basis),
+    assumptions: [...each.flatMap((cost) => cost.assumptions), ...assumptions],
+  };
+}
+
+function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator): PodSetCost | Missing {
+  const { resource, devices, perPod } = accelerator;
+  if (perPod === null)
+    return { problem: `How many ${resource} a ${podSet.name} pod takes is not told`, missing: 'count' };
+  const models = pricedModels(accelerator);
+  if (models.length === 0) return { problem: `Which GPU ${resource} is, is not told`, missing: 'gpu' };
+  if (devices === null) return { problem: `What share of a GPU one ${resource} is, is not told`, missing: 'count' };
+  const spotOnly = podSet.placement.capacity === 'spot';
+  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing));
+  const onDemand = quotes('on-demand');
+  const spot = quotes('spot');
+  const spotKnown = spot.every(({ prices }) => prices.length > 0);
+  const taken = spotOnly && spotKnown ? spot : onDemand;
+  if (taken.some(({ prices }) => prices.length === 0)) {
+    return { problem: `The catalogue has no price for ${wanted(models, devices, podSet)}`, missing: 'price' };
+  }
+  return {
+    hourly: rangeOf(taken),
+    spot: spotKnown ? rangeOf(spot) : null,
+    idle: rangeOf(taken).min,
+    basis: taken.flatMap((one) => ends(one).map((price) => basisOf(podSet, price))),
+    assumptions: [
+      ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
+      ...taken.flatMap((one) => one.assumptions),
+    ],
+  };
+}
+
+/** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be of use. */
+function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
+  if (model !== null) return [model];
+  return modelFrom === 'resource-name' ? [] : candidates;
+}
+
+function assumptionsOf(
+  accelerator: PodAccelerator,
+  models: readonly string[],
+  podSet: PodSet,
+  noSpot: boolean,
+): string[] {
+  const said: string[] = [];
+  const { form, devices, perPod, modelFrom, resource } = accelerator;
+  const { placement } = podSet;
+  if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
+  if (models.length > 1)
+    said.push(`The selector fits ${models.map(nameOf).join(' and ')}: both are counted in the range`);
+  if (placement.providerFrom === 'config') said.push(`Provider ${placement.provider} from the config`);
+  if (form === 'mig' && devices !== null && perPod) {
+    said.push(`${resource.replace('nvidia.com/mig-', 'MIG ')} counted as ${fraction(devices / perPod)} of a card`);
+  }
+  if (form === 'whole' && devices !== null && perPod && devices < perPod) {
+    said.push(`Shared card: each ${resource} counted as ${fraction(devices / perPod)} of it`);
+  }
+  if (placement.capacity === 'unknown') said.push('Capacity not told: on-demand');
+  if (placement.capacity === 'reserved' || placement.capacity === 'flex')
+    said.push(`No ${placement.capacity} price: on-demand instead`);
+  if (noSpot) said.push('No spot price known: on-demand instead');
+  return said;
+}
+
+/** `1/7`, `2/8` would be reduced; shares that are no unit fraction are written in percent. */
+function fraction(share: number): string {
+  const parts = 1 / share;
+  return Math.abs(parts - Math.round(parts)) < 1e-6 ? `1/${Math.round(parts)}` : `${Math.round(share * 100)}%`;
+}
+
+function wanted(models: readonly string[], devices: number, podSet: PodSet): string {
+  const { provider, instanceType } = podSet.placement;
+  const on = instanceType ?? provider;
+  return `${devices} × ${models.map(nameOf).join(' or ')}${on === null ? '' : ` on ${on}`}`;
+}
+
+export function nameOf(model: string | undefined): string {
+  return gpus.get(model ?? '')?.name ?? model ?? '';
+}
+
+/** The cheapest and the dearest price of a quote; one where they are the same. */
+function ends({ prices }: Quote): readonly PodPrice[] {
+  const [first] = prices;
+  const last = prices.at(-1);
+  return first === undefined || last === undefined ? [] : first === last ? [first] : [first, last];
+}
+
+function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
+  return {
+    podSet: podSet.name,
+    provider: offer.provider,
+    region: offer.region,
+    instanceType: offer.instanceType,
+    pricing,
+    instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
+    share,
+    asOf: offer.date,
+    source: offer.source,
+  };
+}
+
+function rangeOf(quotes: readonly Quote[]): Range {
+  const amounts = quotes.flatMap(({ prices }) => prices.map(({ hourly }) => hourly));
+  return { min: Math.min(...amounts), max: Math.max(...amounts) };
+}
+
+function sum(ranges: readonly Range[]): Range {
+  return ranges.reduce((total, range) => ({ min: total.min + range.min, max: total.max + range.max }), {
+    min: 0,
+    max: 0,
+  });
+}
+
+function scale(range: Range, min: number, max: number): Range {
+  return { min: range.min * min, max: range.max * max };
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+function times(devices: number | null, pods: number | null): number | null {
+  if (devices === 0 || pods === 0) return 0;
+  return devices === null || pods === null ? null : devices * pods;
+}
