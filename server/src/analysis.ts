@@ -1,14 +1,22 @@
 import type { ProjectConfig } from './config.ts';
+import { defaultConfig } from './config.ts';
+import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
+import { lowerDocument } from './model/lower.ts';
 import type { Manifest, Workload } from './model/workload.ts';
 import type { Finding } from './rules/rule.ts';
+import type { RuleCrash } from './rules/run.ts';
+import { runRules } from './rules/run.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
+import { checkLimits, parseDocument, splitDocuments } from './yaml/parse.ts';
 
-/** A rule that threw. The other findings still stand. */
-export interface RuleCrash { readonly rule: string; readonly error: string }
+export type { RuleCrash } from './rules/run.ts';
 
-/** Everything that is known of one document. Lazy and memoised by the document's text. Spans are relative to `document.base`. */
+/** Everything that is known of one document. Lazy, and memoised by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
+  /** Where the document starts in the file. */
+  readonly base: number;
+  readonly text: string;
   readonly document: YamlDocument;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
@@ -26,19 +34,187 @@ export interface FileAnalysis {
   readonly yaml: YamlFile;
   /** As in the JSON report. */
   readonly parse: 'ok' | 'template' | 'error' | 'skipped';
+  /** A sentence where `parse` is error or skipped. */
   readonly problem: string | null;
   readonly documents: readonly DocumentAnalysis[];
-  /** Some document asks for an accelerator. */
+  /** Some workload asks for an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
 }
 
-/** The API boundary: the editor and the CLI both stand on it, so that they cannot disagree. */
-export declare class Analysis {
-  constructor(options?: { readonly strict?: boolean });
-  /** `null`: the defaults. Applies to every file. */
-  setConfig(config: ProjectConfig): void;
-  setFile(uri: string, text: string, version?: number): void;
-  removeFile(uri: string): void;
-  file(uri: string): FileAnalysis | undefined;
+/**
+ * The API boundary: the editor and the CLI both stand on it, so that they cannot disagree. Its state is the texts and the config;
+ * all else is derived when it is asked for. A document whose text did not change keeps its analysis, so work is bounded by the edit.
+ */
+export class Analysis {
+  readonly #strict: boolean;
+  readonly #files = new Map<string, FileAnalysis>();
+  #config: ProjectConfig = defaultConfig;
+
+  /** @param options.strict rethrow what a rule throws instead of keeping it as data: for tests */
+  constructor(options: { readonly strict?: boolean } = {}) {
+    this.#strict = options.strict ?? false;
+  }
+
+  setConfig(config: ProjectConfig): void {
+    this.#config = config;
+    for (const { uri, text, version } of [...this.#files.values()]) {
+      this.#files.delete(uri);
+      this.setFile(uri, text, version);
+    }
+  }
+
+  setFile(uri: string, text: string, version = 0): FileAnalysis {
+    const before = this.#files.get(uri);
+    const file = analyseFile({ uri, text, version, config: this.#config, strict: this.#strict }, before?.documents ?? []);
+    this.#files.set(uri, file);
+    return file;
+  }
+
+  removeFile(uri: string): void {
+    this.#files.delete(uri);
+  }
+
+  file(uri: string): FileAnalysis | undefined {
+    return this.#files.get(uri);
+  }
+}
+
+interface FileInput {
+  readonly uri: string;
+  readonly text: string;
+  readonly version: number;
+  readonly config: ProjectConfig;
+  readonly strict: boolean;
+}
+
+function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
+  const { uri, text, version, config } = input;
+  const skipped = checkLimits(text);
+  // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
+  const known = new Map(before.map((analysis) => [analysis.text, analysis]));
+  const documents =
+    skipped !== null ? [] : splitDocuments(text).map((part) => analyseDocument(part.text, part.base, input, known.get(part.text)));
+  const whole = lazy(() => summarise(text, skipped, documents));
+  return {
+    uri,
+    version,
+    text,
+    config,
+    documents,
+    get yaml() {
+      return whole().yaml;
+    },
+    get parse() {
+      return whole().parse;
+    },
+    get problem() {
+      return whole().problem;
+    },
+    get hasAccelerators() {
+      return documents.some(({ workloads }) => workloads.some(asksForAccelerators));
+    },
+  };
+}
+
+function summarise(
+  text: string,
+  skipped: string | null,
+  documents: readonly DocumentAnalysis[],
+): Pick<FileAnalysis, 'yaml' | 'parse' | 'problem'> {
+  const yaml = { text, documents: documents.map(({ document }) => document), skipped };
+  if (skipped !== null) return { yaml, parse: 'skipped', problem: skipped };
+  const tooMuch = yaml.documents.find((document) => document.skipped !== null);
+  if (tooMuch !== undefined && yaml.documents.length === 1) return { yaml, parse: 'skipped', problem: tooMuch.skipped };
+  const [problem] = yaml.documents.flatMap(({ problems }) => problems);
+  if (problem !== undefined) return { yaml, parse: 'error', problem: problem.message };
+  return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
+}
+
+function analyseDocument(text: string, base: number, input: FileInput, before: DocumentAnalysis | undefined): DocumentAnalysis {
+  if (before !== undefined) return before.base === base ? before : moved(before, base);
+  const document = lazy(() => parseDocument(text, base));
+  const concerned = lazy(() => mayConcernAccelerators(text));
+  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config) : nothing));
+  const costs = new WeakMap<Workload, CostResult>();
+  const costOf = (workload: Workload) => {
+    const cost = costs.get(workload) ?? estimateCost(workload);
+    costs.set(workload, cost);
+    return cost;
+  };
+  const judged = lazy(() => {
+    if (!concerned()) return { findings: [], crashes: [] };
+    const { findings, crashes } = runRules({
+      document: document(),
+      ...lowered(),
+      options: input.config,
+      rules: input.config.rules,
+      costOf,
+      strict: input.strict,
+    });
+    return { findings: [...syntaxFindings(document()), ...findings], crashes };
+  });
+  return {
+    base,
+    text,
+    get document() {
+      return document();
+    },
+    get manifests() {
+      return lowered().manifests;
+    },
+    get workloads() {
+      return lowered().workloads;
+    },
+    get findings() {
+      return judged().findings;
+    },
+    get crashes() {
+      return judged().crashes;
+    },
+    costOf,
+  };
+}
+
+/** The same document further up or down in its file. Everything in it is relative to its start, so only the base changes. */
+function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
+  return Object.create(before, {
+    base: { value: base, enumerable: true },
+    document: { get: () => ({ ...before.document, base }), enumerable: true },
+  });
+}
+
+const nothing = { manifests: [], workloads: [] } as const;
+
+/** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
+const acceleratorWords = /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible/i;
+
+function mayConcernAccelerators(text: string): boolean {
+  return acceleratorWords.test(text);
+}
+
+function asksForAccelerators(workload: Workload): boolean {
+  return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
+}
+
+function syntaxFindings(document: YamlDocument): readonly Finding[] {
+  return document.problems.map(({ message, span }) => ({
+    rule: 'yaml-syntax',
+    topic: 'syntax',
+    severity: 'error',
+    message,
+    span,
+    workload: null,
+    container: null,
+    fixes: [],
+    saving: null,
+  }));
+}
+
+function lazy<T>(compute: () => T): () => T {
+  let value: { readonly of: T } | undefined;
+  return () => {
+    value ??= { of: compute() };
+    return value.of;
+  };
 }
