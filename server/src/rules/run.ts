@@ -1,0 +1,125 @@
+import type { CostResult } from '../cost/types.ts';
+import type { ModelOptions } from '../model/options.ts';
+import type { Manifest, Workload } from '../model/workload.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { rules as everyRule } from './index.ts';
+import type { Finding, PodSetContext, Report, Rule, RuleContext, RulesOptions, Severity } from './rule.ts';
+import { applySuppressions, type ManifestFinding, type SuppressionUse } from './suppressions.ts';
+
+/** A rule that threw. The other findings still stand. */
+export interface RuleCrash {
+  readonly rule: string;
+  readonly error: string;
+}
+
+export interface RunInput {
+  readonly document: YamlDocument;
+  readonly manifests: readonly Manifest[];
+  readonly workloads: readonly Workload[];
+  readonly options: ModelOptions;
+  readonly rules: RulesOptions;
+  readonly costOf: (workload: Workload) => CostResult;
+  /** Rethrow what a rule throws: for tests. */
+  readonly strict?: boolean;
+  /** The rules to run, by id; all of them when it is left out. */
+  readonly registry?: ReadonlyMap<string, Rule>;
+}
+
+export interface RunResult {
+  /** In the order of the text. */
+  readonly findings: readonly Finding[];
+  readonly crashes: readonly RuleCrash[];
+  readonly suppressions: readonly SuppressionUse[];
+}
+
+/** Lets every rule that is not off look at the document. The runner walks, the rules look. */
+export function runRules(input: RunInput): RunResult {
+  const found: ManifestFinding[] = [];
+  const crashes: RuleCrash[] = [];
+  for (const [id, rule] of input.registry ?? everyRule) {
+    const configured = input.rules[id];
+    if (configured === 'off') continue;
+    const visitor: Visitor = { id, rule, configured, input, found, crashes };
+    for (const manifest of input.manifests) visitManifest(visitor, manifest);
+    for (const workload of input.workloads) visitWorkload(visitor, workload);
+  }
+  const { kept, uses } = applySuppressions(input.document, input.manifests, found);
+  return { findings: [...kept].sort(inTextOrder), crashes, suppressions: uses };
+}
+
+interface Visitor {
+  readonly id: string;
+  readonly rule: Rule;
+  readonly configured: Severity | undefined;
+  readonly input: RunInput;
+  readonly found: ManifestFinding[];
+  readonly crashes: RuleCrash[];
+}
+
+function visitManifest(visitor: Visitor, manifest: Manifest): void {
+  const { rule } = visitor;
+  if (rule.manifest === undefined) return;
+  const look = rule.manifest;
+  guard(visitor, () => look(manifest, contextOf(visitor, manifest, null, null)));
+}
+
+/** Every pod set and every container (init, sidecar or app) is shown once. */
+function visitWorkload(visitor: Visitor, workload: Workload): void {
+  const { rule } = visitor;
+  const context = contextOf(visitor, workload.manifest, workload, null);
+  guard(visitor, () => rule.workload?.(workload, { ...context, workload }));
+  for (const podSet of workload.podSets) {
+    guard(visitor, () => rule.podSet?.(podSet, { ...context, workload, podSet }));
+    if (rule.container === undefined) continue;
+    for (const container of podSet.containers) {
+      const inContainer: PodSetContext = {
+        ...contextOf(visitor, workload.manifest, workload, container.name),
+        workload,
+        podSet,
+      };
+      guard(visitor, () => rule.container?.(container, inContainer));
+    }
+  }
+}
+
+function contextOf(
+  { id, rule, configured, input, found }: Visitor,
+  manifest: Manifest,
+  workload: Workload | null,
+  container: string | null,
+): RuleContext {
+  return {
+    document: input.document,
+    options: input.options,
+    manifest,
+    costOf: input.costOf,
+    report(report: Report): void {
+      const finding: Finding = {
+        rule: id,
+        topic: rule.topic,
+        severity: configured ?? report.severity ?? rule.severity,
+        message: report.message,
+        span: report.span,
+        workload,
+        container,
+        fixes: (report.fixes ?? []).filter((fix) => fix !== undefined),
+        saving: report.saving ?? null,
+      };
+      found.push({ finding, manifest });
+    },
+  };
+}
+
+/** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
+function guard({ id, input, crashes }: Visitor, look: () => void): void {
+  try {
+    look();
+  } catch (error) {
+    if (input.strict === true) throw error;
+    crashes.push({ rule: id, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function inTextOrder(a: Finding, b: Finding): number {
+  return a.span.start - b.span.start || a.span.end - b.span.end || (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0);
+}
