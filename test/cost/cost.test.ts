@@ -1,0 +1,32 @@
+import { describe } from 'vitest';
+import { estimateCost } from '../../server/src/cost/estimate.ts';
+import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/format.ts';
+import { lowerDocument } from '../../server/src/model/lower.ts';
+import type { Workload } from '../../server/src/model/workload.ts';
+import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { configOf } from '../support/config-line.ts';
+import { goldenTests } from '../support/golden.ts';
+
+describe('what a workload costs', () => {
+  goldenTests('test/fixtures/cost', (text) => {
+    const config = configOf(text);
+    const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
+    return workloads.map(renderCost).join('\n');
+  });
+});
+
+function renderCost(workload: Workload): string {
+  const { cost, problem, missing } = estimateCost(workload);
+  const title = `${workload.kind}/${workload.name}`;
+  if (cost === null) return `${title} no price: ${problem} (${missing ?? 'nothing missing'})\n`;
+  const lines = [
+    `${title} ${formatHourly(cost.hourly)} = ${formatMonthly(cost.hourly)}`,
+    `  idle ${formatHourly(cost.idleHourly)}; spot ${cost.spotHourly === null ? 'unknown' : formatHourly(cost.spotHourly)}`,
+    ...cost.basis.map(
+      (basis) =>
+        `  ${basis.podSet}: ${formatNumber(basis.share)} of ${basis.instanceType} at ${basis.provider} ${basis.region}, ${basis.pricing} ${formatHourly(basis.instanceHourly)} (${basis.asOf ?? 'date unknown'})`,
+    ),
+    ...cost.assumptions.map((assumption) => `  - ${assumption}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,49 @@
+import { describe } from 'vitest';
+import { gpusOf } from '../../server/src/cost/estimate.ts';
+import { lowerDocument } from '../../server/src/model/lower.ts';
+import type { PodSet, Workload } from '../../server/src/model/workload.ts';
+import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { configOf } from '../support/config-line.ts';
+import { goldenTests } from '../support/golden.ts';
+
+describe('what a manifest will run', () => {
+  goldenTests('test/fixtures/model', (text) => {
+    const config = configOf(text);
+    const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
+    return workloads.map(renderWorkload).join('\n');
+  });
+});
+
+function renderWorkload(workload: Workload): string {
+  const { kind, name, role, partial, retries, scaling, podSets } = workload;
+  const gpus = gpusOf(workload);
+  const lines = [
+    `${kind}/${name} ${role}${partial ? ' partial' : ''}`,
+    `  gpus ${gpus.min}..${gpus.max}; retries ${retries === null ? 'unknown' : retries.limit}`,
+    ...(scaling === null
+      ? []
+      : [
+          `  scaling ${scaling.mechanism} (${scaling.mechanismFrom}) floor ${scaling.floor}${scaling.canReachZero ? ', can reach zero' : ''}`,
+        ]),
+    ...podSets.flatMap(renderPodSet),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function renderPodSet({ name, pods, containers, accelerators, placement, tolerations, volumes }: PodSet): string[] {
+  const { capacity, provider, region, instanceType, providerFrom } = placement;
+  return [
+    `  ${name}: ${pods.min}..${pods.max} pods`,
+    `    on ${[capacity, provider, region, instanceType].map((said) => said ?? '-').join(' ')} (${providerFrom ?? 'not told'})`,
+    ...accelerators.map(
+      ({ resource, perPod, devices, model, candidates, modelFrom }) =>
+        `    ${perPod} × ${resource} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'not told'})`,
+    ),
+    ...containers.map(({ type, name: container }) => `    ${type} ${container}`),
+    ...tolerations.map(
+      ({ key, operator, value, effect }) =>
+        `    tolerates ${[key, operator, value, effect].map((part) => part?.value ?? '-').join(' ')}`,
+    ),
+    ...volumes.map(({ name: volume, source }) => `    volume ${volume} ${source}`),
+  ];
+}
