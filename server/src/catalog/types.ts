@@ -4,7 +4,10 @@ export interface Source {
   readonly date: string | null;
 }
 
-export type Vendor = 'nvidia' | 'amd' | 'intel' | 'habana' | 'aws' | 'google' | 'qualcomm';
+export type Vendor = 'nvidia' | 'amd' | 'intel' | 'habana' | 'aws' | 'google' | 'qualcomm' | 'huawei';
+
+/** What of a device an accelerator resource stands for. Percent: of a device's compute or memory. */
+export type AcceleratorForm = 'whole' | 'mig' | 'shared' | 'core' | 'memory' | 'percent';
 
 /** One accelerator model. */
 export interface GpuModel extends Source {
@@ -55,7 +58,17 @@ export interface MigTable {
   readonly profiles: readonly MigProfile[];
 }
 
-export type Provider = 'aws' | 'azure' | 'gcp' | 'oci' | 'coreweave' | 'crusoe' | 'hyperstack' | 'lambda' | 'nebius' | 'runpod';
+export type Provider =
+  | 'aws'
+  | 'azure'
+  | 'gcp'
+  | 'oci'
+  | 'coreweave'
+  | 'crusoe'
+  | 'hyperstack'
+  | 'lambda'
+  | 'nebius'
+  | 'runpod';
 
 export interface InstanceType extends Source {
   readonly provider: Provider;
@@ -67,6 +80,8 @@ export interface InstanceType extends Source {
   readonly memoryGiB: number | null;
   readonly rdma: string | null;
   readonly rdmaDevices: number | null;
+  /** Names of the fields that rest on memory alone; ['all'] for a wholly unsourced record. */
+  readonly unsourced: readonly string[];
 }
 
 /** What one provider asks for one instance type in one region, in US dollars an hour for the whole instance. */
@@ -83,6 +98,15 @@ export interface Offer {
   /** null: the source has no date; such an offer is shown as "date unknown" and never chosen as the cheapest. */
   readonly date: string | null;
   readonly source: string;
+}
+
+/** What an offer must match; what is left out matches all. */
+export interface OfferQuery {
+  /** Catalogue id. */
+  readonly gpu?: string;
+  readonly provider?: Provider;
+  readonly region?: string;
+  readonly instanceType?: string;
 }
 
 /** What a platform does with GPU nodes. */

@@ -1,0 +1,67 @@
+export type Row = Readonly<Record<string, string>>;
+
+/** repository@commit -> date, gathered from every text that gives a commit together with its date. */
+export type CommitDates = ReadonlyMap<string, string>;
+
+const day = /\b20\d\d-\d\d-\d\d\b/g;
+const commit = /[\w.-]+\/[\w.-]+@[0-9a-f]{7,40}/g;
+
+/** The facts name a commit's date in one place and leave it out in others: a commit has one date, so one place is enough. */
+export function commitDates(texts: readonly string[]): CommitDates {
+  const dates = new Map<string, string>();
+  for (const text of texts) {
+    for (const [, name, date] of text.matchAll(
+      /([\w.-]+\/[\w.-]+@[0-9a-f]{7,40})(?:[^;"()]*)\((?:generated )?(20\d\d-\d\d-\d\d)[^)]*\)/g,
+    )) {
+      if (name === undefined || date === undefined) continue;
+      const known = dates.get(name);
+      if (known === undefined || date < known) dates.set(name, date);
+    }
+  }
+  return dates;
+}
+
+/** The oldest date that a source text carries, itself or through its commits: no part of the record is older. */
+export function dateOf(source: string, dates: CommitDates): string | null {
+  const found = [...source.matchAll(day)].map(([date]) => date);
+  for (const [name] of source.matchAll(commit)) {
+    const date = dates.get(name);
+    if (date !== undefined) found.push(date);
+  }
+  return found.sort()[0] ?? null;
+}
+
+/**
+ * Source texts, kept once. Texts are lists joined by '; ' that share their parts, so the parts are stored and a record
+ * names them by their places.
+ */
+export class SourceTable {
+  private readonly parts = new Map<string, number>();
+
+  refer(source: string): readonly number[] {
+    return clean(source)
+      .split(/ ?; /)
+      .map((part) => {
+        const place = this.parts.get(part) ?? this.parts.size;
+        this.parts.set(part, place);
+        return place;
+      });
+  }
+
+  toJSON(): readonly string[] {
+    return [...this.parts.keys()];
+  }
+}
+
+/** How the gatherer came to see a text is no part of the source. */
+export function clean(source: string): string {
+  return source.replace(/ \(passage seen[^)]*\)/g, '').trim() || 'unsourced';
+}
+
+export function number(text: string | undefined): number | null {
+  return text === undefined || text === '' ? null : Number(text);
+}
+
+export function byText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,111 @@
+import { allInstanceTypes, instanceType } from './instances.ts';
+import { once, sourceText, storedGpus } from './stored.ts';
+import type { GpuModel } from './types.ts';
+
+/** Every model, by catalogue id. */
+export const gpus: ReadonlyMap<string, GpuModel> = new Map(
+  storedGpus.gpus.map((gpu) => [gpu.id, { ...gpu, source: sourceText(storedGpus.sources, gpu.source) }]),
+);
+
+/** Labels that name a model. Other labels that narrow the choice (memory, family, instance type) are understood, and are not of these. */
+const modelKeys: ReadonlySet<string> = new Set([
+  'nvidia.com/gpu.product',
+  'cloud.google.com/gke-accelerator',
+  'cloud.google.com/gke-tpu-accelerator',
+  'karpenter.k8s.aws/instance-gpu-name',
+  'karpenter.k8s.aws/instance-accelerator-name',
+  'eks.amazonaws.com/instance-gpu-name',
+  'karpenter.azure.com/sku-gpu-name',
+  'gpu.nvidia.com/class',
+  'gpu.nvidia.com/model',
+  'amd.com/gpu.product-name',
+  'beta.amd.com/gpu.product-name',
+]);
+
+const instanceTypeKeys: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/instance-type',
+  'beta.kubernetes.io/instance-type',
+  'karpenter.azure.com/sku-name',
+]);
+const awsFamilyKeys: ReadonlySet<string> = new Set([
+  'karpenter.k8s.aws/instance-family',
+  'eks.amazonaws.com/instance-family',
+]);
+const gcpFamilyKey = 'cloud.google.com/machine-family';
+
+/** GPU feature discovery appends the profile of uniformly cut cards, and -SHARED where a card is handed out several times. */
+const discoverySuffix = /(?:-MIG-(?:INVALID|(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*))?(?:-SHARED)?$/;
+
+const none: readonly GpuModel[] = [];
+
+/**
+ * The models that a node label selects. Empty: the label is no accelerator label or its value is unknown. Sharing and
+ * MIG suffixes (-SHARED, -MIG-1g.5gb) are understood. An instance type or family counts where it has one known GPU.
+ */
+export function gpusByLabel(key: string, value: string): readonly GpuModel[] {
+  const direct = byLabel().get(key);
+  if (direct !== undefined) {
+    return (
+      direct.get(value) ??
+      direct.get(key === 'nvidia.com/gpu.product' ? value.replace(discoverySuffix, '') : '') ??
+      none
+    );
+  }
+  if (instanceTypeKeys.has(key)) return known(instanceType(value)?.gpu);
+  if (awsFamilyKeys.has(key)) return known(families().get(`aws ${value}`));
+  if (key === gcpFamilyKey) return known(families().get(`gcp ${value}`));
+  return none;
+}
+
+/** Whether the key is one that names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */
+export function isGpuLabel(key: string): boolean {
+  return modelKeys.has(key);
+}
+
+/**
+ * The values of a label that the catalogue knows, sorted. Platforms add parts before the catalogue does, so a value
+ * that is not among them is unknown rather than wrong.
+ */
+export function labelCandidates(key: string): readonly string[] {
+  const direct = byLabel().get(key);
+  if (direct !== undefined) return [...direct.keys()].sort();
+  if (instanceTypeKeys.has(key))
+    return allInstanceTypes()
+      .map((instance) => instance.name)
+      .sort();
+  const prefix = awsFamilyKeys.has(key) ? 'aws ' : key === gcpFamilyKey ? 'gcp ' : undefined;
+  if (prefix === undefined) return [];
+  return [...families()]
+    .flatMap(([family, gpu]) => (gpu !== null && family.startsWith(prefix) ? [family.slice(4)] : []))
+    .sort();
+}
+
+const byLabel = once(() => {
+  const index = new Map<string, Map<string, GpuModel[]>>();
+  for (const gpu of gpus.values()) {
+    for (const [key, values] of Object.entries(gpu.labels)) {
+      const ofKey = index.get(key) ?? new Map<string, GpuModel[]>();
+      index.set(key, ofKey);
+      for (const value of values) ofKey.set(value, [...(ofKey.get(value) ?? []), gpu]);
+    }
+  }
+  return index;
+});
+
+/** Instance family -> the one GPU that all its sizes have; null where sizes differ or a size is not known. */
+const families = once(() => {
+  const index = new Map<string, string | null>();
+  for (const { provider, name, gpu } of allInstanceTypes()) {
+    const end = provider === 'aws' ? name.indexOf('.') : provider === 'gcp' ? name.indexOf('-') : -1;
+    if (end < 0) continue;
+    const family = `${provider} ${name.slice(0, end)}`;
+    const before = index.get(family);
+    index.set(family, before === undefined || before === gpu ? gpu : null);
+  }
+  return index;
+});
+
+function known(id: string | null | undefined): readonly GpuModel[] {
+  const gpu = id === null || id === undefined ? undefined : gpus.get(id);
+  return gpu === undefined ? none : [gpu];
+}

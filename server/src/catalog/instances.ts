@@ -1,0 +1,31 @@
+import { once, sourceText, storedInstances } from './stored.ts';
+import type { InstanceType } from './types.ts';
+
+/**
+ * The shape of an instance type, by its provider's name for it, which is also the value of the label
+ * node.kubernetes.io/instance-type. Undefined: the catalogue does not know it.
+ */
+export function instanceType(name: string): InstanceType | undefined {
+  return byName().get(name);
+}
+
+/** Every instance type, by provider and name. */
+export const allInstanceTypes: () => readonly InstanceType[] = once(() =>
+  storedInstances.instances.map(
+    ([provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source]) => ({
+      provider,
+      name,
+      gpu,
+      gpuCount,
+      vcpu,
+      memoryGiB,
+      rdma,
+      rdmaDevices,
+      unsourced,
+      date,
+      source: sourceText(storedInstances.sources, source),
+    }),
+  ),
+);
+
+const byName = once(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));

@@ -1,0 +1,66 @@
+import { gpus } from './gpus.ts';
+import { once, sourceText, storedMig } from './stored.ts';
+import type { GpuModel, MigProfile, MigTable } from './types.ts';
+
+/**
+ * How a GPU can be cut. Undefined for a GPU that cannot be cut, and for one whose table no source gives (RTX PRO 4500):
+ * `migCapable` tells these apart.
+ */
+export function migTable(gpuId: string): MigTable | undefined {
+  return tableByGpu().get(gpuId);
+}
+
+/**
+ * Every GPU and profile that has this resource name (nvidia.com/mig-1g.10gb is on A100 and H100). The name as
+ * Kubernetes spells it: `nvidia.com/mig-1g.10gb.me` and not `nvidia.com/mig-1g.10gb+me`.
+ */
+export function migByResource(
+  resource: string,
+): readonly { readonly gpu: GpuModel; readonly table: MigTable; readonly profile: MigProfile }[] {
+  return byResource().get(resource) ?? [];
+}
+
+/** max(compute slices / total, memory slices / total): what a profile takes of a card. */
+export function migShare(table: MigTable, profile: MigProfile): number {
+  return Math.max(profile.computeSlices / table.computeSlices, profile.memorySlices / table.memorySlices);
+}
+
+/** Every table, in the order of the facts: from A100 to Blackwell. */
+export const migTables: () => readonly MigTable[] = once(() =>
+  storedMig.tables.map((table, place) => ({
+    ...table,
+    profiles: storedMig.profiles.filter((profile) => profile.table === place).map(resolve),
+  })),
+);
+
+const tableByGpu = once(() => new Map(migTables().flatMap((table) => table.gpus.map((gpu) => [gpu, table] as const))));
+
+const byResource = once(() => {
+  const index = new Map<string, { gpu: GpuModel; table: MigTable; profile: MigProfile }[]>();
+  for (const table of migTables()) {
+    for (const profile of table.profiles) {
+      const found = index.get(profile.resource) ?? [];
+      index.set(profile.resource, found);
+      for (const id of table.gpus) {
+        const gpu = gpus.get(id);
+        if (gpu !== undefined) found.push({ gpu, table, profile });
+      }
+    }
+  }
+  return index;
+});
+
+function resolve({
+  table: _table,
+  basis,
+  placements,
+  source,
+  ...rest
+}: (typeof storedMig.profiles)[number]): MigProfile {
+  return {
+    ...rest,
+    placements: placements.map(([start, size]) => ({ start, size })),
+    placementsBasis: storedMig.bases[basis] ?? '',
+    source: sourceText(storedMig.sources, source),
+  };
+}

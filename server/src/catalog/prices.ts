@@ -1,0 +1,136 @@
+import { once, sourceText, storedInterruptions, storedPrices } from './stored.ts';
+import type { Offer, OfferQuery, Provider } from './types.ts';
+
+/** The region name of providers that ask one price everywhere. */
+export const everywhere = 'all';
+
+const defaultRegions: Readonly<Record<Provider, string>> = {
+  aws: 'us-east-1',
+  azure: 'eastus',
+  gcp: 'us-central1',
+  oci: 'af-johannesburg-1',
+  coreweave: everywhere,
+  crusoe: everywhere,
+  hyperstack: everywhere,
+  lambda: 'us-east-1',
+  nebius: 'eu-north1',
+  runpod: everywhere,
+};
+
+/**
+ * The offers that match all that the query tells, dated ones first, each part by price per device, lowest first.
+ * A region also matches offers that hold everywhere. GCP's N1 machines carry GPUs that their name does not tell: they are
+ * found by GPU, or by machine type and GPU together, and never by machine type alone.
+ */
+export function offers(query: OfferQuery): readonly Offer[] {
+  const pool = query.gpu === undefined ? allOffers() : (byGpu().get(query.gpu) ?? []);
+  return pool.filter(
+    (offer) =>
+      (query.provider === undefined || offer.provider === query.provider) &&
+      (query.region === undefined || offer.region === query.region || offer.region === everywhere) &&
+      (query.instanceType === undefined || isType(offer, query.instanceType, query.gpu)),
+  );
+}
+
+/** The dated offer with the lowest price per device for that capacity. Undated offers are never chosen. */
+export function cheapestOffer(query: OfferQuery, capacity: 'on-demand' | 'spot'): Offer | undefined {
+  let best: { readonly offer: Offer; readonly price: number } | undefined;
+  for (const offer of offers(query)) {
+    const price = pricePerDevice(offer, capacity);
+    if (offer.date !== null && price !== null && (best === undefined || price < best.price)) best = { offer, price };
+  }
+  return best?.offer;
+}
+
+/** US dollars an hour for one device of an offer; null where the offer has no such price. */
+export function pricePerDevice(offer: Offer, capacity: 'on-demand' | 'spot'): number | null {
+  const price = capacity === 'spot' ? offer.spot : offer.onDemand;
+  return price === null ? null : price / offer.gpuCount;
+}
+
+/** The region a price is read for when none is told. */
+export function defaultRegion(provider: Provider): string {
+  return defaultRegions[provider];
+}
+
+/** How many of its spot instances AWS took back within a month, as a band such as '<5%' or '>20%', with the data's date. */
+export function interruptionBand(
+  instanceType: string,
+  region: string,
+): { readonly band: string; readonly date: string | null; readonly source: string } | undefined {
+  const band = bands().get(`${instanceType} ${region}`);
+  if (band === undefined) return undefined;
+  return {
+    band,
+    date: storedInterruptions.date,
+    source: sourceText(storedInterruptions.sources, storedInterruptions.source),
+  };
+}
+
+/** `pricesAsOf`: the oldest date of a dated price, so that no dated price is older. `sources`: all texts behind the prices. */
+export const catalogInfo: { readonly pricesAsOf: string; readonly sources: readonly string[] } = {
+  get pricesAsOf() {
+    return storedPrices.asOf.flatMap(([date]) => (date === null ? [] : [date])).sort()[0] ?? '';
+  },
+  get sources() {
+    return storedPrices.sources;
+  },
+};
+
+const allOffers: () => readonly Offer[] = once(() => {
+  const asOf = storedPrices.asOf.map(([date, places]) => ({ date, source: sourceText(storedPrices.sources, places) }));
+  const found = storedPrices.groups.flatMap(({ rows, ...group }) =>
+    rows.map(([region, onDemand, spot, place, basis]): Offer => {
+      const { date, source } = asOf[place] ?? { date: null, source: '' };
+      return {
+        ...group,
+        region,
+        onDemand,
+        spot,
+        spotBasis: basis === null ? null : (storedPrices.bases[basis] ?? null),
+        date,
+        source,
+      };
+    }),
+  );
+  return found.sort(cheaperFirst);
+});
+
+const byGpu = once(() => {
+  const index = new Map<string, Offer[]>();
+  for (const offer of allOffers()) {
+    const found = index.get(offer.gpu);
+    if (found === undefined) index.set(offer.gpu, [offer]);
+    else found.push(offer);
+  }
+  return index;
+});
+
+const bands = once(() => {
+  const index = new Map<string, string>();
+  for (const [type, regions] of storedInterruptions.types) {
+    for (const [place, list] of regions.entries()) {
+      for (const region of list.split(' ')) index.set(`${type} ${region}`, storedInterruptions.bands[place] ?? '');
+    }
+  }
+  return index;
+});
+
+/** Dated before undated; then on-demand price per device; offers on spot alone come last, by their spot price. */
+function cheaperFirst(left: Offer, right: Offer): number {
+  const dated = Number(left.date === null) - Number(right.date === null);
+  if (dated !== 0) return dated;
+  const onDemand = compare(pricePerDevice(left, 'on-demand'), pricePerDevice(right, 'on-demand'));
+  return onDemand !== 0 ? onDemand : compare(pricePerDevice(left, 'spot'), pricePerDevice(right, 'spot'));
+}
+
+function compare(left: number | null, right: number | null): number {
+  if (left === null || right === null) return Number(left === null) - Number(right === null);
+  return left - right;
+}
+
+function isType(offer: Offer, instanceType: string, gpu: string | undefined): boolean {
+  return (
+    offer.instanceType === instanceType || (gpu !== undefined && offer.instanceType.startsWith(`${instanceType} + `))
+  );
+}

@@ -1,0 +1,69 @@
+import type { AcceleratorForm, Vendor } from './types.ts';
+
+/** What an extended resource stands for, and who says so. */
+export interface AcceleratorResource {
+  readonly vendor: Vendor;
+  readonly form: AcceleratorForm;
+  /** 'unsourced': from memory. */
+  readonly source: string;
+}
+
+const devicePlugin = 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):README.md';
+const karpenter = 'aws/karpenter-provider-aws@1d927085 (2026-08-21):pkg/apis/v1/labels.go';
+const kserve = 'kserve/kserve@aaac4e29 (2026-08-21):pkg/constants/constants.go';
+const hami = 'HAMi documentation, seen in a public text';
+const volcano = 'Volcano vGPU documentation, seen in a public text';
+const unsourced = 'unsourced';
+
+/** Names that are matched whole. Counters that travel with accelerators (EFA, RDMA, host devices) are none and are not here. */
+const names: Readonly<Record<string, AcceleratorResource>> = {
+  'nvidia.com/gpu': { vendor: 'nvidia', form: 'whole', source: devicePlugin },
+  'nvidia.com/gpu.shared': { vendor: 'nvidia', form: 'shared', source: devicePlugin },
+  'nvidia.com/gpumem': { vendor: 'nvidia', form: 'memory', source: hami },
+  'nvidia.com/gpumem-percentage': { vendor: 'nvidia', form: 'percent', source: hami },
+  'nvidia.com/gpucores': { vendor: 'nvidia', form: 'percent', source: hami },
+  'volcano.sh/vgpu-number': { vendor: 'nvidia', form: 'shared', source: volcano },
+  'volcano.sh/vgpu-memory': { vendor: 'nvidia', form: 'memory', source: volcano },
+  'volcano.sh/vgpu-memory-percentage': { vendor: 'nvidia', form: 'percent', source: volcano },
+  'volcano.sh/vgpu-cores': { vendor: 'nvidia', form: 'percent', source: volcano },
+  'aliyun.com/gpu-mem': { vendor: 'nvidia', form: 'memory', source: unsourced },
+  'aliyun.com/gpu-count': { vendor: 'nvidia', form: 'shared', source: unsourced },
+  'tencent.com/vcuda-core': { vendor: 'nvidia', form: 'percent', source: unsourced },
+  'tencent.com/vcuda-memory': { vendor: 'nvidia', form: 'memory', source: unsourced },
+  'amd.com/gpu': { vendor: 'amd', form: 'whole', source: `${kserve}; ${karpenter}` },
+  'intel.com/gpu': { vendor: 'intel', form: 'whole', source: kserve },
+  'gpu.intel.com/i915': { vendor: 'intel', form: 'whole', source: 'Intel device plugin text, seen in a public text' },
+  'gpu.intel.com/xe': { vendor: 'intel', form: 'whole', source: 'Intel device plugin text, seen in a public text' },
+  'habana.ai/gaudi': { vendor: 'habana', form: 'whole', source: `${karpenter}; ${kserve}` },
+  'aws.amazon.com/neuron': { vendor: 'aws', form: 'whole', source: karpenter },
+  'aws.amazon.com/neurondevice': { vendor: 'aws', form: 'whole', source: unsourced },
+  'aws.amazon.com/neuroncore': { vendor: 'aws', form: 'core', source: karpenter },
+  'google.com/tpu': { vendor: 'google', form: 'whole', source: unsourced },
+  'qualcomm.com/qaic': { vendor: 'qualcomm', form: 'whole', source: unsourced },
+};
+
+/** Families of names. The first that fits counts. */
+const patterns: readonly (readonly [pattern: RegExp, resource: AcceleratorResource])[] = [
+  [/^nvidia\.com\/mig-.+\.shared$/, { vendor: 'nvidia', form: 'shared', source: devicePlugin }],
+  [
+    /^nvidia\.com\/mig-.+$/,
+    { vendor: 'nvidia', form: 'mig', source: 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go' },
+  ],
+  // A compute partition is a part of a card whose size its name does not tell in slices, so it is not of the form 'mig'.
+  [/^amd\.com\/[sdqct]px_nps[1-8]$/, { vendor: 'amd', form: 'shared', source: unsourced }],
+  [/^huawei\.com\/Ascend\w+-memory$/, { vendor: 'huawei', form: 'memory', source: unsourced }],
+  // Templates such as Ascend310P-2c are parts of a card.
+  [/^huawei\.com\/Ascend\w+-.+$/, { vendor: 'huawei', form: 'shared', source: unsourced }],
+  [/^huawei\.com\/Ascend\w*$/, { vendor: 'huawei', form: 'whole', source: unsourced }],
+];
+
+/** What an extended resource name stands for; undefined where it names no accelerator that the catalogue knows. */
+export function acceleratorResource(name: string): AcceleratorResource | undefined {
+  if (Object.hasOwn(names, name)) return names[name];
+  return patterns.find(([pattern]) => pattern.test(name))?.[1];
+}
+
+/** The names that are matched whole, sorted; for near-miss messages. */
+export function acceleratorResourceNames(): readonly string[] {
+  return Object.keys(names).sort();
+}

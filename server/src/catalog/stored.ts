@@ -1,0 +1,112 @@
+/**
+ * The catalogue's JSON files as they are written, before look-ups are built on them. Sources are kept once per file, in
+ * parts; a record names its parts by their places. test/catalog.test.ts checks every record against these shapes.
+ */
+import gpusJson from './data/gpus.json' with { type: 'json' };
+import instancesJson from './data/instances.json' with { type: 'json' };
+import interruptionsJson from './data/interruptions.json' with { type: 'json' };
+import migJson from './data/mig.json' with { type: 'json' };
+import platformsJson from './data/platforms.json' with { type: 'json' };
+import pricesJson from './data/prices.json' with { type: 'json' };
+import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
+
+/** Places in a file's `sources`. */
+export type SourcePlaces = readonly number[];
+type Stored<T> = Omit<T, 'source'> & { readonly source: SourcePlaces };
+
+export interface StoredGpus {
+  readonly sources: readonly string[];
+  readonly gpus: readonly Stored<GpuModel>[];
+}
+
+export interface StoredMig {
+  readonly sources: readonly string[];
+  readonly bases: readonly string[];
+  readonly tables: readonly Omit<MigTable, 'profiles'>[];
+  readonly profiles: readonly (Omit<Stored<MigProfile>, 'placements' | 'placementsBasis'> & {
+    readonly table: number;
+    readonly placements: readonly (readonly [start: number, size: number])[];
+    readonly basis: number;
+  })[];
+}
+
+export type StoredInstance = readonly [
+  provider: Provider,
+  name: string,
+  gpu: string | null,
+  gpuCount: number | null,
+  vcpu: number | null,
+  memoryGiB: number | null,
+  rdma: string | null,
+  rdmaDevices: number | null,
+  unsourced: InstanceType['unsourced'],
+  date: string | null,
+  source: SourcePlaces,
+];
+
+export interface StoredInstances {
+  readonly sources: readonly string[];
+  readonly columns: readonly string[];
+  readonly instances: readonly StoredInstance[];
+}
+
+/** US dollars an hour for the whole instance; `asOf` and `spotBasis` are places in the file's tables. */
+export type StoredPrice = readonly [
+  region: string,
+  onDemand: number | null,
+  spot: number | null,
+  asOf: number,
+  spotBasis: number | null,
+];
+
+export interface StoredPrices {
+  readonly sources: readonly string[];
+  readonly asOf: readonly (readonly [date: string | null, source: SourcePlaces])[];
+  readonly bases: readonly string[];
+  readonly groups: readonly {
+    readonly provider: Provider;
+    readonly instanceType: string;
+    readonly gpu: string;
+    readonly gpuCount: number;
+    readonly rows: readonly StoredPrice[];
+  }[];
+}
+
+export interface StoredInterruptions {
+  readonly sources: readonly string[];
+  readonly date: string | null;
+  readonly source: SourcePlaces;
+  readonly bands: readonly string[];
+  /** For each instance type, the regions of each band, separated by spaces. */
+  readonly types: readonly (readonly [instanceType: string, regions: readonly string[]])[];
+}
+
+export interface StoredPlatforms {
+  readonly sources: readonly string[];
+  readonly platforms: readonly (Omit<PlatformFacts, 'sources'> & {
+    readonly sources: Readonly<Record<string, SourcePlaces>>;
+    readonly date: string | null;
+  })[];
+}
+
+// The compiler widens JSON tuples to arrays of unions, so the shapes are told here, once.
+export const storedGpus = gpusJson as unknown as StoredGpus;
+export const storedMig = migJson as unknown as StoredMig;
+export const storedInstances = instancesJson as unknown as StoredInstances;
+export const storedPrices = pricesJson as unknown as StoredPrices;
+export const storedInterruptions = interruptionsJson as unknown as StoredInterruptions;
+export const storedPlatforms = platformsJson as unknown as StoredPlatforms;
+
+/** The full text of a source. */
+export function sourceText(sources: readonly string[], places: SourcePlaces): string {
+  return places.map((place) => sources[place] ?? '').join('; ');
+}
+
+/** Builds a value on first use and keeps it: start-up and the first key press pay for nothing they do not need. */
+export function once<T>(build: () => T): () => T {
+  let built: { readonly value: T } | undefined;
+  return () => {
+    built ??= { value: build() };
+    return built.value;
+  };
+}
