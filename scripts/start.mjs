@@ -1,0 +1,166 @@
+#!/usr/bin/env node
+// @ts-check
+// `npm start`: from a fresh clone to the extension at work on examples/. Until it has run `npm ci` itself there is
+// nothing but Node, so this file and all that it imports use nothing else.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { chooseEditor, hasDisplay, isUpToDate, parseStartArguments, startHelp } from './vscode/choose.mjs';
+import { findDesktop, openInBrowser, runDesktop } from './vscode/desktop.mjs';
+import { installStandIn } from './vscode/install.mjs';
+import { PlainError, root } from './vscode/lab.mjs';
+import { obstacleHere } from './vscode/machine.mjs';
+import { installExtension, quietSettings, startServer, workbenchUrl, writeSettings } from './vscode/server.mjs';
+
+const examples = path.join(root, 'examples');
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof PlainError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+}
+
+/** @param {string[]} args */
+async function main(args) {
+  const parsed = parseStartArguments(args);
+  if ('problem' in parsed) {
+    console.error(parsed.problem);
+    process.exitCode = 2;
+    return;
+  }
+  const options = parsed.value;
+  if (options.help) {
+    console.log(startHelp);
+    return;
+  }
+  if (Number(process.versions.node.split('.')[0]) < 20) {
+    throw new PlainError(`gpulint needs Node 20 or newer, and this is Node ${process.versions.node}.`);
+  }
+  if (options.build) {
+    if (!hasModules()) run('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund']);
+    run('Building', 'npm', ['run', '--silent', 'build']);
+  }
+  const choice = chooseEditor({
+    platform: process.platform,
+    env: process.env,
+    browserOnly: options.browser,
+    desktop: options.browser || !hasDisplay(process.platform, process.env) ? undefined : findDesktop(enginesRange()),
+    obstacle: obstacleHere(),
+  });
+  if (choice.kind === 'desktop') openDesktop(choice.executable, options.open);
+  else if (choice.kind === 'browser') await serveBrowser(options.open);
+  else report(choice.reason);
+}
+
+function hasModules() {
+  const read = (/** @type {string} */ file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'));
+  try {
+    return isUpToDate(read('package-lock.json'), read('node_modules/.package-lock.json'));
+  } catch {
+    return false;
+  }
+}
+
+function enginesRange() {
+  return JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).engines.vscode;
+}
+
+/**
+ * @param {string} executable
+ * @param {boolean} open
+ */
+function openDesktop(executable, open) {
+  const args = ['--new-window', `--extensionDevelopmentPath=${root}`, examples];
+  if (!open) {
+    console.log([executable, ...args].map((part) => JSON.stringify(part)).join(' '));
+    return;
+  }
+  const { status, stderr, error } = runDesktop(executable, args);
+  if (status !== 0) {
+    const why = (error?.message ?? stderr.trim().split('\n')[0]) || `exit status ${status}`;
+    throw new PlainError(`${executable} did not open a window (${why}); "npm start -- --browser" does without it.`);
+  }
+  console.log('VS Code opens a new window with gpulint on examples/. A good first look: serving/llama-isvc.yaml.');
+}
+
+/** @param {boolean} open */
+async function serveBrowser(open) {
+  let lab;
+  try {
+    lab = await installStandIn(console.log);
+  } catch (error) {
+    if (!(error instanceof PlainError)) throw error;
+    report(error.message);
+    return;
+  }
+  const dataFolder = path.join(lab.folder, 'data');
+  const vsix = path.join(lab.folder, 'gpulint.vsix');
+  run('Packaging the extension', process.execPath, [
+    path.join(root, 'node_modules/@vscode/vsce/vsce'),
+    ...['package', '--no-dependencies', '--allow-missing-repository', '--out', vsix],
+  ]);
+  writeSettings(dataFolder, quietSettings);
+  installExtension(lab, dataFolder, vsix);
+  const server = await startServer(lab, { dataFolder });
+  /** @type {Promise<string>} */
+  const asked = new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
+  });
+  const url = workbenchUrl(server, { folder: examples });
+  console.log(
+    `\nVS Code with gpulint on examples/ (Ctrl+C stops it; a good first look: serving/llama-isvc.yaml):\n\n  ${url}\n`,
+  );
+  if (process.env.SSH_CONNECTION) {
+    console.log(`From another machine, first: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>\n`);
+  }
+  if (open && canShow()) openInBrowser(url);
+  const end = await Promise.race([asked, server.ended]);
+  await server.stop();
+  if (typeof end === 'string') console.log('Stopped.');
+  else throw new PlainError(`VS Code's server ended by itself: ${server.output().trim().split('\n').at(-1)}`);
+}
+
+/** Without a display, xdg-open would start a browser inside the terminal. */
+function canShow() {
+  return (
+    process.platform !== 'linux' ||
+    Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY || process.env.WSL_DISTRO_NAME)
+  );
+}
+
+/**
+ * The report in the terminal, where no VS Code can be had.
+ * @param {string} reason
+ */
+function report(reason) {
+  console.log(`${reason}\nHere is the report of examples/ instead (node dist/cli.js check examples):\n`);
+  const { status, error } = spawnSync(process.execPath, ['dist/cli.js', 'check', 'examples'], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  // Status 1 says that there are findings, which is what the examples are for.
+  if (error || status === null || status > 1) throw new PlainError('The report of examples/ could not be made.');
+}
+
+/**
+ * Runs one step with its output hidden unless it fails.
+ * @param {string} what
+ * @param {string} command
+ * @param {string[]} args
+ */
+function run(what, command, args) {
+  console.log(`${what}…`);
+  // npm is a .cmd file on Windows, which needs the shell; no argument here holds a space there.
+  const shell = process.platform === 'win32' && command === 'npm';
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    encoding: 'utf8',
+    shell,
+    maxBuffer: 1e8,
+  });
+  if (status === 0) return;
+  process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`);
+  throw new PlainError(`${what} failed${error ? ` (${error.message})` : ''}.`);
+}

@@ -1,0 +1,225 @@
+#!/usr/bin/env node
+// @ts-check
+// `npm run test:vscode`: the suites of test/vscode/suite inside a real extension host, and the scenario that mouse and
+// keyboard drive. dist/ must be built.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
+import * as esbuild from 'esbuild';
+import { glob } from 'tinyglobby';
+import { tsImport } from 'tsx/esm/api';
+import { chooseTestEditor } from './choose.mjs';
+import { installStandIn } from './install.mjs';
+import { PlainError, root } from './lab.mjs';
+import { findChromium, obstacleHere } from './machine.mjs';
+
+const help = `Usage: npm run test:vscode -- [options]
+
+  --repeat N        run everything N times, stop at the first failure
+  --grep TEXT       only the tests whose title matches
+  --update-images   write the scenario's screenshots to docs/images
+  --help            this text
+
+GPULINT_VSCODE_DESKTOP=1 takes desktop VS Code (downloaded) instead of the stand-in; CHROMIUM names the browser.`;
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+
+const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-test-'));
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof PlainError)) throw error;
+  console.error(error.message);
+  process.exitCode = 1;
+} finally {
+  fs.rmSync(temp, { recursive: true, force: true });
+}
+
+/** @returns {Promise<number>} The exit status. */
+async function main() {
+  const options = readOptions();
+  if (typeof options === 'number') return options;
+  const editor = chooseTestEditor({
+    env: process.env,
+    chromium: findChromium(),
+    obstacle: obstacleHere(),
+  });
+  if (editor.kind === 'skip') return skip(editor.reason);
+  if (!fs.existsSync(path.join(root, 'dist/client.js')))
+    throw new PlainError('dist/client.js is missing: run "npm run build" first.');
+  const executable = editor.kind === 'stand-in' ? await standIn() : await desktop();
+  if (executable === undefined)
+    return skip('The tests in VS Code are skipped: desktop VS Code could not be downloaded.');
+  await bundleSuites();
+  /** @type {Counts} */
+  const total = { passed: 0, failed: 0, skipped: 0 };
+  for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
+    if (options.repeat > 1) console.log(`\nRound ${round} of ${options.repeat}`);
+    add(total, await runSuites(executable, options.grep));
+    if (total.failed === 0) add(total, await scenario(editor.kind, options));
+  }
+  const { passed, failed, skipped } = total;
+  if (process.env.GPULINT_COUNTS) fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify(total));
+  if (passed + failed === 0) throw new PlainError('No test in VS Code has such a title.');
+  console.log(`\nVS Code: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
+  return failed === 0 ? 0 : 1;
+}
+
+/** @returns {{ repeat: number, grep: string | undefined, images: boolean } | number} */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        repeat: { type: 'string', default: '1' },
+        grep: { type: 'string' },
+        'update-images': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+    if (values.help) {
+      console.log(help);
+      return 0;
+    }
+    if (!/^[1-9]\d{0,3}$/.test(values.repeat))
+      throw new Error(`--repeat takes a count, not ${JSON.stringify(values.repeat)}`);
+    if (values.grep) new RegExp(values.grep);
+    return { repeat: Number(values.repeat), grep: values.grep, images: values['update-images'] };
+  } catch (error) {
+    console.error(`npm run test:vscode: ${error instanceof Error ? error.message : error}; --help lists the options.`);
+    return 2;
+  }
+}
+
+/** @param {string} reason */
+function skip(reason) {
+  console.log(reason);
+  if (process.env.GPULINT_COUNTS)
+    fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify({ passed: 0, failed: 0, skipped: 1 }));
+  return process.env.CI === 'true' || process.env.GPULINT_REQUIRE_VSCODE === '1' ? 1 : 0;
+}
+
+async function standIn() {
+  await installStandIn();
+  return path.join(root, 'scripts/vscode/stand-in');
+}
+
+async function desktop() {
+  try {
+    return await downloadAndUnzipVSCode({ cachePath: path.join(root, '.vscode-test') });
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return undefined;
+  }
+}
+
+async function bundleSuites() {
+  fs.rmSync(path.join(root, 'dist-test'), { recursive: true, force: true });
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: ['test/vscode/suite/index.ts', ...(await glob('test/vscode/suite/*.test.ts', { cwd: root }))],
+    outdir: 'dist-test',
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node18',
+    sourcemap: 'inline',
+    external: ['vscode', 'mocha'],
+    logLevel: 'warning',
+  });
+}
+
+/**
+ * Mocha inside the extension host.
+ * @param {string} executable
+ * @param {string | undefined} grep
+ * @returns {Promise<Counts>}
+ */
+async function runSuites(executable, grep) {
+  const folder = fs.mkdtempSync(path.join(temp, 'suite-'));
+  const result = path.join(folder, 'result.json');
+  let problem = '';
+  try {
+    await runTests({
+      vscodeExecutablePath: executable,
+      extensionDevelopmentPath: root,
+      extensionTestsPath: path.join(root, 'dist-test/index.js'),
+      launchArgs: [copyExamples(folder), `--user-data-dir=${path.join(folder, 'user')}`],
+      extensionTestsEnv: { GPULINT_TEST_RESULT: result, ...(grep ? { GPULINT_TEST_GREP: grep } : {}) },
+    });
+  } catch (error) {
+    problem = error instanceof Error ? error.message : String(error);
+  }
+  if (fs.existsSync(result)) {
+    const counts = /** @type {Counts} */ (JSON.parse(fs.readFileSync(result, 'utf8')));
+    if (problem === '' || counts.failed > 0) return counts;
+  }
+  console.error(`The extension host brought no result: ${problem || 'it wrote none'}.`);
+  return { passed: 0, failed: 1, skipped: 0 };
+}
+
+/**
+ * @param {'stand-in' | 'desktop'} kind
+ * @param {{ grep: string | undefined, images: boolean }} options
+ * @returns {Promise<Counts>}
+ */
+async function scenario(kind, { grep, images }) {
+  /** @type {typeof import('../../test/vscode/scenario.ts')} */
+  const { runScenario, scenarioTitle } = await tsImport('../../test/vscode/scenario.ts', import.meta.url);
+  if (grep && !new RegExp(grep).test(scenarioTitle)) return { passed: 0, failed: 0, skipped: 0 };
+  if (kind === 'desktop') {
+    console.log('The scenario by mouse and keyboard is skipped: it needs the browser stand-in (Linux with Chromium).');
+    return { passed: 0, failed: 0, skipped: 1 };
+  }
+  const folder = fs.mkdtempSync(path.join(temp, 'scenario-'));
+  const shots = images ? path.join(root, 'docs/images') : path.join(os.tmpdir(), 'gpulint-screenshots');
+  console.log(`\n  ${scenarioTitle}`);
+  try {
+    await runScenario({
+      vsix: packageExtension(),
+      workspace: copyExamples(folder),
+      images: shots,
+      scale: images ? 2 : 1,
+      say: (line) => console.log(`  ${line}`),
+    });
+    return { passed: 1, failed: 0, skipped: 0 };
+  } catch (error) {
+    console.error(error);
+    return { passed: 0, failed: 1, skipped: 0 };
+  }
+}
+
+/** @param {string} folder */
+function copyExamples(folder) {
+  const copy = path.join(folder, 'examples');
+  fs.cpSync(path.join(root, 'examples'), copy, { recursive: true });
+  return copy;
+}
+
+function packageExtension() {
+  const vsix = path.join(temp, 'gpulint.vsix');
+  if (fs.existsSync(vsix)) return vsix;
+  const vsce = path.join(root, 'node_modules/@vscode/vsce/vsce');
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [vsce, 'package', '--no-dependencies', '--out', vsix],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
+  if (status !== 0) throw new PlainError(`The extension cannot be packaged: ${stderr}${stdout}`);
+  return vsix;
+}
+
+/**
+ * @param {Counts} total
+ * @param {Counts} more
+ */
+function add(total, more) {
+  total.passed += more.passed;
+  total.failed += more.failed;
+  total.skipped += more.skipped;
+}

@@ -1,0 +1,116 @@
+// The whole way as a user goes it, by mouse and keyboard in a real VS Code: see the squiggle and the cost, hover,
+// fix from the light bulb, save, and the file on disk is right.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+
+export const scenarioTitle = 'a user finds, understands and fixes a mistake';
+
+export interface ScenarioOptions {
+  readonly vsix: string;
+  /** A folder to write to, with a copy of examples/. */
+  readonly workspace: string;
+  /** Where screenshots go. */
+  readonly images: string;
+  /** Device pixels a CSS pixel. */
+  readonly scale?: number;
+  readonly say: (line: string) => void;
+}
+
+/** Runs the scenario; throws with the step that failed. A screenshot of the failure is left in `images`. */
+export async function runScenario({ vsix, workspace, images, scale = 1, say }: ScenarioOptions): Promise<void> {
+  const file = path.join(workspace, 'serving', 'llama-isvc.yaml');
+  const before = fs.readFileSync(file, 'utf8');
+  fs.mkdirSync(images, { recursive: true });
+  const workbench = await launchWorkbench({
+    vsix,
+    scale,
+    settings: {
+      ...testSettings,
+      'workbench.colorTheme': 'Default Dark Modern',
+      'editor.fontSize': 14,
+      'editor.minimap.enabled': false,
+      'workbench.layoutControl.enabled': false,
+    },
+    args: ['--disable-workspace-trust'],
+  });
+  const { page } = workbench;
+  const shot = (name: string) => page.screenshot({ path: path.join(images, `${name}.png`) });
+  let step = 'open the folder';
+  const next = (name: string) => {
+    say(`  ✓ ${step}`);
+    step = name;
+  };
+  try {
+    await workbench.open(workspace);
+    await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
+
+    next('open the manifest and see the squiggle');
+    await openFile(page, 'llama-isvc.yaml');
+    await page.locator('.squiggly-error').first().waitFor();
+
+    next('see the cost above the workload');
+    const lens = page.locator('.codelens-decoration', { hasText: /\$\d.*\/h/ }).first();
+    await lens.waitFor();
+    await shot('editor');
+
+    next('hover over the GPU and read the cost table');
+    const gpu = word(page, 'nvidia.com/gpu', 'nvidia.com/gpu: 1');
+    const hover = await hoverOver(page, gpu, 'table');
+    assert.match((await hover.textContent()) ?? '', /\$\d/);
+    await shot('cost-hover');
+
+    next('open the light bulb');
+    await page.keyboard.press('Escape');
+    await gpu.click();
+    const bulb = page.locator('[class*="lightBulbWidget"]:visible, [class*="gutter-lightbulb"]:visible').first();
+    await bulb.click();
+    const fix = page.locator('.action-widget .monaco-list-row.action', { hasText: /limits/ }).first();
+    await fix.hover();
+    await shot('quick-fix');
+
+    next('apply the fix');
+    await fix.click();
+    await page
+      .locator('.view-line', { hasText: /^\s*limits:/ })
+      .first()
+      .waitFor();
+    assert.equal(fs.readFileSync(file, 'utf8'), before, 'the file was written before it was saved');
+
+    next('save, and the file on disk is right');
+    await page.keyboard.press('Control+S');
+    await until('the fix on disk', () => fs.readFileSync(file, 'utf8') !== before);
+    const after = fs.readFileSync(file, 'utf8');
+    for (const line of before.split('\n')) assert.ok(after.includes(line), `the fix changed "${line}"`);
+    assert.match(after, /\n {10}limits:\n {12}nvidia\.com\/gpu: 1\n/);
+    await shot('fixed');
+    say(`  ✓ ${step}`);
+  } catch (error) {
+    const picture = path.join(images, 'failure.png');
+    await page.screenshot({ path: picture }).catch(() => undefined);
+    throw new Error(`could not ${step} (screenshot: ${picture})`, { cause: error });
+  } finally {
+    await workbench.stop();
+  }
+}
+
+/** A word of the editor, found by the line that it stands in. */
+function word(page: Page, text: string, line: string): Locator {
+  return page.locator('.view-line', { hasText: line }).first().locator('span span', { hasText: text }).first();
+}
+
+/** Rests the mouse on a place until the hover with the wanted element is there. */
+async function hoverOver(page: Page, place: Locator, wanted: string): Promise<Locator> {
+  const hover = page.locator('.monaco-hover:visible', { has: page.locator(wanted) }).first();
+  await until('the hover', async () => {
+    await page.mouse.move(700, 880);
+    await place.hover();
+    return hover.waitFor({ timeout: 3000 }).then(
+      () => true,
+      () => false,
+    );
+  });
+  return hover;
+}
