@@ -4,6 +4,9 @@ export type { Word } from './shell-lexer.ts';
 
 export type Statement = SimpleCommand | Loop | Group;
 
+/** What joins a statement to the one before it. `||`: it runs only when that one failed. */
+export type Connector = '&&' | '||' | '|' | null;
+
 /** A program with its arguments. */
 export interface SimpleCommand {
   readonly kind: 'command';
@@ -12,6 +15,7 @@ export interface SimpleCommand {
   readonly assignments: readonly Word[];
   /** Followed by `&`. */
   readonly background: boolean;
+  readonly after: Connector;
 }
 
 /** `while`, `until` and `for`. */
@@ -21,6 +25,7 @@ export interface Loop {
   readonly condition: readonly Statement[];
   readonly body: readonly Statement[];
   readonly background: boolean;
+  readonly after: Connector;
 }
 
 /** What may run or not: the branches of `if` and `case`, a function's body, a subshell, a brace group. */
@@ -29,6 +34,7 @@ export interface Group {
   readonly keyword: 'if' | 'case' | 'function' | 'subshell' | 'braces';
   readonly body: readonly Statement[];
   readonly background: boolean;
+  readonly after: Connector;
 }
 
 /** A container's command line, with the script of `sh -c` taken apart. */
@@ -114,19 +120,28 @@ const closing: ReadonlySet<string> = new Set(['done', 'do', 'fi', 'then', 'elif'
 /** Statements up to (not including) one of the closing words, a `)` or the end. */
 function parseList(parser: Parser, depth: number): Statement[] {
   const statements: Statement[] = [];
+  let after: Connector = null;
   while (parser.at < parser.tokens.length) {
     const token = parser.tokens[parser.at];
     if (token === undefined || isOperator(token, ')') || isOperator(token, ';;')) break;
     const word = reserved(token);
     if (word !== undefined && closing.has(word)) break;
     if (token.kind === 'operator' && token.text !== '(') {
+      // A line may end behind a connector.
+      if (token.text !== '\n') after = connector(token.text);
       parser.at++;
       continue;
     }
     const statement = parseStatement(parser, depth);
-    if (statement !== undefined) statements.push(statement);
+    if (statement !== undefined) statements.push({ ...statement, after });
+    after = null;
   }
   return statements;
+}
+
+function connector(operator: string): Connector {
+  if (operator === '&&' || operator === '||') return operator;
+  return operator === '|' || operator === '|&' ? '|' : null;
 }
 
 function parseStatement(parser: Parser, depth: number): Statement | undefined {
@@ -141,20 +156,20 @@ function parseStatement(parser: Parser, depth: number): Statement | undefined {
     parser.at++;
     const body = parseList(parser, depth + 1);
     expectOperator(parser, ')');
-    return { kind: 'group', keyword: 'subshell', body, background: takeBackground(parser) };
+    return { kind: 'group', keyword: 'subshell', body, background: takeBackground(parser), after: null };
   }
   const word = reserved(token);
   if (word === 'while' || word === 'until') {
     parser.at++;
     const condition = parseList(parser, depth + 1);
     const body = parseDo(parser, depth);
-    return { kind: 'loop', keyword: word, condition, body, background: takeBackground(parser) };
+    return { kind: 'loop', keyword: word, condition, body, background: takeBackground(parser), after: null };
   }
   if (word === 'for' || word === 'select') {
     parser.at++;
     while (parser.at < parser.tokens.length && reserved(parser.tokens[parser.at]) !== 'do') parser.at++;
     const body = parseDo(parser, depth);
-    return { kind: 'loop', keyword: 'for', condition: [], body, background: takeBackground(parser) };
+    return { kind: 'loop', keyword: 'for', condition: [], body, background: takeBackground(parser), after: null };
   }
   if (word === 'if') return parseIf(parser, depth);
   if (word === 'case') return parseCase(parser, depth);
@@ -162,7 +177,7 @@ function parseStatement(parser: Parser, depth: number): Statement | undefined {
     parser.at++;
     const body = parseList(parser, depth + 1);
     expectWord(parser, '}');
-    return { kind: 'group', keyword: 'braces', body, background: takeBackground(parser) };
+    return { kind: 'group', keyword: 'braces', body, background: takeBackground(parser), after: null };
   }
   return parseCommand(parser, depth);
 }
@@ -184,7 +199,7 @@ function parseIf(parser: Parser, depth: number): Statement {
     parser.at++;
   }
   expectWord(parser, 'fi');
-  return { kind: 'group', keyword: 'if', body, background: takeBackground(parser) };
+  return { kind: 'group', keyword: 'if', body, background: takeBackground(parser), after: null };
 }
 
 function parseCase(parser: Parser, depth: number): Statement {
@@ -204,7 +219,7 @@ function parseCase(parser: Parser, depth: number): Statement {
     if (isOperator(parser.tokens[parser.at], ';;')) parser.at++;
   }
   expectWord(parser, 'esac');
-  return { kind: 'group', keyword: 'case', body, background: takeBackground(parser) };
+  return { kind: 'group', keyword: 'case', body, background: takeBackground(parser), after: null };
 }
 
 function parseCommand(parser: Parser, depth: number): Statement | undefined {
@@ -219,7 +234,13 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
         parser.at += 2;
         while (isOperator(parser.tokens[parser.at], '\n')) parser.at++;
         const body = parseStatement(parser, depth + 1);
-        return { kind: 'group', keyword: 'function', body: body === undefined ? [] : [body], background: false };
+        return {
+          kind: 'group',
+          keyword: 'function',
+          body: body === undefined ? [] : [body],
+          background: false,
+          after: null,
+        };
       }
       if (token.text.includes('<') || token.text.includes('>')) {
         parser.at += parser.tokens[parser.at + 1]?.kind === 'word' ? 2 : 1;
@@ -252,7 +273,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
 }
 
 function simple(words: readonly Word[], assignments: readonly Word[], background: boolean): SimpleCommand {
-  return { kind: 'command', words, assignments, background };
+  return { kind: 'command', words, assignments, background, after: null };
 }
 
 function takeBackground(parser: Parser): boolean {

@@ -44,7 +44,7 @@ export function runRules(input: RunInput): RunResult {
     for (const workload of input.workloads) visitWorkload(visitor, workload);
   }
   const { kept, uses } = applySuppressions(input.document, input.manifests, found);
-  return { findings: [...kept].sort(inTextOrder), crashes, suppressions: uses };
+  return { findings: distinct([...kept].sort(inTextOrder)), crashes, suppressions: uses };
 }
 
 interface Visitor {
@@ -122,4 +122,13 @@ function guard({ id, input, crashes }: Visitor, look: () => void): void {
 
 function inTextOrder(a: Finding, b: Finding): number {
   return a.span.start - b.span.start || a.span.end - b.span.end || (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0);
+}
+
+/** Aliased pod templates are visited once for each place that uses them, but what is wrong in their text is wrong once. */
+function distinct(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return findings.filter(({ rule, span, message }) => {
+    const key = `${rule} ${span.start} ${span.end} ${message}`;
+    return !seen.has(key) && seen.add(key);
+  });
 }

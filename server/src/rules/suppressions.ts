@@ -76,7 +76,7 @@ function rangeOf(text: string, comment: Span, scope: 'line' | 'next-line' | 'doc
 
 /** The line's text around an offset, without its line end. */
 function lineAt(text: string, offset: number): Span {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
   const end = text.indexOf('\n', offset);
   return { start, end: end < 0 ? text.length : end };
 }

@@ -1,0 +1,171 @@
+import { readFlags } from './flags.ts';
+import { allCommands, readCommandLine } from './shell.ts';
+
+/**
+ * Something in a container's command line or environment that says where it keeps its progress.
+ * - `store`: an object store, or a tool that copies to one.
+ * - `path`: a directory in the container; whether it outlives the pod depends on what is mounted there.
+ * - `resume`: it says that it will resume, and not from where.
+ * - `unknown`: a name is there whose value is not.
+ */
+export interface CheckpointSign {
+  readonly kind: 'store' | 'path' | 'resume' | 'unknown';
+  /** The path or address, or the name whose value is not known. */
+  readonly text: string;
+}
+
+export interface CheckpointInput {
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  /** Undefined values come from elsewhere (secrets, config maps, fields). */
+  readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
+}
+
+/** All signs of checkpoints, in no particular order. Saving activations or gradients again ("gradient checkpointing") is none. */
+export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
+  const texts = [...input.command, ...input.args];
+  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  return [
+    ...texts.flatMap(storesIn),
+    ...commands.flatMap(({ words }) =>
+      readFlags(words).flatMap(({ name, value, dynamic }) => signOfFlag(name, value, dynamic)),
+    ),
+    ...commands.flatMap(({ words }) => words.flatMap(({ text }) => signOfWord(text))),
+    ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
+  ];
+}
+
+const storeAddress =
+  /(?<![\w])(?:s3|s3a|s3n|gs|gcs|az|abfs|abfss|wasb|wasbs|adl|oci|oss|cos|obs|tos|hdfs|r2|azureml|dbfs|swift|minio):\/\/[^\s"',;]*/g;
+
+/** Addresses of object stores, but for those that are only read: data sets, weights, code. */
+function storesIn(text: string): readonly CheckpointSign[] {
+  return [...text.matchAll(storeAddress)].flatMap((match): CheckpointSign[] => {
+    const before = text.slice(Math.max(0, match.index - 80), match.index);
+    return isReadOnly(before) ? [] : [{ kind: 'store', text: match[0] }];
+  });
+}
+
+/** Whether the words right before an address say that it is only read from. */
+function isReadOnly(before: string): boolean {
+  if (/\b(?:cp|sync|rsync|copy|download)\s+(?:-\S+\s+)*["']?$/.test(before)) return true;
+  const name = /([\w.-]+)["']?\s*[=:\s]\s*["']?$/.exec(before)?.[1];
+  return name !== undefined && wordsOf(name).some((word) => inputWords.has(word));
+}
+
+function signOfFlag(name: string, value: string | undefined, dynamic: boolean): readonly CheckpointSign[] {
+  const words = wordsOf(name);
+  if (words.some((word) => resumeWords.has(word))) {
+    return isOff(value) ? [] : [placeOrElse(value, dynamic, { kind: 'resume', text: name })];
+  }
+  if (name === 'push-to-hub' || name === 'hub-model-id') return isOff(value) ? [] : [{ kind: 'store', text: name }];
+  // A trainer's settings may stand in a file that is not seen here.
+  if (words.includes('config') || name === 'c') return value === undefined ? [] : [{ kind: 'unknown', text: name }];
+  if (!isPlaceName(words)) return [];
+  return value === undefined && !dynamic ? [] : [placeOrElse(value, dynamic, { kind: 'unknown', text: name })];
+}
+
+function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {
+  const words = wordsOf(name);
+  if (words.some((word) => bucketWords.has(word))) return [{ kind: 'unknown', text: name }];
+  const stores = value === undefined ? [] : storesIn(`${name}=${value}`);
+  if (stores.length > 0) return stores;
+  if (words.some((word) => resumeWords.has(word))) return isOff(value) ? [] : [{ kind: 'resume', text: name }];
+  if (!isPlaceName(words)) return [];
+  return [placeOrElse(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
+}
+
+/** Tools that reach other storage, and settings files named without a flag. */
+function signOfWord(text: string): readonly CheckpointSign[] {
+  if (/^(rclone|s5cmd|gcsfuse|s3fs|goofys|mount-s3|juicefs|gsutil|azcopy|ossutil|mc|blobfuse2?|mount)$/.test(text)) {
+    return [{ kind: 'store', text }];
+  }
+  return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text }] : [];
+}
+
+/** A path where the value is one; otherwise what else it says. Store addresses have been read by themselves. */
+function placeOrElse(value: string | undefined, dynamic: boolean, otherwise: CheckpointSign): CheckpointSign {
+  if (value === undefined || dynamic || !/^[./~]|\//.test(value)) return otherwise;
+  return value.includes('://') ? { kind: 'store', text: value } : { kind: 'path', text: value };
+}
+
+/** Names of places to which progress is written: `--output_dir`, `--save`, `checkpoint.folder`, `CKPT_ROOT`. */
+function isPlaceName(words: readonly string[]): boolean {
+  if (words.some((word) => notWrittenWords.has(word))) return false;
+  if (!words.some((word) => progressWords.has(word))) return false;
+  return words.length === 1 || words.some((word) => placeWords.has(word));
+}
+
+function wordsOf(name: string): readonly string[] {
+  return name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}
+
+function isOff(value: string | undefined): boolean {
+  return value !== undefined && /^(false|no|none|null|off|0|never)$/i.test(value);
+}
+
+const progressWords: ReadonlySet<string> = new Set([
+  ...[
+    'save',
+    'output',
+    'out',
+    'checkpoint',
+    'checkpoints',
+    'checkpointer',
+    'ckpt',
+    'ckpts',
+    'result',
+    'results',
+    'storage',
+    'exp',
+    'logdir',
+  ],
+  ...['snapshot', 'dump', 'work', 'root', 'job', 'export'],
+]);
+const placeWords: ReadonlySet<string> = new Set([
+  ...['dir', 'directory', 'folder', 'path', 'root', 'uri', 'url', 'location', 'prefix', 'base', 'dest', 'destination'],
+]);
+const notWrittenWords: ReadonlySet<string> = new Set([
+  ...[
+    'load',
+    'gradient',
+    'activation',
+    'activations',
+    'selective',
+    'pretrained',
+    'tokenizer',
+    'dataset',
+    'data',
+    'convert',
+    'converter',
+    'input',
+  ],
+  ...['interval', 'steps', 'freq', 'period', 'python', 'log'],
+]);
+const resumeWords: ReadonlySet<string> = new Set(['resume', 'autoresume', 'restore']);
+const bucketWords: ReadonlySet<string> = new Set([
+  ...['bucket', 's3', 'gcs', 'minio', 'aws', 'oss', 'tos', 'cos', 'obs', 'blob', 'hdfs', 'nfs', 'fsx', 'efs', 'lustre'],
+]);
+/** Names of what is only read. */
+const inputWords: ReadonlySet<string> = new Set([
+  ...[
+    'data',
+    'dataset',
+    'datasets',
+    'input',
+    'inputs',
+    'train',
+    'eval',
+    'val',
+    'model',
+    'tokenizer',
+    'weights',
+    'pretrained',
+    'load',
+    'corpus',
+  ],
+  ...['source', 'src', 'code', 'wheel', 'image', 'index', 'vocab', 'base'],
+]);

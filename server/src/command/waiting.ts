@@ -1,0 +1,203 @@
+import { programWords, recogniseProgram } from './programs.ts';
+import { baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
+
+/** A command line that waits and does nothing else, for ever or for a long time. */
+export interface Waiting {
+  /** What it waits with, as it is written: `sleep infinity`. */
+  readonly what: string;
+  /** `works-first`: it does something that ends, and then waits. */
+  readonly kind: 'only-waits' | 'works-first';
+  /** Seconds until it ends; Infinity where it never does. */
+  readonly seconds: number;
+  /** The word of the waiting command at which to point. */
+  readonly word: Word | undefined;
+}
+
+/**
+ * Whether a container only waits. Undefined where it does not, or where that is not plain: a wait that keeps a server in the background
+ * alive is no mere wait, and neither is one behind a command of which it is not known what it leaves running.
+ */
+export function findWaiting(command: readonly string[], args: readonly string[]): Waiting | undefined {
+  const line: CommandLine = readCommandLine(command, args);
+  if (!line.complete) return undefined;
+  let kind: Waiting['kind'] = 'only-waits';
+  let pending: Waiting | undefined;
+  for (const statement of line.statements) {
+    const waiting = waitOf(statement);
+    if (waiting !== undefined) {
+      // After a failure, or as one end of a pipe: it may never come to this wait.
+      if (statement.after === '||' || statement.after === '|') return undefined;
+      const found: Waiting = { ...waiting, kind };
+      // `sleep infinity & wait`: it waits once `wait` says so.
+      if (statement.background) pending = found;
+      else return found;
+      continue;
+    }
+    const effect = effectOf(statement);
+    if (effect === 'unknown') return undefined;
+    if (effect === 'waits') return pending;
+    if (effect === 'works') kind = 'works-first';
+  }
+  return undefined;
+}
+
+/** A sleep this long outlives whatever was meant to happen. */
+const forEver = 30 * 86_400;
+
+function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
+  if (statement.kind === 'group') {
+    const [only, ...others] = statement.body;
+    return (statement.keyword === 'braces' || statement.keyword === 'subshell') && only && others.length === 0
+      ? waitOf(only)
+      : undefined;
+  }
+  if (statement.kind === 'loop') return loopWait(statement);
+  const words = programWords(statement);
+  const [program = '', ...rest] = words;
+  const what = words.join(' ');
+  const word = statement.words[0];
+  switch (baseName(program)) {
+    case 'sleep': {
+      const seconds = sleepSeconds(rest);
+      if (seconds === undefined || seconds === 0) return undefined;
+      return { what, seconds: seconds >= forEver ? Number.POSITIVE_INFINITY : seconds, word };
+    }
+    case 'tail':
+      return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
+        ? { what, seconds: Number.POSITIVE_INFINITY, word }
+        : undefined;
+    case 'pause':
+      return rest.length === 0 ? { what, seconds: Number.POSITIVE_INFINITY, word } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** `while true; do sleep 60; done`, with nothing in its body but sleeps and messages. */
+function loopWait({
+  keyword,
+  condition,
+  body,
+}: Extract<Statement, { kind: 'loop' }>): Omit<Waiting, 'kind'> | undefined {
+  if (keyword === 'for' || condition.length !== 1) return undefined;
+  const [test] = condition;
+  const said = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
+  const endless = keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|test 1)$/ : /^(false|\[ \])$/;
+  if (!endless.test(said)) return undefined;
+  const waits = body.map((statement) => (statement.background ? undefined : waitOf(statement)));
+  const idle = body.every(
+    (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
+  );
+  if (!idle || waits.every((wait) => wait === undefined)) return undefined;
+  const slept = waits.find((wait) => wait !== undefined);
+  return {
+    what: `${keyword} ${said}; do … ${slept?.what ?? 'sleep'}; done`,
+    seconds: Number.POSITIVE_INFINITY,
+    word: slept?.word,
+  };
+}
+
+/** What a statement that does not wait does: nothing worth a GPU, some work that ends, `wait`, or something that nobody knows. */
+function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' {
+  if (statement.kind === 'group') {
+    // A function is only declared here; what it does happens where it is called, under a name that is not known.
+    if (statement.keyword === 'function') return 'nothing';
+    if (statement.background) return 'unknown';
+    return strongest(statement.body.map((inner) => (waitOf(inner) === undefined ? effectOf(inner) : 'unknown')));
+  }
+  if (statement.kind === 'loop') {
+    if (statement.background) return 'unknown';
+    const inner = [...statement.condition, ...statement.body].filter((part) => waitOf(part) === undefined);
+    return strongest(inner.map(effectOf));
+  }
+  if (statement.words.length === 0) return 'nothing';
+  const program = baseName(programWords(statement)[0] ?? '');
+  if (program === 'wait') return 'waits';
+  if (quiet.has(program)) return 'nothing';
+  if (statement.background) return 'unknown';
+  if (finite.has(program)) return 'works';
+  const recognised = recogniseProgram([statement]);
+  return recognised?.confidence === 'certain' && (recognised.use === 'training' || recognised.use === 'batch')
+    ? 'works'
+    : 'unknown';
+}
+
+function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
+  if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';
+  return effects.includes('works') ? 'works' : 'nothing';
+}
+
+/** Programs that neither compute nor leave anything running. */
+const quiet: ReadonlySet<string> = new Set([
+  ...[
+    '',
+    ':',
+    'true',
+    'false',
+    'echo',
+    'printf',
+    'date',
+    'trap',
+    'set',
+    'shopt',
+    'export',
+    'unset',
+    'cd',
+    'ulimit',
+    'umask',
+    'test',
+    '[',
+  ],
+  ...[
+    '[[',
+    'mkdir',
+    'touch',
+    'ls',
+    'cat',
+    'env',
+    'printenv',
+    'hostname',
+    'whoami',
+    'id',
+    'uname',
+    'nvidia-smi',
+    'neuron-ls',
+    'rocm-smi',
+  ],
+  ...['chmod', 'chown', 'ln', 'rm', 'cp', 'mv', 'df', 'free', 'alias', 'tee', 'grep', 'hl-smi', 'pwd', 'which'],
+]);
+
+/** Programs that work and end. */
+const finite: ReadonlySet<string> = new Set([
+  ...[
+    'apt',
+    'apt-get',
+    'apk',
+    'yum',
+    'dnf',
+    'pip',
+    'pip3',
+    'npm',
+    'git',
+    'curl',
+    'wget',
+    'tar',
+    'unzip',
+    'make',
+    'cmake',
+    'rsync',
+  ],
+  ...['vectorAdd', 'deviceQuery', 'nvbandwidth', 'gpu_burn', 'nvcc', 'aws', 'gsutil', 'gcloud', 'az', 'sed', 'awk'],
+]);
+
+/** GNU sleep adds its operands up and takes units; `infinity` may be shortened. */
+function sleepSeconds(operands: readonly string[]): number | undefined {
+  let seconds = 0;
+  for (const operand of operands) {
+    const match = /^(\d+\.?\d*|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
+    if (match?.[1] === undefined) return undefined;
+    const amount = /^inf/i.test(match[1]) ? Number.POSITIVE_INFINITY : Number(match[1]);
+    seconds += amount * { '': 1, s: 1, m: 60, h: 3600, d: 86_400 }[(match[2] ?? '') as '' | 's' | 'm' | 'h' | 'd'];
+  }
+  return operands.length === 0 ? undefined : seconds;
+}

@@ -1,0 +1,101 @@
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import { at, isNull, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { isKnown, isWhole } from './quantity-edits.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * An accelerator stands in `requests` but not in `limits`.
+ *
+ * ## Why
+ *
+ * Accelerators are extended resources, which cannot be overcommitted: the API server refuses a pod that requests one without a limit
+ * ("Limit must be set for non overcommitable resources"). The other way round is fine: with a limit alone, the request is
+ * copied from it. A limit whose value is empty counts as none.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         requests:
+ *           cpu: "4"
+ *           nvidia.com/gpu: 2
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         requests:
+ *           cpu: "4"
+ *           nvidia.com/gpu: 2
+ *         limits:
+ *           nvidia.com/gpu: 2
+ * ```
+ *
+ * ## When it is silent
+ *
+ * In patches and definitions, whose limits may be written elsewhere, and where a template may add them.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [kubernetes/kubernetes#57170](https://github.com/kubernetes/kubernetes/pull/57170)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'error',
+  container(container, context) {
+    for (const accelerator of container.accelerators) {
+      const { request, resource } = accelerator;
+      if (request === undefined || request.empty || !lacksLimit(accelerator, container, context)) continue;
+      context.report({
+        message: `${resource} is requested (${request.text}) without a limit: the API server refuses the pod`,
+        span: keySpanOf(request.at),
+        fixes: [copyToLimits(accelerator, container, context)],
+      });
+    }
+  },
+});
+
+function lacksLimit({ limit }: AcceleratorRequest, container: Container, { workload }: PodSetContext): boolean {
+  if (limit !== undefined) return limit.empty;
+  if (workload.partial || workload.role === 'definition') return false;
+  const limits = at(container.resources, 'limits');
+  return !isOpen(container.at) && !isOpen(container.resources) && !isOpen(limits) && !isTemplated(limits);
+}
+
+function copyToLimits(accelerator: AcceleratorRequest, container: Container, context: PodSetContext): Fix | undefined {
+  const { request, limit, resource } = accelerator;
+  const { resources } = container;
+  if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
+  const { document } = context;
+  const limits = at(resources, 'limits');
+  const target = limit?.at ?? limits ?? resources;
+  if (target.shared) return undefined;
+  // As it is written: 2 stays a number, "2" a string.
+  const { node } = request.at;
+  const value = node.kind === 'scalar' && typeof node.value === 'number' ? node.value : request.text;
+  const edits =
+    limit !== undefined
+      ? replaceScalar(document, limit.at, value)
+      : limits === undefined
+        ? insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' })
+        : limits.node.kind === 'map' || isNull(limits)
+          ? insertKey(document, limits, resource, value)
+          : undefined;
+  if (edits === undefined) return undefined;
+  return { title: `Set the limit of ${resource} to ${request.text}`, safe: !document.template, edits };
+}

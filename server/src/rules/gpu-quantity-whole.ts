@@ -1,0 +1,108 @@
+import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
+import { migOptions, rewriteToMig } from '../rewrite/mig.ts';
+import { spanOf } from '../yaml/cursor.ts';
+import { isKnown, isWhole, replaceQuantities, writtenQuantities } from './quantity-edits.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * The count of an accelerator is no whole number.
+ *
+ * ## Why
+ *
+ * Kubernetes hands out devices whole: `0.5`, `500m`, `-1` and words are refused by the API server ("must be an integer").
+ * A part of a GPU is asked for by another name: a MIG slice, a time-sliced or MPS resource, or a fraction that a scheduler such as KAI
+ * reads from an annotation.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 0.5
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: a whole GPU costs more than the part that was meant. Where the GPU is known and can be partitioned, the MIG slice of about
+ * that share is offered too; the nodes must be cut that way.
+ *
+ * ## Known limit
+ *
+ * Huawei CCE's own device plugin documents fractions of `nvidia.com/gpu`. Turn the rule off there.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [volcano-sh/volcano#822](https://github.com/volcano-sh/volcano/issues/822)
+ * - [NVIDIA/k8s-device-plugin#458](https://github.com/NVIDIA/k8s-device-plugin/issues/458)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'error',
+  container(container, context) {
+    for (const accelerator of container.accelerators) {
+      const written = writtenQuantities(accelerator);
+      const wrong = written.find(isWrong);
+      if (wrong === undefined) continue;
+      context.report({
+        message: `${accelerator.resource}: ${wrong.text} is no whole number, and devices are handed out whole: the API server refuses the pod`,
+        span: spanOf(wrong.at),
+        fixes: [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
+      });
+    }
+  },
+});
+
+function isWrong(quantity: Quantity): boolean {
+  return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || isMeantAsCount(quantity.text));
+}
+
+/** Text that is no quantity: a mistake where it looks like one or says yes or no, and not where it stands in for one ("...", N). */
+function isMeantAsCount(text: string): boolean {
+  return /^[-+]?\.?\d/.test(text) || /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text);
+}
+
+function wholeDevices(
+  { resource, form, ...request }: AcceleratorRequest,
+  wrong: Quantity,
+  context: PodSetContext,
+): Fix | undefined {
+  if (form === 'memory' || form === 'percent') return undefined;
+  const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
+  const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
+  return edits && { title: `Ask for ${count} ${resource}`, safe: false, edits };
+}
+
+/** The smallest slice that is no smaller than the share asked for. */
+function slice(
+  request: AcceleratorRequest,
+  wrong: Quantity,
+  container: Container,
+  context: PodSetContext,
+): Fix | undefined {
+  const share = wrong.value;
+  const model = context.podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? null;
+  if (share === null || share <= 0 || share >= 1 || model === null) return undefined;
+  const option = migOptions(model, null).find((candidate) => candidate.share >= share && candidate.share < 1);
+  return option && rewriteToMig(context.document, request, container, option.profile);
+}

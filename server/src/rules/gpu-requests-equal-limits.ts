@@ -1,0 +1,75 @@
+import { keySpanOf } from '../yaml/cursor.ts';
+import { isKnown, isWhole, replaceQuantities } from './quantity-edits.ts';
+import { defineRule, type Fix } from './rule.ts';
+
+/**
+ * An accelerator has another count in `requests` than in `limits`.
+ *
+ * ## Why
+ *
+ * A device is used whole or not at all, so Kubernetes wants the two to be equal and refuses the pod otherwise
+ * ("must be equal to nvidia.com/gpu limit").
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         requests:
+ *           nvidia.com/gpu: 1
+ *         limits:
+ *           nvidia.com/gpu: 2
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         requests:
+ *           nvidia.com/gpu: 2
+ *         limits:
+ *           nvidia.com/gpu: 2
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: only the author knows which of the two counts is meant. Both are offered.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [NVIDIA/k8s-device-plugin#154](https://github.com/NVIDIA/k8s-device-plugin/issues/154)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'error',
+  container(container, { document, report }) {
+    for (const { limit, request, resource } of container.accelerators) {
+      if (limit === undefined || request === undefined || !isKnown(limit) || !isKnown(request)) continue;
+      // A quantity that is no whole number is a mistake of its own.
+      if (!isWhole(limit) || !isWhole(request) || limit.value === request.value) continue;
+      const toLimit = replaceQuantities(document, [request], limit.text);
+      const toRequest = replaceQuantities(document, [limit], request.text);
+      const fixes: readonly (Fix | undefined)[] = [
+        toLimit && { title: `Request ${limit.text} ${resource}, as the limit says`, safe: false, edits: toLimit },
+        toRequest && { title: `Limit ${resource} to ${request.text}, as requested`, safe: false, edits: toRequest },
+      ];
+      report({
+        message: `${resource} is requested ${request.text} times but limited to ${limit.text}: the API server wants them equal`,
+        span: keySpanOf(request.at),
+        fixes,
+      });
+    }
+  },
+});

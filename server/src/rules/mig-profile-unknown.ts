@@ -1,0 +1,128 @@
+import { gpus, migByResource, migTable } from '../catalog/index.ts';
+import type { AcceleratorRequest } from '../model/workload.ts';
+import { keySpanOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import { writtenQuantities } from './quantity-edits.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * A MIG resource names a profile that no GPU has.
+ *
+ * ## Why
+ *
+ * A GPU can be cut only into the profiles that NVIDIA defines for it. No node ever offers another one, so the pod stays Pending.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   nodeSelector:
+ *     nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/mig-3g.10gb: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   nodeSelector:
+ *     nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/mig-2g.10gb: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe where exactly one profile has the memory that was named (on the selected GPU, if one is selected): the pod could not run before.
+ * Otherwise the nearest profiles are offered.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA MIG User Guide: supported profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#supported-mig-profiles)
+ * - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
+ */
+export default defineRule({
+  topic: 'mig',
+  severity: 'error',
+  container(container, context) {
+    for (const accelerator of container.accelerators) {
+      const { resource } = accelerator;
+      const written = writtenQuantities(accelerator)[0];
+      if (written === undefined || !resource.startsWith(prefix) || isPlaceholder(resource)) continue;
+      if (migByResource(resource).length > 0) continue;
+      context.report({
+        message: `No GPU has a MIG profile ${resource.slice(prefix.length)}: the pod stays Pending`,
+        span: keySpanOf(written.at),
+        fixes: renames(accelerator, context),
+      });
+    }
+  },
+});
+
+const prefix = 'nvidia.com/mig-';
+
+interface Profile {
+  readonly resource: string;
+  readonly computeSlices: number;
+  readonly memoryGiB: number;
+}
+
+function isPlaceholder(resource: string): boolean {
+  return /[^\w./+-]|placeholder|replace|example|\bx\b/i.test(resource);
+}
+
+/** Profiles with the memory that was named; without any, those with its compute slices and a memory size nearby. */
+function renames(accelerator: AcceleratorRequest, context: PodSetContext): readonly (Fix | undefined)[] {
+  const asked = /^(\d+)g[.-](\d+)gb(.*)$/i.exec(accelerator.resource.slice(prefix.length));
+  if (asked === null) return [];
+  const compute = Number(asked[1]);
+  const memory = Number(asked[2]);
+  const profiles = profilesInReach(accelerator, context);
+  const sameMemory = profiles.filter((profile) => profile.memoryGiB === memory);
+  const near = profiles
+    .filter(({ computeSlices, memoryGiB }) => computeSlices === compute && Math.abs(memoryGiB - memory) <= memory / 4)
+    .sort((a, b) => Math.abs(a.memoryGiB - memory) - Math.abs(b.memoryGiB - memory));
+  const candidates = sameMemory.length > 0 ? sameMemory : near;
+  const safe = sameMemory.length === 1 && !context.document.template;
+  return candidates.slice(0, 3).map((profile) => rename(accelerator, profile, safe, context));
+}
+
+/** The plain profiles (no media-engine variants) of the GPUs that the pod may land on: all GPUs, where nothing selects one. */
+function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetContext): readonly Profile[] {
+  const selected = podSet.accelerators.find((accelerator) => accelerator.resource === resource)?.candidates ?? [];
+  const byName = new Map<string, Profile>();
+  for (const gpu of selected.length > 0 ? selected : gpus.keys()) {
+    for (const profile of migTable(gpu)?.profiles ?? []) {
+      if (/^\d+g\.\d+gb$/.test(profile.name)) byName.set(profile.resource, profile);
+    }
+  }
+  return [...byName.values()];
+}
+
+function rename(
+  accelerator: AcceleratorRequest,
+  profile: Profile,
+  safe: boolean,
+  { document }: PodSetContext,
+): Fix | undefined {
+  const edits = [];
+  for (const { at } of writtenQuantities(accelerator)) {
+    const renamed = at.shared ? undefined : renameKey(document, at, profile.resource);
+    if (renamed === undefined) return undefined;
+    edits.push(...renamed);
+  }
+  return { title: `Use ${profile.resource}`, safe, edits };
+}

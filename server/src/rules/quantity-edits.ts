@@ -1,0 +1,34 @@
+import type { AcceleratorRequest, Quantity } from '../model/workload.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { TextEdit } from '../yaml/span.ts';
+
+/** The places where a request's count is written: limits first. */
+export function writtenQuantities(request: AcceleratorRequest): readonly Quantity[] {
+  return [request.limit, request.request].filter((quantity) => quantity !== undefined);
+}
+
+/** A count that Kubernetes takes: a whole number that is not negative. */
+export function isWhole(quantity: Quantity): boolean {
+  return quantity.value !== null && Number.isInteger(quantity.value) && quantity.value >= 0;
+}
+
+/** Nothing is known of a templated value, and an empty one is dropped by the API server. */
+export function isKnown(quantity: Quantity): boolean {
+  return !quantity.templated && !quantity.empty;
+}
+
+/** Writes one value over several quantities; undefined where one of them is written elsewhere too or cannot be edited. */
+export function replaceQuantities(
+  document: YamlDocument,
+  quantities: readonly Quantity[],
+  value: string | number,
+): readonly TextEdit[] | undefined {
+  const edits: TextEdit[] = [];
+  for (const quantity of quantities) {
+    const made = quantity.at.shared ? undefined : replaceScalar(document, quantity.at, value);
+    if (made === undefined) return undefined;
+    edits.push(...made);
+  }
+  return edits;
+}

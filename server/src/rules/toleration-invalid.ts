@@ -1,0 +1,188 @@
+import type { PodSet, Toleration } from '../model/workload.ts';
+import { type Cursor, isNull, isOpen, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * A toleration that the API server refuses.
+ *
+ * ## Why
+ *
+ * A toleration is checked when the pod is created: `Exists` takes no value, an empty key goes with `Exists` only, operators and effects are
+ * spelt in one way, and `tolerationSeconds` goes with the effect `NoExecute` only. Otherwise the pod is refused; a
+ * Deployment or a Job is accepted by some of its checks and then never gets a pod.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   tolerations:
+ *     - key: nvidia.com/gpu
+ *       operator: Exists
+ *       value: "true"
+ *       effect: NoSchedule
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   tolerations:
+ *     - key: nvidia.com/gpu
+ *       operator: Exists
+ *       effect: NoSchedule
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside `Exists`, seconds without `NoExecute`.
+ * What would let the pod onto more nodes than it says is unsafe.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+ * - [Kubernetes: validation of tolerations](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'toleration',
+  severity: 'error',
+  podSet(podSet: PodSet, context: PodSetContext) {
+    for (const toleration of podSet.tolerations) {
+      if (toleration.at.node.kind !== 'map' || isOpen(toleration.at)) continue;
+      checkOperator(toleration, context);
+      checkEffect(toleration, context);
+      checkSeconds(toleration, context);
+      checkKey(toleration, context);
+    }
+  },
+});
+
+/** Lt and Gt exist from Kubernetes 1.35. */
+const operators = ['Exists', 'Equal', 'Lt', 'Gt'] as const;
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+function checkOperator(toleration: Toleration, context: PodSetContext): void {
+  const { operator, value } = toleration;
+  if (operator === undefined || isTemplated(operator.at) || operator.value === '') return;
+  if (operator.value === 'Exists') {
+    if (value === undefined || isTemplated(value.at) || value.value === '') return;
+    context.report({
+      message: `Operator Exists takes no value, but the value is ${quoted(value.value)}: the API server refuses the pod`,
+      span: keySpanOf(value.at),
+      fixes: [
+        fix(context, 'Remove the value: Exists matches any', true, value.at, removeKey(context.document, value.at)),
+        fix(
+          context,
+          'Match the value: operator Equal',
+          false,
+          operator.at,
+          replaceScalar(context.document, operator.at, 'Equal'),
+        ),
+      ],
+    });
+    return;
+  }
+  if (operators.some((known) => known === operator.value)) return;
+  context.report({
+    message: `Operator ${quoted(operator.value)} does not exist (Exists or Equal): the API server refuses the pod`,
+    span: spanOf(operator.at),
+    fixes: [respell(operator, hasText(value) ? ['Equal'] : ['Exists', 'Equal'], context)],
+  });
+}
+
+function checkEffect({ effect }: Toleration, context: PodSetContext): void {
+  if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
+  if (effects.some((known) => known === effect.value)) return;
+  context.report({
+    message: `Effect ${quoted(effect.value)} does not exist (${effects.join(', ')}): the API server refuses the pod`,
+    span: spanOf(effect.at),
+    fixes: [respell(effect, effects, context)],
+  });
+}
+
+function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: PodSetContext): void {
+  if (tolerationSeconds === undefined || isTemplated(tolerationSeconds) || isNull(tolerationSeconds)) return;
+  if (effect !== undefined && (isTemplated(effect.at) || effect.value === 'NoExecute')) return;
+  // A misspelt effect is the cause, and is told by itself.
+  if (hasText(effect) && !effects.some((known) => known === effect?.value)) return;
+  const { document } = context;
+  const evict =
+    effect === undefined
+      ? insertKey(document, at, 'effect', 'NoExecute', { after: 'tolerationSeconds' })
+      : replaceScalar(document, effect.at, 'NoExecute');
+  context.report({
+    message: `tolerationSeconds needs the effect NoExecute, not ${effect?.value || 'none'}: the API server refuses the pod`,
+    span: keySpanOf(tolerationSeconds),
+    fixes: [
+      fix(context, 'Remove tolerationSeconds', true, tolerationSeconds, removeKey(document, tolerationSeconds)),
+      fix(context, 'Tolerate the effect NoExecute', false, effect?.at ?? at, evict),
+    ],
+  });
+}
+
+function checkKey({ at, key, operator, value }: Toleration, context: PodSetContext): void {
+  if (hasText(key) || isTemplated(key?.at)) return;
+  if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
+  if (hasText(operator) && operator?.value !== 'Equal') return;
+  const { document } = context;
+  const exists =
+    operator === undefined
+      ? insertKey(document, at, 'operator', 'Exists', key === undefined ? {} : { after: 'key' })
+      : replaceScalar(document, operator.at, 'Exists');
+  // Removing the value as well keeps the result valid.
+  const removed = value === undefined ? [] : removeKey(document, value.at);
+  const edits = exists && removed && [...exists, ...removed];
+  context.report({
+    message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
+    span: operator === undefined ? keySpanOf(value?.at ?? at) : spanOf(operator.at),
+    fixes: [fix(context, 'Tolerate every taint: operator Exists', false, operator?.at ?? at, edits)],
+  });
+}
+
+/** Puts the only near spelling in place. */
+function respell(written: Located<string>, known: readonly string[], context: PodSetContext): Fix | undefined {
+  const plain = (text: string) =>
+    text
+      .toLowerCase()
+      .replace(/[^a-z]/g, '')
+      .replace(/s$/, '');
+  const [match, ...others] = known.filter((name) => plain(name) === plain(written.value));
+  if (match === undefined || others.length > 0) return undefined;
+  return fix(context, `Write ${match}`, true, written.at, replaceScalar(context.document, written.at, match));
+}
+
+function fix(
+  { document }: PodSetContext,
+  title: string,
+  safe: boolean,
+  target: Cursor,
+  edits: readonly TextEdit[] | undefined,
+): Fix | undefined {
+  if (edits === undefined || target.shared) return undefined;
+  return { title, safe: safe && !document.template, edits };
+}
+
+function hasText(located: Located<string> | undefined): boolean {
+  return located !== undefined && located.value !== '';
+}
+
+function quoted(text: string): string {
+  return `"${text.length > 30 ? `${text.slice(0, 29)}…` : text}"`;
+}
