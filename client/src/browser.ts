@@ -1,0 +1,16 @@
+import { type ExtensionContext, Uri } from 'vscode';
+import { LanguageClient } from 'vscode-languageclient/browser';
+import { activateWith } from './extension.ts';
+
+/** The extension in the browser: the server is a web worker. */
+export function activate(context: ExtensionContext): void {
+  const script = Uri.joinPath(context.extensionUri, 'dist/server.browser.js').toString(true);
+  let worker: Worker | undefined;
+  const start = async () => {
+    worker?.terminate();
+    worker = new Worker(script);
+    return worker;
+  };
+  activateWith(context, (id, name, options) => new LanguageClient(id, name, start, options));
+  context.subscriptions.push({ dispose: () => worker?.terminate() });
+}

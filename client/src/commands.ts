@@ -1,0 +1,179 @@
+import * as vscode from 'vscode';
+import type { BaseLanguageClient } from 'vscode-languageclient';
+import {
+  type CostItem,
+  type CostsResult,
+  commands,
+  type EditResult,
+  type GpuItem,
+  type GpusResult,
+  type MigChoicesParams,
+  type MigChoicesResult,
+  methods,
+  type PlaceArgument,
+  type RewriteToMigParams,
+  type SetGpuParams,
+} from '../../server/src/lsp/requests.ts';
+
+/** @param started starts the server, if nothing has yet, and settles when it answers */
+export function registerCommands(
+  client: BaseLanguageClient,
+  started: () => Promise<void>,
+  output: vscode.LogOutputChannel,
+): readonly vscode.Disposable[] {
+  const register = (name: string, run: (place?: PlaceArgument) => Promise<void> | void) =>
+    vscode.commands.registerCommand(name, async (place?: PlaceArgument) => {
+      await started();
+      await run(isPlace(place) ? place : undefined);
+    });
+  return [
+    register(commands.showCost, (place) => showCost(client, place)),
+    register(commands.setGpu, (place) => setGpu(client, place)),
+    register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
+    vscode.commands.registerCommand('gpulint.restartServer', async () => {
+      await started();
+      if (client.needsStop()) await client.stop();
+      await client.start();
+    }),
+    vscode.commands.registerCommand('gpulint.showOutput', () => output.show()),
+  ];
+}
+
+/** Opens the hover with the cost table of a workload; of several the person chooses one. */
+async function showCost(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (place !== undefined) {
+    await hoverAt(vscode.Uri.parse(place.uri), place.range.start);
+    return;
+  }
+  if (editor === undefined) return;
+  const uri = editor.document.uri;
+  const costs = await client.sendRequest<CostsResult>(methods.costs, { uri: client.code2ProtocolConverter.asUri(uri) });
+  const chosen = costs.length > 1 ? await pickCost(costs) : costs[0];
+  if (chosen !== undefined) await hoverAt(uri, chosen.position);
+}
+
+async function pickCost(costs: CostsResult): Promise<CostItem | undefined> {
+  const items = costs.map((cost) => ({ label: cost.label, description: cost.description, cost }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: 'GPU cost of this file',
+    placeHolder: 'Choose a workload to see what its cost is made of',
+    matchOnDescription: true,
+  });
+  return chosen?.cost;
+}
+
+async function hoverAt(uri: vscode.Uri, { line, character }: CostItem['position']): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  const position = new vscode.Position(line, character);
+  const selection = new vscode.Range(position, position);
+  await vscode.window.showTextDocument(document, { selection, preserveFocus: false });
+  await vscode.commands.executeCommand('editor.action.showHover', { focus: 'noAutoFocus' });
+}
+
+/** Writes the GPU that requests mean, and the provider whose prices count, into the config of the workspace folder. */
+async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
+  const file = place?.uri ?? activeUri(client) ?? firstFolder(client);
+  if (file === undefined) {
+    void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
+    return;
+  }
+  const gpus = await client.sendRequest<GpusResult>(methods.gpus, {});
+  const gpu = await pickGpu(gpus, 'GPU that a request means where the manifest names none');
+  if (gpu === undefined) return;
+  const provider = await pickProvider(gpu);
+  if (provider === undefined) return;
+  const params: SetGpuParams = { uri: file, gpu: gpu.id, provider: provider === 'any' ? null : provider };
+  await apply(client, await client.sendRequest<EditResult>(methods.setGpu, params), true);
+}
+
+/** Asks for a slice in place of the whole GPU at a place, or at the caret. */
+async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
+  const uri = place?.uri ?? activeUri(client);
+  const position = place?.range.start ?? vscode.window.activeTextEditor?.selection.active;
+  if (uri === undefined || position === undefined) return;
+  const ask = (gpu?: string) => {
+    const at = { line: position.line, character: position.character };
+    const params: MigChoicesParams = gpu === undefined ? { uri, position: at } : { uri, position: at, gpu };
+    return client.sendRequest<MigChoicesResult | null>(methods.migChoices, params);
+  };
+  let choices = await ask();
+  if (choices?.gpu === null) {
+    const gpu = await pickGpu(choices.gpus, 'GPU that this request gets: the file does not tell');
+    if (gpu === undefined) return;
+    choices = await ask(gpu.id);
+  }
+  if (choices === null || choices.gpu === null || choices.profiles.length === 0) {
+    void vscode.window.showInformationMessage(
+      'Put the cursor on a request for whole NVIDIA GPUs (nvidia.com/gpu) of a model that can be cut into MIG slices.',
+    );
+    return;
+  }
+  const items = choices.profiles.map(({ profile, description }) => ({ label: profile, description }));
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: `MIG slice of ${choices.gpu.name}`,
+    placeHolder: 'What one pod gets in place of the whole GPU',
+    matchOnDescription: true,
+  });
+  if (chosen === undefined) return;
+  const params: RewriteToMigParams = {
+    uri,
+    position: { line: position.line, character: position.character },
+    gpu: choices.gpu.id,
+    profile: chosen.label,
+  };
+  await apply(client, await client.sendRequest<EditResult>(methods.rewriteToMig, params), false);
+}
+
+async function pickGpu(gpus: readonly GpuItem[], placeHolder: string): Promise<GpuItem | undefined> {
+  const items = gpus.map((gpu) => ({ label: gpu.name, description: gpu.description, gpu }));
+  const chosen = await vscode.window.showQuickPick(items, { title: 'GPU', placeHolder, matchOnDescription: true });
+  return chosen?.gpu;
+}
+
+/** `any`: no provider is written. */
+async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
+  if (providers.length === 0) return 'any';
+  const items = [
+    ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
+    { label: 'Not set', description: 'show the range over all providers', id: 'any' },
+  ];
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: `Cloud for ${name}`,
+    placeHolder: 'Where prices are read; one GPU costs there',
+  });
+  return chosen?.id;
+}
+
+async function apply(client: BaseLanguageClient, result: EditResult, save: boolean): Promise<void> {
+  if ('problem' in result) {
+    void vscode.window.showWarningMessage(result.problem);
+    return;
+  }
+  const edit = await client.protocol2CodeConverter.asWorkspaceEdit(result.edit);
+  const applied = await vscode.workspace.applyEdit(edit);
+  if (!applied) {
+    void vscode.window.showWarningMessage('The file changed in the meantime; try again.');
+    return;
+  }
+  if (save && result.file !== undefined) {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
+    await document.save();
+  }
+}
+
+function activeUri(client: BaseLanguageClient): string | undefined {
+  const uri = vscode.window.activeTextEditor?.document.uri;
+  return uri && client.code2ProtocolConverter.asUri(uri);
+}
+
+/** Any file of the folder will do to say which folder is meant. */
+function firstFolder(client: BaseLanguageClient): string | undefined {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  return folder && client.code2ProtocolConverter.asUri(vscode.Uri.joinPath(folder.uri, '.gpulint.yaml'));
+}
+
+/** A command can be called by anybody with anything. */
+function isPlace(value: PlaceArgument | undefined): value is PlaceArgument {
+  return typeof value?.uri === 'string' && typeof value.range?.start?.line === 'number';
+}

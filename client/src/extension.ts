@@ -1,0 +1,100 @@
+import * as vscode from 'vscode';
+import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
+import {
+  type ClientOptions,
+  methods,
+  type ReadFileParams,
+  type ReadFileResult,
+} from '../../server/src/lsp/requests.ts';
+import { registerCommands } from './commands.ts';
+import { StatusBar } from './status-bar.ts';
+
+/** Makes the client for this kind of extension host. */
+export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
+
+/**
+ * Starts the extension. The language server itself is started with the first document that may hold a manifest: a window
+ * with nothing but settings.json and package.json open never pays for one.
+ */
+export function activateWith(context: vscode.ExtensionContext, makeClient: MakeClient): void {
+  const output = vscode.window.createOutputChannel('gpulint', { log: true });
+  const statusBar = new StatusBar();
+  const client = makeClient('gpulint', 'gpulint', clientOptions(output));
+  const started = once(() => startClient(client, statusBar, output));
+  context.subscriptions.push(output, statusBar, ...registerCommands(client, started, output), {
+    dispose: () => void stop(client),
+  });
+
+  const startFor = (document: vscode.TextDocument) => {
+    if (mayHoldManifest(document)) void started();
+  };
+  context.subscriptions.push(
+    vscode.workspace.onDidOpenTextDocument(startFor),
+    vscode.workspace.onDidSaveTextDocument(startFor),
+  );
+  vscode.workspace.textDocuments.forEach(startFor);
+}
+
+function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
+  const initializationOptions: ClientOptions = { picker: true, summary: true, readFile: true };
+  return {
+    documentSelector: [
+      { language: 'yaml' },
+      { language: 'helm' },
+      { language: 'json' },
+      { language: 'jsonc' },
+      { pattern: '**/.gpulint.yaml' },
+    ],
+    initializationOptions,
+    outputChannel: output,
+    markdown: { isTrusted: false, supportHtml: false },
+  };
+}
+
+async function startClient(
+  client: BaseLanguageClient,
+  statusBar: StatusBar,
+  output: vscode.LogOutputChannel,
+): Promise<void> {
+  client.onNotification(methods.summary, (params) => statusBar.update(params));
+  client.onRequest(methods.readFile, readFile);
+  client.onDidChangeState(({ newState }) => {
+    if (newState === State.Stopped) statusBar.clear();
+  });
+  try {
+    await client.start();
+  } catch (error) {
+    output.error(`The language server did not start: ${error instanceof Error ? error.message : String(error)}`);
+    const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
+    if (choice !== undefined) output.show();
+  }
+}
+
+/** Reads for the server what it cannot reach itself: virtual file systems, and everything in the browser. */
+async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
+  try {
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.parse(uri, true)));
+  } catch (error) {
+    if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return null;
+    throw error;
+  }
+}
+
+/** JSON is mostly settings and package files; a Kubernetes object names its API version. */
+function mayHoldManifest(document: vscode.TextDocument): boolean {
+  if (document.languageId === 'yaml' || document.languageId === 'helm') return true;
+  const isJson = document.languageId === 'json' || document.languageId === 'jsonc';
+  return isJson && document.getText().slice(0, 100_000).includes('"apiVersion"');
+}
+
+async function stop(client: BaseLanguageClient): Promise<void> {
+  if (client.needsStop()) await client.stop();
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

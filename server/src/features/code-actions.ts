@@ -1,0 +1,115 @@
+import type { FileAnalysis } from '../analysis.ts';
+import type { Finding, Fix } from '../rules/rule.ts';
+import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
+import { describeSlice, type Sliceable, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
+
+export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
+
+/** Something to choose from the light bulb. */
+export interface Action {
+  readonly title: string;
+  readonly kind: ActionKind;
+  readonly preferred: boolean;
+  /** Offsets of the file. */
+  readonly edits?: readonly TextEdit[];
+  /** A picker has to be opened for the request at this span of the file; there are no edits then. */
+  readonly picker?: Span;
+  /** What it mends, with the place of the document that the finding's span counts from. */
+  readonly finding?: { readonly finding: Finding; readonly base: number };
+}
+
+export interface ActionQuery {
+  /** Of the file; empty for a caret. */
+  readonly span: Span;
+  /** Kinds that are wanted, with all that is below them; undefined: all. */
+  readonly only: readonly string[] | undefined;
+  /** Findings that the editor shows there, by rule and span of the file. */
+  readonly shown: readonly { readonly rule: string; readonly span: Span }[];
+  /** Whether the editor can open our pickers. */
+  readonly picker: boolean;
+}
+
+/** What can be done at a place: the fixes of its findings, all safe fixes of the file, and other forms of a GPU request. */
+export function codeActions(file: FileAnalysis, query: ActionQuery): readonly Action[] {
+  const actions: Action[] = [];
+  if (wants(query, 'quickfix')) actions.push(...quickFixes(file, query));
+  if (wants(query, 'refactor.rewrite')) actions.push(...rewrites(file, query));
+  if (wants(query, 'source.fixAll.gpulint')) actions.push(...fixAll(file));
+  return actions;
+}
+
+function wants({ only }: ActionQuery, kind: ActionKind): boolean {
+  return only === undefined || only.some((wanted) => wanted === '' || kind === wanted || kind.startsWith(`${wanted}.`));
+}
+
+function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly Action[] {
+  return file.documents.flatMap((document) =>
+    document.findings
+      .filter((finding) => {
+        const place = shiftSpan(finding.span, document.base);
+        const isShown = shown.some(({ rule, span: other }) => rule === finding.rule && same(other, place));
+        return isShown || touches(place, span);
+      })
+      .flatMap((finding) => {
+        const safe = finding.fixes.find((fix) => fix.safe);
+        return finding.fixes.map(
+          (fix): Action => ({
+            title: fix.title,
+            kind: 'quickfix',
+            preferred: fix === safe,
+            edits: fileEdits(fix, document.base),
+            finding: { finding, base: document.base },
+          }),
+        );
+      }),
+  );
+}
+
+/** One edit for all safe fixes. Of two that touch the same text the first one is taken; the other is there the next time. */
+function fixAll(file: FileAnalysis): readonly Action[] {
+  const edits: TextEdit[] = [];
+  for (const document of file.documents) {
+    for (const finding of document.findings) {
+      const safe = finding.fixes.find((fix) => fix.safe);
+      const added = safe === undefined ? [] : fileEdits(safe, document.base);
+      if (added.every((one) => edits.every((other) => !touches(one.span, other.span)))) edits.push(...added);
+    }
+  }
+  if (edits.length === 0) return [];
+  return [{ title: 'Fix all safe gpulint problems', kind: 'source.fixAll.gpulint', preferred: false, edits }];
+}
+
+function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
+  return sliceableRequests(file, query.span).flatMap((sliceable) =>
+    query.picker ? pickSlice(sliceable) : eachSlice(sliceable),
+  );
+}
+
+function pickSlice(sliceable: Sliceable): readonly Action[] {
+  return [{ title: 'Rewrite to a MIG slice…', kind: 'refactor.rewrite', preferred: false, picker: sliceable.span }];
+}
+
+/** Without a picker nobody can be asked for the GPU, so it must be told. */
+function eachSlice(sliceable: Sliceable): readonly Action[] {
+  const { gpu } = sliceable;
+  if (gpu === undefined) return [];
+  return slicesOf(gpu, sliceable).flatMap((option): Action[] => {
+    const fix = sliceFix(sliceable, option.profile);
+    if (fix === undefined) return [];
+    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option)})`;
+    return [{ title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
+  });
+}
+
+function fileEdits(fix: Fix, base: number): readonly TextEdit[] {
+  return fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
+}
+
+function same(a: Span, b: Span): boolean {
+  return a.start === b.start && a.end === b.end;
+}
+
+/** An empty span, a caret, touches what it stands beside. */
+function touches(a: Span, b: Span): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}

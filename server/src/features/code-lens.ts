@@ -1,0 +1,51 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { formatHourly, formatMonthly } from '../cost/format.ts';
+import type { CostResult } from '../cost/types.ts';
+import type { Workload } from '../model/workload.ts';
+import { at, keySpanOf } from '../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../yaml/span.ts';
+import { acceleratedWorkloads, describeAccelerators } from './gpu-words.ts';
+
+/** One line above a workload. Spans are of the file. */
+export interface Lens {
+  readonly span: Span;
+  readonly title: string;
+  readonly action: 'show-cost' | 'set-gpu';
+  /** Where the hover with the details opens. */
+  readonly target: Span;
+}
+
+/** What each workload that asks for accelerators costs, above it. */
+export function codeLenses(file: FileAnalysis): readonly Lens[] {
+  return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
+    const { root } = workload.manifest;
+    const result = document.costOf(workload);
+    return {
+      span: shiftSpan(root.node.span, document.base),
+      title: lensTitle(workload, result),
+      action: result.missing === 'gpu' ? 'set-gpu' : 'show-cost',
+      target: shiftSpan(keySpanOf(at(root, 'kind') ?? root), document.base),
+    };
+  });
+}
+
+function lensTitle(workload: Workload, result: CostResult): string {
+  const asked = describeAccelerators(workload);
+  if (result.missing === 'gpu') return `${asked} · price needs a GPU · Set…`;
+  return `${asked} · ${costWords(workload, result)}`;
+}
+
+/** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */
+export function costWords(workload: Workload, { cost, missing, problem }: CostResult): string {
+  if (cost === null) {
+    if (missing === 'gpu') return 'price needs a GPU';
+    if (missing === 'count') return 'price needs a number of GPUs';
+    return missing === 'price' ? 'no price known' : (problem ?? 'no price');
+  }
+  const onSpot = cost.basis.length > 0 && cost.basis.every(({ pricing }) => pricing === 'spot');
+  const parts = [onSpot ? `spot ${formatHourly(cost.hourly)}` : formatHourly(cost.hourly)];
+  if (!onSpot && cost.spotHourly !== null) parts.push(`spot ${formatHourly(cost.spotHourly)}`);
+  // Only what serves stands idle; a job ends.
+  if (workload.role === 'serving') parts.push(`idle ${formatMonthly(cost.idleHourly)}`);
+  return parts.join(' · ');
+}

@@ -1,0 +1,120 @@
+import type { FileAnalysis } from '../analysis.ts';
+import type { GpuModel, Provider } from '../catalog/index.ts';
+import { gpus, migByResource } from '../catalog/index.ts';
+import { formatCount, formatNumber, plural } from '../cost/format.ts';
+import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+
+// How people are told of GPUs: the same words in lens, hover, pickers and status bar.
+
+/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is asked for. */
+export function describeAccelerators(workload: Workload): string {
+  const counts = new Map<string, Count & { readonly known: boolean }>();
+  for (const podSet of workload.podSets) {
+    for (const accelerator of askedFor(podSet)) {
+      const { name, known } = nameOfAccelerator(accelerator);
+      const before = counts.get(name) ?? { min: 0, max: 0, known };
+      const count = times(accelerator.perPod, podSet.pods);
+      counts.set(name, { min: add(before.min, count.min), max: add(before.max, count.max), known });
+    }
+  }
+  return [...counts]
+    .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
+    .join(' + ');
+}
+
+/** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
+export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
+  const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
+  const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
+  return devices.length > 0 ? devices : taken.slice(0, 1);
+}
+
+/** The workloads of a file that ask for an accelerator and run by themselves, with the document they are in. */
+export function acceleratedWorkloads(file: FileAnalysis): readonly {
+  readonly workload: Workload;
+  readonly document: FileAnalysis['documents'][number];
+}[] {
+  if (!file.hasAccelerators) return [];
+  return file.documents.flatMap((document) =>
+    document.workloads
+      .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
+      .map((workload) => ({ workload, document })),
+  );
+}
+
+/** `Deployment/llama`, `Pod`. */
+export function describeWorkload({ kind, name }: Workload): string {
+  return name === null ? kind : `${kind}/${name}`;
+}
+
+/** `Hopper, 80 GB, 3,350 GB/s, 989 bf16 TFLOPS, MIG`; what rests on no source is left out. */
+export function describeGpu(gpu: GpuModel): string {
+  const sourced = <T>(field: string, value: T): T | null => (gpu.unsourced.includes(field) ? null : value);
+  const memory = sourced('memoryGiB', gpu.memoryGiB);
+  const bandwidth = sourced('memoryBandwidth', gpu.memoryBandwidth);
+  const tflops = sourced('tflops', gpu.tflops.bf16);
+  return [
+    sourced('architecture', gpu.architecture),
+    memory === null ? null : `${formatNumber(memory)} GB`,
+    bandwidth === null ? null : `${formatNumber(bandwidth)} GB/s`,
+    tflops === null ? null : `${formatNumber(tflops)} dense bf16 TFLOPS`,
+    gpu.migCapable ? 'MIG' : null,
+  ]
+    .filter((part) => part !== null && part !== '')
+    .join(', ');
+}
+
+export function providerName(provider: string): string {
+  return providerNames[provider as Provider] ?? provider;
+}
+
+export const providerNames: Readonly<Record<Provider, string>> = {
+  aws: 'AWS',
+  azure: 'Azure',
+  gcp: 'Google Cloud',
+  oci: 'Oracle Cloud',
+  coreweave: 'CoreWeave',
+  crusoe: 'Crusoe',
+  hyperstack: 'Hyperstack',
+  lambda: 'Lambda',
+  nebius: 'Nebius',
+  runpod: 'RunPod',
+};
+
+/** `1/8`, `3/7`, `37.5%`. */
+export function formatShare(share: number): string {
+  for (let parts = 1; parts <= 16; parts += 1) {
+    const taken = share * parts;
+    if (Math.abs(taken - Math.round(taken)) < 1e-6 && taken >= 0.5)
+      return parts === 1 ? formatNumber(taken) : `${Math.round(taken)}/${parts}`;
+  }
+  return `${formatNumber(share * 100)}%`;
+}
+
+interface Count {
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+function nameOfAccelerator({ resource, form, model, candidates }: PodAccelerator): { name: string; known: boolean } {
+  const gpu = model === null ? undefined : gpus.get(model)?.name;
+  if (form === 'mig') {
+    const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
+    return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
+  }
+  if (gpu !== undefined) return { name: form === 'shared' ? `shared ${gpu}` : gpu, known: true };
+  const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
+  if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
+  if (form === 'shared') return { name: 'shared GPU', known: false };
+  return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
+}
+
+function times(perPod: number | null, pods: Count): Count {
+  const multiply = (count: number | null) =>
+    count === 0 ? 0 : perPod === null || count === null ? null : perPod * count;
+  return { min: multiply(pods.min), max: multiply(pods.max) };
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

@@ -1,0 +1,91 @@
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
+import type { GpuModel, MigProfile } from '../catalog/index.ts';
+import { gpus, migTable } from '../catalog/index.ts';
+import { formatHourly } from '../cost/format.ts';
+import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
+import { canBecomeMig, type MigOption, migOptions, rewriteToMig } from '../rewrite/mig.ts';
+import type { Cursor } from '../yaml/cursor.ts';
+import { keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../yaml/span.ts';
+import { formatShare } from './gpu-words.ts';
+import { gpuPrices, priceRange } from './prices.ts';
+
+/** A whole-GPU request that could ask for a slice instead. */
+export interface Sliceable {
+  readonly document: DocumentAnalysis;
+  readonly workload: Workload;
+  readonly podSet: PodSet;
+  readonly container: Container;
+  readonly request: AcceleratorRequest;
+  /** The GPU, where the file or the config tells it. */
+  readonly gpu: GpuModel | undefined;
+  /** Of the entry in the file. */
+  readonly span: Span;
+}
+
+/** The requests in a span of the file that ask for whole GPUs which can be cut, or may be such for all that is told. */
+export function sliceableRequests(file: FileAnalysis, span: Span): readonly Sliceable[] {
+  const found: Sliceable[] = [];
+  for (const document of file.hasAccelerators ? file.documents : []) {
+    const inside = shiftSpan(span, -document.base);
+    for (const workload of document.workloads) {
+      for (const podSet of workload.podSets) {
+        for (const container of podSet.containers) {
+          for (const request of container.accelerators) {
+            const place = [request.limit, request.request].find(
+              (quantity) => quantity && touches(entrySpan(quantity.at), inside),
+            );
+            if (place === undefined || !canBecomeMig(request)) continue;
+            const told = podSet.accelerators.find(({ resource }) => resource === request.resource);
+            const gpu = told?.model == null ? undefined : gpus.get(told.model);
+            if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
+            found.push({
+              document,
+              workload,
+              podSet,
+              container,
+              request,
+              gpu,
+              span: shiftSpan(entrySpan(place.at), document.base),
+            });
+          }
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** The slices of a GPU, at the prices of the place where the pods run. */
+export function slicesOf(gpu: GpuModel, { podSet }: Sliceable): readonly MigOption[] {
+  return migOptions(gpu.id, priceRange(gpuPrices(gpu, podSet.placement)));
+}
+
+/** Edits carry offsets of the file. Undefined where the text cannot be edited without damage. */
+export function sliceFix({ document, request, container }: Sliceable, profile: MigProfile): Fix | undefined {
+  const fix = rewriteToMig(document.document, request, container, profile);
+  return (
+    fix && { ...fix, edits: fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })) }
+  );
+}
+
+/** `10 GB, 1/7 of the card, $0.98/h`. */
+export function describeSlice({ profile, share, hourly }: MigOption): string {
+  const price = hourly === null ? [] : [formatHourly(hourly)];
+  return [`${profile.memoryGiB} GB`, `${formatShare(share)} of the card`, ...price].join(', ');
+}
+
+/** GPUs that can be cut into slices. */
+export function migGpus(): readonly GpuModel[] {
+  return [...gpus.values()].filter(({ id }) => migTable(id) !== undefined);
+}
+
+function entrySpan(cursor: Cursor): Span {
+  return { start: keySpanOf(cursor).start, end: spanOf(cursor).end };
+}
+
+/** An empty span, a caret, touches what it stands beside. */
+function touches(a: Span, b: Span): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}

@@ -1,0 +1,55 @@
+import type { GpuModel, Provider } from '../catalog/index.ts';
+import { gpus, offers } from '../catalog/index.ts';
+import { quote } from '../cost/offers.ts';
+import type { Range } from '../cost/types.ts';
+import type { Placement } from '../model/workload.ts';
+
+/** What one whole device of a GPU costs on demand, by provider, cheapest first. Offers without a date are left out. */
+export interface GpuPrices {
+  readonly gpu: GpuModel;
+  readonly byProvider: readonly { readonly provider: Provider; readonly hourly: number; readonly region: string }[];
+}
+
+const anywhere: Placement = {
+  capacity: 'unknown',
+  capacityAt: undefined,
+  provider: null,
+  region: null,
+  instanceType: null,
+  providerFrom: null,
+};
+
+/** The prices of a model where a placement allows; where nothing is told, one for each provider. */
+export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere): GpuPrices {
+  const { prices } = quote(gpu.id, 1, placement, 'on-demand');
+  return {
+    gpu,
+    byProvider: prices
+      .filter(({ offer }) => offer.date !== null)
+      .map(({ offer, hourly }) => ({ provider: offer.provider, hourly, region: offer.region })),
+  };
+}
+
+/** The cheapest and the dearest provider; null where none has the model. */
+export function priceRange({ byProvider }: GpuPrices): Range | null {
+  const amounts = byProvider.map(({ hourly }) => hourly);
+  return amounts.length === 0 ? null : { min: Math.min(...amounts), max: Math.max(...amounts) };
+}
+
+let priced: readonly GpuPrices[] | undefined;
+
+/** Every model that some provider sells, cheapest first. The catalogue does not change, so this is worked out once. */
+export function pricedGpus(): readonly GpuPrices[] {
+  priced ??= [...gpus.values()]
+    .filter(({ id }) => offers({ gpu: id }).length > 0)
+    .map((gpu) => gpuPrices(gpu))
+    .filter(({ byProvider }) => byProvider.length > 0)
+    .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
+  return priced;
+}
+
+/** The models that most providers sell: what a person most likely means. Cheapest first. */
+export function commonGpus(count: number): readonly GpuPrices[] {
+  const popular = [...pricedGpus()].sort((a, b) => b.byProvider.length - a.byProvider.length).slice(0, count);
+  return pricedGpus().filter((one) => popular.includes(one));
+}

@@ -1,0 +1,69 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { gpusOf } from '../cost/estimate.ts';
+import { formatHourly, plural } from '../cost/format.ts';
+import type { Range } from '../cost/types.ts';
+import { at, keySpanOf } from '../yaml/cursor.ts';
+import { costWords } from './code-lens.ts';
+import { acceleratedWorkloads, describeAccelerators, describeWorkload } from './gpu-words.ts';
+
+/** What a whole file asks for, in a line. */
+export interface Summary {
+  /** `3 GPUs $20.64/h`. */
+  readonly text: string;
+  /** One line a workload. */
+  readonly tooltip: string;
+  /** A sentence for a screen reader. */
+  readonly label: string;
+}
+
+/** One workload of a file with its cost. */
+export interface CostLine {
+  readonly label: string;
+  readonly description: string;
+  /** Offset in the file where the hover with the details opens. */
+  readonly offset: number;
+}
+
+/** For the status bar; undefined where nothing asks for an accelerator. */
+export function summarize(file: FileAnalysis): Summary | undefined {
+  const found = acceleratedWorkloads(file);
+  if (found.length === 0) return undefined;
+  let min: number | null = 0;
+  let max: number | null = 0;
+  let hourly: Range = { min: 0, max: 0 };
+  let priced = 0;
+  for (const { workload, document } of found) {
+    const gpus = gpusOf(workload);
+    min = min === null || gpus.min === null ? null : min + gpus.min;
+    max = max === null || gpus.max === null ? null : max + gpus.max;
+    const { cost } = document.costOf(workload);
+    if (cost === null) continue;
+    priced += 1;
+    hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
+  }
+  const gpuWords = min === null && max === null ? 'GPUs' : plural({ min, max }, 'GPU');
+  const atLeast = priced < found.length ? '≥ ' : '';
+  const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
+  const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
+  const unpriced = found.length - priced;
+  const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
+  const label = `GPUs of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spoken(hourly)}`}`;
+  return { text, tooltip: [...lines, ...note].join('\n'), label };
+}
+
+/** A line for each workload that asks for accelerators, in the order of the file. */
+export function costLines(file: FileAnalysis): readonly CostLine[] {
+  return acceleratedWorkloads(file).map(({ workload, document }) => {
+    const { root } = workload.manifest;
+    const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;
+    return {
+      label: describeWorkload(workload),
+      description,
+      offset: document.base + keySpanOf(at(root, 'kind') ?? root).start,
+    };
+  });
+}
+
+function spoken(hourly: Range): string {
+  return formatHourly(hourly).replace('–', ' to ').replace('/h', ' an hour');
+}

@@ -1,0 +1,45 @@
+import { at, type Cursor, rootCursor } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { parseYaml } from '../yaml/parse.ts';
+import { shiftSpan, type TextEdit } from '../yaml/span.ts';
+
+/**
+ * The edits that write a GPU, and a provider if one is given, into a config file's text; all else stays as it is.
+ * Undefined where the text is no mapping, or cannot be edited without damage.
+ */
+export function setGpuEdits(text: string, gpu: string, provider: string | null): readonly TextEdit[] | undefined {
+  const values: readonly (readonly [string, string])[] = [
+    ['gpu', gpu],
+    ...(provider === null ? [] : [['provider', provider] as const]),
+  ];
+  const file = parseYaml(text);
+  if (file.skipped !== null) return undefined;
+  const document = file.documents.find(({ root }) => root !== null);
+  if (document === undefined || document.root === null) {
+    return file.documents.some(({ problems }) => problems.length > 0) ? undefined : [append(text, values)];
+  }
+  if (document.root.kind !== 'map' || document.problems.length > 0) return undefined;
+  const root = rootCursor(document.root);
+  const edits: TextEdit[] = [];
+  for (const [key, value] of values) {
+    const made = setKey(document, root, key, value);
+    if (made === undefined) return undefined;
+    edits.push(...made.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })));
+  }
+  return edits;
+}
+
+function setKey(document: YamlDocument, root: Cursor, key: string, value: string): readonly TextEdit[] | undefined {
+  const here = at(root, key);
+  if (here === undefined) return insertKey(document, root, key, value);
+  return here.node.kind === 'scalar' ? replaceScalar(document, here, value) : undefined;
+}
+
+/** Behind whatever comments the file has. */
+function append(text: string, values: readonly (readonly [string, string])[]): TextEdit {
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = values.map(([key, value]) => `${key}: ${value}${lineEnd}`).join('');
+  const gap = text === '' || /[\r\n]$/.test(text) ? '' : lineEnd;
+  return { span: { start: text.length, end: text.length }, newText: gap + lines };
+}

@@ -1,0 +1,212 @@
+import {
+  type CodeAction,
+  type CodeLens,
+  type Diagnostic,
+  DiagnosticSeverity,
+  type Hover,
+  type TextEdit as LspTextEdit,
+  type MarkupKind,
+  type Position,
+  type Range,
+  type WorkspaceEdit,
+} from 'vscode-languageserver';
+import type { FileAnalysis } from '../analysis.ts';
+import type { ConfigProblem } from '../config.ts';
+import type { Action } from '../features/code-actions.ts';
+import type { Lens } from '../features/code-lens.ts';
+import type { HoverContent } from '../features/hover.ts';
+import { renderMarkdown, renderPlain } from '../features/markdown.ts';
+import { ruleDocsUrl } from '../rules/docs.ts';
+import type { Finding, Severity } from '../rules/rule.ts';
+import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
+import { commands } from './requests.ts';
+
+// The one place that knows both worlds: offsets of a text inside, lines and UTF-16 columns outside.
+
+/** Translates between offsets and positions of one text. */
+export interface LineIndex {
+  toPosition(offset: number): Position;
+  toRange(span: Span): Range;
+  /** A position outside the text is moved to the nearest place inside, as LSP wants it. */
+  fromPosition(position: Position): number;
+  fromRange(range: Range): Span;
+}
+
+/** LSP's line ends are `\n`, `\r\n` and `\r`; its columns are UTF-16 code units, as JavaScript's offsets are. */
+export function lineIndex(text: string): LineIndex {
+  const starts = lineStarts(text);
+
+  function toPosition(offset: number): Position {
+    const at = clamp(offset, 0, text.length);
+    let low = 0;
+    let high = starts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] ?? 0) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low, character: at - (starts[low] ?? 0) };
+  }
+
+  function fromPosition({ line, character }: Position): number {
+    if (!(line >= 0)) return 0;
+    const start = starts[Math.trunc(line)];
+    if (start === undefined) return text.length;
+    const next = starts[Math.trunc(line) + 1];
+    const end = next === undefined ? text.length : next - lineEndLength(text, next);
+    return clamp(start + Math.trunc(character), start, end);
+  }
+
+  return {
+    toPosition,
+    fromPosition,
+    toRange: ({ start, end }) => ({ start: toPosition(start), end: toPosition(end) }),
+    fromRange: ({ start, end }) => {
+      const [a, b] = [fromPosition(start), fromPosition(end)];
+      return { start: Math.min(a, b), end: Math.max(a, b) };
+    },
+  };
+}
+
+/** What the client of this connection can show. */
+export interface ClientAbilities {
+  readonly hoverFormat: MarkupKind;
+  readonly documentChanges: boolean;
+  /** It has our commands. */
+  readonly commands: boolean;
+}
+
+/** What a diagnostic carries so that code actions find its finding again. Spans are of the file. */
+export interface FindingData {
+  readonly rule: string;
+  readonly span: Span;
+}
+
+/** Reads `Diagnostic.data` as it comes back from a client, which may be anything. */
+export function fromDiagnosticData(data: unknown): FindingData | undefined {
+  const { rule, span } = (data ?? {}) as { rule?: unknown; span?: { start?: unknown; end?: unknown } };
+  if (typeof rule !== 'string' || typeof span?.start !== 'number' || typeof span.end !== 'number') return undefined;
+  return { rule, span: { start: span.start, end: span.end } };
+}
+
+/**
+ * An error or a warning is a squiggle; advice is a hint, which editors show as three dots with a light bulb. What is
+ * a mere hint here is no diagnostic at all: its fixes are offered at its place.
+ */
+const severities: Readonly<Record<Severity, DiagnosticSeverity | undefined>> = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Hint,
+  hint: undefined,
+};
+
+export function findingToLsp(finding: Finding, base: number, lines: LineIndex): Diagnostic | undefined {
+  const severity = severities[finding.severity];
+  if (severity === undefined) return undefined;
+  const span = shiftSpan(finding.span, base);
+  return {
+    range: lines.toRange(span),
+    severity,
+    code: finding.rule,
+    codeDescription: { href: ruleDocsUrl(finding.rule) },
+    source: 'gpulint',
+    message: finding.message,
+    data: { rule: finding.rule, span } satisfies FindingData,
+  };
+}
+
+/** A text that cannot be read: an error at its place, without a rule behind it. */
+export function problemToLsp(
+  problem: ConfigProblem,
+  code: string,
+  severity: 'error' | 'warning',
+  lines: LineIndex,
+): Diagnostic {
+  return {
+    range: lines.toRange(problem.span),
+    severity: severity === 'error' ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
+    code,
+    source: 'gpulint',
+    message: problem.message,
+  };
+}
+
+export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {
+  const value = format === 'markdown' ? renderMarkdown(hover.blocks) : renderPlain(hover.blocks);
+  return { contents: { kind: format, value }, range: lines.toRange(hover.span) };
+}
+
+/** A client without our commands gets the lens as text: an empty command name is one that cannot be clicked. */
+export function lensToLsp(lens: Lens, uri: string, lines: LineIndex, client: ClientAbilities): CodeLens {
+  const name = lens.action === 'set-gpu' ? commands.setGpu : commands.showCost;
+  const argument = { uri, range: lines.toRange(lens.target) };
+  return {
+    range: lines.toRange({ start: lens.span.start, end: lens.span.start }),
+    command: client.commands
+      ? { title: lens.title, command: name, arguments: [argument] }
+      : { title: lens.title, command: '' },
+  };
+}
+
+export function actionToLsp(
+  action: Action,
+  document: { readonly uri: string; readonly version: number },
+  lines: LineIndex,
+  client: ClientAbilities,
+): CodeAction {
+  const result: CodeAction = { title: action.title, kind: action.kind };
+  if (action.preferred) result.isPreferred = true;
+  if (action.finding !== undefined) {
+    const diagnostic = findingToLsp(action.finding.finding, action.finding.base, lines);
+    if (diagnostic !== undefined) result.diagnostics = [diagnostic];
+  }
+  if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client);
+  if (action.picker !== undefined) {
+    const argument = { uri: document.uri, range: lines.toRange(action.picker) };
+    result.command = { title: action.title, command: commands.rewriteToMig, arguments: [argument] };
+  }
+  return result;
+}
+
+/** @param edits with offsets of the file */
+export function editsToLsp(
+  edits: readonly TextEdit[],
+  document: { readonly uri: string; readonly version: number | null },
+  lines: LineIndex,
+  client: ClientAbilities,
+): WorkspaceEdit {
+  const changes: LspTextEdit[] = edits.map(({ span, newText }) => ({ range: lines.toRange(span), newText }));
+  if (!client.documentChanges) return { changes: { [document.uri]: changes } };
+  return { documentChanges: [{ textDocument: { uri: document.uri, version: document.version }, edits: changes }] };
+}
+
+const indexes = new WeakMap<FileAnalysis, LineIndex>();
+
+/** The line index of an analysed file, made once for each version. */
+export function linesOf(file: FileAnalysis): LineIndex {
+  let index = indexes.get(file);
+  if (index === undefined) {
+    index = lineIndex(file.text);
+    indexes.set(file, index);
+  }
+  return index;
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 13 && text.charCodeAt(at + 1) === 10) continue;
+    if (code === 10 || code === 13) starts.push(at + 1);
+  }
+  return starts;
+}
+
+function lineEndLength(text: string, nextLine: number): number {
+  return text.charCodeAt(nextLine - 1) === 10 && text.charCodeAt(nextLine - 2) === 13 ? 2 : 1;
+}
+
+function clamp(value: number, low: number, high: number): number {
+  // NaN, which a broken client may send as a column, counts as the lowest.
+  return value > low ? Math.min(value, high) : low;
+}

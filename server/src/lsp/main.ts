@@ -1,0 +1,4 @@
+import { runServer } from './node.ts';
+
+// The program that VS Code's client starts.
+runServer();

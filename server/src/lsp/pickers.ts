@@ -1,0 +1,142 @@
+import { type GpuModel, gpus } from '../catalog/index.ts';
+import { formatHourly, formatNumber } from '../cost/format.ts';
+import { providerName } from '../features/gpu-words.ts';
+import {
+  describeSlice,
+  migGpus,
+  type Sliceable,
+  sliceableRequests,
+  sliceFix,
+  slicesOf,
+} from '../features/mig-picker.ts';
+import { type GpuPrices, gpuPrices, priceRange } from '../features/prices.ts';
+import { costLines } from '../features/report.ts';
+import { setGpuEdits } from '../features/set-gpu.ts';
+import { editsToLsp, lineIndex, linesOf } from './convert.ts';
+import { guard } from './guard.ts';
+import {
+  type CostsParams,
+  type CostsResult,
+  type EditResult,
+  type GpuItem,
+  type GpusParams,
+  type GpusResult,
+  type MigChoicesParams,
+  type MigChoicesResult,
+  methods,
+  type PlaceParams,
+  type RewriteToMigParams,
+  type SetGpuParams,
+} from './requests.ts';
+import type { Session } from './server.ts';
+
+/** The requests behind the client's pickers. */
+export function registerPickers(session: Session): void {
+  const { connection, log, projects, documents } = session;
+
+  connection.onRequest(
+    methods.costs,
+    guard<CostsParams, CostsResult>(log, methods.costs, [], async ({ uri }) => {
+      const found = await session.analysed(uri);
+      if (found === undefined) return [];
+      const lines = linesOf(found.file);
+      return costLines(found.file).map(({ label, description, offset }) => ({
+        label,
+        description,
+        position: lines.toPosition(offset),
+      }));
+    }),
+  );
+
+  connection.onRequest(
+    methods.gpus,
+    guard<GpusParams, GpusResult>(log, methods.gpus, [], ({ migOnly }) =>
+      toGpuItems(migOnly === true ? migGpus() : [...gpus.values()]),
+    ),
+  );
+
+  connection.onRequest(
+    methods.migChoices,
+    guard<MigChoicesParams, MigChoicesResult | null>(log, methods.migChoices, null, async (params) => {
+      const sliceable = await sliceableAt(params);
+      if (sliceable === undefined) return null;
+      const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
+      if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
+      const profiles = slicesOf(gpu, sliceable)
+        .filter(({ profile }) => sliceFix(sliceable, profile) !== undefined)
+        .map((option) => ({ profile: option.profile.name, description: describeSlice(option) }));
+      return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
+    }),
+  );
+
+  connection.onRequest<EditResult, void>(
+    methods.rewriteToMig,
+    guard<RewriteToMigParams, EditResult>(log, methods.rewriteToMig, failed, async (params) => {
+      const sliceable = await sliceableAt(params);
+      const gpu = gpus.get(params.gpu);
+      const found = await session.analysed(params.uri);
+      if (sliceable === undefined || gpu === undefined || found === undefined) {
+        return { problem: 'There is no whole-GPU request here any more.' };
+      }
+      const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
+      const fix = option && sliceFix(sliceable, option.profile);
+      if (fix === undefined) return { problem: 'This request cannot be rewritten without damage to the file.' };
+      return { edit: editsToLsp(fix.edits, found.document, linesOf(found.file), session.client) };
+    }),
+  );
+
+  connection.onRequest<EditResult, void>(
+    methods.setGpu,
+    guard<SetGpuParams, EditResult>(log, methods.setGpu, failed, async ({ uri, gpu, provider }) => {
+      await projects.ready;
+      const project = projects.of(uri);
+      const { configUri } = project;
+      if (configUri === null) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
+      if (!gpus.has(gpu)) return { problem: `The catalogue has no GPU ${gpu}.` };
+      const text = await projects.configText(project);
+      const edits = setGpuEdits(text ?? '', gpu, provider);
+      if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
+      const open = documents.all().find((document) => projects.isConfigOf(project, document.uri));
+      const target = { uri: open?.uri ?? configUri, version: open?.version ?? null };
+      const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);
+      const creation = { kind: 'create', uri: configUri, options: { ignoreIfExists: true } } as const;
+      const withFile = text === undefined && edit.documentChanges !== undefined;
+      return {
+        edit: withFile ? { documentChanges: [creation, ...(edit.documentChanges ?? [])] } : edit,
+        file: target.uri,
+      };
+    }),
+  );
+
+  /** The request that a person pointed at; the same place, as long as the file has not changed there. */
+  async function sliceableAt({ uri, position }: PlaceParams): Promise<Sliceable | undefined> {
+    const found = await session.analysed(uri);
+    if (found === undefined) return undefined;
+    const offset = linesOf(found.file).fromPosition(position);
+    return sliceableRequests(found.file, { start: offset, end: offset })[0];
+  }
+}
+
+const failed: EditResult = { problem: 'Something went wrong; the output of gpulint says what.' };
+
+/** Those that somebody sells first, cheapest first; the others by name. */
+function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
+  const priced = models.map((gpu) => gpuPrices(gpu));
+  const cheapest = (one: GpuPrices) => priceRange(one)?.min ?? Number.POSITIVE_INFINITY;
+  return priced
+    .sort((a, b) => cheapest(a) - cheapest(b) || (a.gpu.name < b.gpu.name ? -1 : 1))
+    .map((one): GpuItem => {
+      const range = priceRange(one);
+      const memory = one.gpu.memoryGiB === null ? [] : [`${formatNumber(one.gpu.memoryGiB)} GB`];
+      return {
+        id: one.gpu.id,
+        name: one.gpu.name,
+        description: [...memory, range === null ? 'no price known' : formatHourly(range)].join(' · '),
+        providers: one.byProvider.map(({ provider, hourly, region }) => ({
+          id: provider,
+          name: providerName(provider),
+          description: `${formatHourly(hourly)}${region === '' ? '' : ` in ${region}`}`,
+        })),
+      };
+    });
+}

@@ -1,0 +1,131 @@
+import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
+
+// What the extension and its server say to each other beyond LSP. Names and types only: the client bundles this file and nothing else
+// of the server. A client that sends no `ClientOptions` gets plain LSP.
+
+/** What our own client can do, sent as initializationOptions. */
+export interface ClientOptions {
+  /** It has the commands below and opens pickers for them. */
+  readonly picker?: boolean;
+  /** It shows the summary of a file. */
+  readonly summary?: boolean;
+  /** It answers `readFile`. */
+  readonly readFile?: boolean;
+}
+
+/** Commands of the client that lenses and code actions name. */
+export const commands = {
+  showCost: 'gpulint.showCost',
+  setGpu: 'gpulint.setGpu',
+  rewriteToMig: 'gpulint.rewriteToMig',
+} as const;
+
+export const methods = {
+  /** Server to client, a notification: what the status bar says of a file. */
+  summary: 'gpulint/summary',
+  /** Server to client: the text of a file that the server cannot reach itself. */
+  readFile: 'gpulint/readFile',
+  /** The workloads of a file with what they cost. */
+  costs: 'gpulint/costs',
+  /** The GPUs of the catalogue with what they cost. */
+  gpus: 'gpulint/gpus',
+  /** What the whole GPU that is asked for at a place can be cut into. */
+  migChoices: 'gpulint/migChoices',
+  /** The edit that asks for a slice instead. */
+  rewriteToMig: 'gpulint/rewriteToMig',
+  /** The edit that writes a GPU and a provider into the workspace's config. */
+  setGpu: 'gpulint/setGpu',
+} as const;
+
+export interface SummaryParams {
+  readonly uri: string;
+  /** null: nothing in the file asks for an accelerator. */
+  readonly summary: FileSummary | null;
+}
+
+export interface FileSummary {
+  /** `3 GPUs $20.64/h`. */
+  readonly text: string;
+  /** One line per workload. */
+  readonly tooltip: string;
+  /** What a screen reader says. */
+  readonly label: string;
+}
+
+export interface ReadFileParams {
+  readonly uri: string;
+}
+/** null: there is no such file. */
+export type ReadFileResult = string | null;
+
+export interface PlaceParams {
+  readonly uri: string;
+  readonly position: Position;
+}
+
+export interface CostsParams {
+  readonly uri: string;
+}
+export interface CostItem {
+  readonly label: string;
+  readonly description: string;
+  /** Where the hover with the cost table opens. */
+  readonly position: Position;
+}
+export type CostsResult = readonly CostItem[];
+
+export interface GpusParams {
+  /** Only GPUs that can be cut into MIG slices. */
+  readonly migOnly?: boolean;
+}
+export interface GpuItem {
+  readonly id: string;
+  readonly name: string;
+  /** Memory, price range. */
+  readonly description: string;
+  readonly providers: readonly ProviderItem[];
+}
+export interface ProviderItem {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+}
+export type GpusResult = readonly GpuItem[];
+
+export interface MigChoicesParams extends PlaceParams {
+  /** A GPU that a person chose where the file tells none. */
+  readonly gpu?: string;
+}
+export interface MigChoicesResult {
+  /** The GPU that the choices are for; null where a person has to say it first. */
+  readonly gpu: { readonly id: string; readonly name: string } | null;
+  /** The GPUs to choose from when none is told. */
+  readonly gpus: readonly GpuItem[];
+  readonly profiles: readonly MigProfileItem[];
+}
+export interface MigProfileItem {
+  readonly profile: string;
+  /** Memory, share, dollars an hour. */
+  readonly description: string;
+}
+
+export interface RewriteToMigParams extends PlaceParams {
+  readonly gpu: string;
+  readonly profile: string;
+}
+
+export interface SetGpuParams {
+  /** Any file of the workspace folder whose config is meant. */
+  readonly uri: string;
+  readonly gpu: string;
+  readonly provider: string | null;
+}
+
+/** An edit to apply, or the sentence that says why there is none. */
+export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };
+
+/** Arguments of the commands that lenses and code actions carry. */
+export interface PlaceArgument {
+  readonly uri: string;
+  readonly range: Range;
+}

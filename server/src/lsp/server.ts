@@ -1,0 +1,247 @@
+import {
+  CodeLensRefreshRequest,
+  type Connection,
+  DidChangeWatchedFilesNotification,
+  type InitializeParams,
+  type InitializeResult,
+  MarkupKind,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from 'vscode-languageserver';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { FileAnalysis } from '../analysis.ts';
+import { codeActions } from '../features/code-actions.ts';
+import { codeLenses } from '../features/code-lens.ts';
+import { hover } from '../features/hover.ts';
+import { summarize } from '../features/report.ts';
+import { actionToLsp, type ClientAbilities, fromDiagnosticData, hoverToLsp, lensToLsp, linesOf } from './convert.ts';
+import { registerDiagnostics } from './diagnostics.ts';
+import { guard, guarded, type Log, outdated } from './guard.ts';
+import { registerPickers } from './pickers.ts';
+import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
+import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
+
+export type { Host } from './projects.ts';
+
+/** What the editor features do; a record so that a test can make one of them fail. */
+export interface Features {
+  readonly hover: typeof hover;
+  readonly codeLenses: typeof codeLenses;
+  readonly codeActions: typeof codeActions;
+  readonly summarize: typeof summarize;
+}
+
+/** What every part of the server stands on. */
+export interface Session {
+  readonly connection: Connection;
+  readonly documents: TextDocuments<TextDocument>;
+  readonly projects: Projects;
+  readonly log: Log;
+  /** Known from `initialize` on. */
+  client: ClientAbilities;
+  /**
+   * The newest analysis of an open document of ours; undefined for all others. Rejects with «content modified» when the
+   * document changed while configs were being read: what was asked about is gone.
+   */
+  analysed(uri: string): Promise<{ readonly file: FileAnalysis; readonly document: TextDocument } | undefined>;
+}
+
+/** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
+export function startServer(
+  connection: Connection,
+  host: Host,
+  features: Features = { hover, codeLenses, codeActions, summarize },
+): void {
+  const log: Log = (line) => connection.console.error(line);
+  const documents = new TextDocuments(TextDocument);
+  const crashes = new Set<string>();
+  let params: InitializeParams | undefined;
+
+  const projects = createProjects(host, log, () => {
+    diagnostics.refresh();
+    if (params?.capabilities.workspace?.codeLens?.refreshSupport) {
+      void guarded(log, 'codeLens/refresh', () => connection.sendRequest(CodeLensRefreshRequest.type));
+    }
+    for (const { uri } of documents.all()) sendSummary(uri);
+  });
+
+  const session: Session = {
+    connection,
+    documents,
+    projects,
+    log,
+    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false },
+    async analysed(uri) {
+      const before = documents.get(uri);
+      if (before === undefined || !isOurs(before)) return undefined;
+      const { version } = before;
+      await projects.ready;
+      const document = documents.get(uri);
+      if (document?.version !== version) throw outdated();
+      const file = analysisOf(projects, uri, document.getText(), version);
+      logCrashes(file);
+      return { file, document };
+    },
+  };
+
+  const diagnostics = registerDiagnostics(session);
+  registerPickers(session);
+
+  connection.onInitialize((received) => {
+    params = received;
+    session.client = abilitiesOf(received);
+    const pull = received.capabilities.textDocument?.diagnostic !== undefined;
+    diagnostics.start(pull, received.capabilities.workspace?.diagnostics?.refreshSupport === true);
+    projects.setFolders(foldersOf(received));
+    return initializeResult(received, pull);
+  });
+
+  connection.onInitialized(() => {
+    const workspace = params?.capabilities.workspace;
+    if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
+      const watchers = [{ globPattern: `**/${configName}` }];
+      void guarded(log, 'registerCapability', () =>
+        connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
+      );
+    }
+    if (workspace?.workspaceFolders) {
+      connection.workspace.onDidChangeWorkspaceFolders(
+        () =>
+          void guarded(log, 'workspaceFolders', async () => {
+            const folders = await connection.workspace.getWorkspaceFolders();
+            projects.setFolders((folders ?? []).map(({ uri }) => uri));
+            await projects.ready;
+            diagnostics.refresh();
+          }),
+      );
+    }
+  });
+
+  connection.onDidChangeWatchedFiles(({ changes }) => {
+    for (const { uri } of changes) if (isConfigUri(uri)) projects.configChanged(uri);
+  });
+
+  documents.onDidChangeContent(({ document }) => {
+    if (isConfigUri(document.uri)) projects.configEdited(document.uri, document.getText());
+    diagnostics.changed(document.uri);
+    sendSummary(document.uri);
+  });
+  documents.onDidClose(({ document }) => {
+    if (isConfigUri(document.uri)) projects.configEdited(document.uri, undefined);
+    projects.of(document.uri).analysis.removeFile(document.uri);
+    diagnostics.closed(document.uri);
+    summaries.delete(document.uri);
+  });
+
+  connection.onHover(
+    guard(log, 'hover', null, async ({ textDocument, position }) => {
+      const found = await session.analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const content = features.hover(found.file, lines.fromPosition(position));
+      return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+    }),
+  );
+
+  connection.onCodeLens(
+    guard(log, 'codeLens', null, async ({ textDocument }) => {
+      const found = await session.analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      return features.codeLenses(found.file).map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+    }),
+  );
+
+  connection.onCodeAction(
+    guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
+      const found = await session.analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const query = {
+        span: lines.fromRange(range),
+        only: context.only,
+        shown: context.diagnostics.flatMap(({ data }) => fromDiagnosticData(data) ?? []),
+        picker: session.client.commands,
+      };
+      const { document } = found;
+      return features
+        .codeActions(found.file, query)
+        .map((action) => actionToLsp(action, document, lines, session.client));
+    }),
+  );
+
+  const summaries = new Map<string, string>();
+
+  function sendSummary(uri: string): void {
+    if ((params?.initializationOptions as ClientOptions | undefined)?.summary !== true) return;
+    summaryRuns.schedule(uri);
+  }
+
+  const summaryRuns = diagnostics.scheduler(async (uri, isCurrent) => {
+    const found = await session.analysed(uri);
+    if (!isCurrent()) return;
+    const message: SummaryParams = { uri, summary: (found && features.summarize(found.file)) ?? null };
+    const text = JSON.stringify(message);
+    if (summaries.get(uri) === text) return;
+    summaries.set(uri, text);
+    await connection.sendNotification(methods.summary, message);
+  });
+
+  /** A rule that threw is told once, with its name; the other findings still stand. */
+  function logCrashes(file: FileAnalysis): void {
+    for (const { rule, error } of file.documents.flatMap((document) => document.crashes)) {
+      if (crashes.has(rule + error)) continue;
+      crashes.add(rule + error);
+      log(`rule ${rule} failed on ${file.uri}: ${error}`);
+    }
+  }
+
+  documents.listen(connection);
+  connection.listen();
+}
+
+/** Dotted language ids (`yaml.helm-values`) are how some editors name a dialect. */
+function isOurs({ languageId }: TextDocument): boolean {
+  if (languageId.includes('docker-compose')) return false;
+  return ['yaml', 'helm', 'json', 'jsonc'].includes(languageId.split('.')[0] ?? '');
+}
+
+function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
+  const options = initializationOptions as ClientOptions | undefined;
+  const formats = capabilities.textDocument?.hover?.contentFormat;
+  return {
+    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
+    documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
+    commands: options?.picker === true,
+  };
+}
+
+function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
+  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
+  return rootUri ? [rootUri] : [];
+}
+
+function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
+  const result: InitializeResult = {
+    serverInfo: { name: 'gpulint' },
+    capabilities: {
+      textDocumentSync: TextDocumentSyncKind.Incremental,
+      hoverProvider: true,
+      codeLensProvider: {},
+      codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
+    },
+  };
+  if (pull) {
+    result.capabilities.diagnosticProvider = {
+      identifier: 'gpulint',
+      // A config file changes the diagnostics of others.
+      interFileDependencies: true,
+      workspaceDiagnostics: false,
+    };
+  }
+  if (capabilities.general?.positionEncodings) result.capabilities.positionEncoding = 'utf-16';
+  if (capabilities.workspace?.workspaceFolders) {
+    result.capabilities.workspace = { workspaceFolders: { supported: true, changeNotifications: true } };
+  }
+  return result;
+}
