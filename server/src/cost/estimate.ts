@@ -15,7 +15,7 @@ export function estimateCost(workload: Workload): CostResult {
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet);
-    if ('missing' in part) return { cost: null, ...part };
+    if (isMissing(part)) return { cost: null, ...part };
     parts.push(part);
   }
   const hourly = sum(parts.map((part) => part.hourly));
@@ -65,6 +65,10 @@ interface PodSetCost {
 
 type Missing = { readonly problem: string; readonly missing: 'gpu' | 'price' | 'count' };
 
+function isMissing(cost: PodSetCost | Missing): cost is Missing {
+  return 'missing' in cost;
+}
+
 function priceOfPods(podSet: PodSet): PodSetCost | Missing {
   const assumptions: string[] = [];
   const { min } = podSet.pods;
@@ -72,9 +76,9 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
   const max = podSet.pods.max ?? Math.max(min, 1);
   if (podSet.pods.max === null) assumptions.push(`No upper bound on ${podSet.name} replicas: counted at ${max}`);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator));
-  const failed = costs.find((cost) => 'missing' in cost);
-  if (failed !== undefined && 'missing' in failed) return failed;
-  const each = costs.filter((cost) => !('missing' in cost));
+  const failed = costs.find(isMissing);
+  if (failed !== undefined) return failed;
+  const each = costs.filter((cost): cost is PodSetCost => !isMissing(cost));
   const pod = sum(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   return {
