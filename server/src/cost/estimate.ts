@@ -72,7 +72,11 @@ function isMissing(cost: PodSetCost | Missing): cost is Missing {
 function priceOfPods(podSet: PodSet): PodSetCost | Missing {
   const assumptions: string[] = [];
   const { min } = podSet.pods;
-  if (min === null) return { problem: `How many ${podSet.name} pods run is not told`, missing: 'count' };
+  if (min === null)
+    return {
+      problem: `The number of ${podSet.name === 'pod' ? '' : `${podSet.name} `}pods is not told`,
+      missing: 'count',
+    };
   const max = podSet.pods.max ?? Math.max(min, 1);
   if (podSet.pods.max === null) assumptions.push(`No upper bound on ${podSet.name} replicas: counted at ${max}`);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator));
@@ -92,11 +96,10 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
 
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator): PodSetCost | Missing {
   const { resource, devices, perPod } = accelerator;
-  if (perPod === null)
-    return { problem: `How many ${resource} a ${podSet.name} pod takes is not told`, missing: 'count' };
+  if (perPod === null) return { problem: `The number of ${resource} is not told`, missing: 'count' };
   const models = pricedModels(accelerator);
-  if (models.length === 0) return { problem: `Which GPU ${resource} is, is not told`, missing: 'gpu' };
-  if (devices === null) return { problem: `What share of a GPU one ${resource} is, is not told`, missing: 'count' };
+  if (models.length === 0) return { problem: `The GPU behind ${resource} is not told`, missing: 'gpu' };
+  if (devices === null) return { problem: `The share of a GPU that one ${resource} is, is not told`, missing: 'count' };
   const spotOnly = podSet.placement.capacity === 'spot';
   const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing));
   const onDemand = quotes('on-demand');

@@ -75,7 +75,13 @@ function cheapest(candidates: readonly Offer[], devices: number, pricing: Pricin
   });
   const dated = prices.filter(({ offer }) => offer.date !== null);
   return (dated.length > 0 ? dated : prices).reduce<PodPrice | undefined>(
-    (best, price) => (best === undefined || price.hourly < best.hourly ? price : best),
+    (best, price) => (best === undefined || isBetter(price, best) ? price : best),
     undefined,
   );
+}
+
+/** Cheaper, or as good as equal in price and closer to what the pod takes: an eighth of a big machine is harder to get than a small one. */
+function isBetter(price: PodPrice, best: PodPrice): boolean {
+  const ratio = price.hourly / best.hourly;
+  return ratio < 0.995 || (ratio < 1.005 && price.share > best.share);
 }

@@ -31,7 +31,8 @@ export function lowerPodAccelerators(
     const perPod = podCount(containers, resource);
     const { candidates, modelFrom } = resolveModel(resource, told, options);
     const model = candidates.length === 1 ? (candidates[0] ?? null) : null;
-    const each = form === 'whole' && !virtual ? sharing(model) : form === 'mig' ? sliceShare(resource, model) : null;
+    const each =
+      form === 'whole' && !virtual ? sharing(model) : form === 'mig' ? sliceShare(resource, candidates) : null;
     const devices = perPod === null ? null : perPod === 0 ? 0 : each === null ? null : perPod * each;
     return { resource, form, perPod, devices, model, candidates, modelFrom };
   });
@@ -121,9 +122,10 @@ function resolveModel(
   return { candidates: [], modelFrom: null };
 }
 
-function sliceShare(resource: string, model: string | null): number | null {
+/** The share of a card that a slice takes, where it is the same on every model that it can be on. */
+function sliceShare(resource: string, candidates: readonly string[]): number | null {
   const shares = migByResource(resource)
-    .filter(({ gpu }) => model === null || gpu.id === model)
+    .filter(({ gpu }) => candidates.includes(gpu.id))
     .map(({ table, profile }) => migShare(table, profile));
   const [first] = shares;
   return first !== undefined && shares.every((share) => share === first) ? first : null;

@@ -8,7 +8,7 @@ export function lowerPlacement(selectors: readonly Selector[], options: ModelOpt
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
   const instance = named.length === 1 ? instanceType(named[0] ?? '') : undefined;
-  const byLabel = selectors.find((selector) => providerOfLabel(selector.key) !== undefined);
+  const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
   const provider = (byLabel && providerOfLabel(byLabel.key)) ?? instance?.provider ?? options.provider;
   const providerFrom = byLabel?.from ?? (instance ? 'instance-type' : options.provider === null ? null : 'config');
   return {
