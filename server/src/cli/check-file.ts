@@ -1,0 +1,90 @@
+import path from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { type FileContent, type InputFile, standardInput } from './files.ts';
+import { type AppliedFix, applySafeFixes, writeAtomically } from './fix.ts';
+import { toReportFile } from './reports/json.ts';
+import type { ReportFile } from './reports/report-schema.ts';
+import { shownPath } from './reports/text.ts';
+import { printable } from './terminal.ts';
+import { systemReason } from './usage-error.ts';
+
+/** unwritten: a fix could not be saved; broken: gpulint itself failed on the file. */
+export type Outcome = 'checked' | 'unreadable' | 'unwritten' | 'broken';
+
+export interface CheckedFile {
+  readonly file: ReportFile;
+  readonly outcome: Outcome;
+}
+
+/** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
+export function checkFile(analysis: Analysis, input: InputFile, content: FileContent, fix: boolean): CheckedFile {
+  if (content.kind === 'unreadable') {
+    return { file: reportSkipped(input, `cannot be read: ${content.reason}`), outcome: 'unreadable' };
+  }
+  if (content.kind === 'skipped') return { file: reportSkipped(input, content.reason), outcome: 'checked' };
+  const uri =
+    input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
+  try {
+    return checkText(analysis, uri, input, content, fix);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    warn(`failed on ${shownName(input)}, which is a bug: ${reason}`);
+    return { file: reportSkipped(input, `gpulint failed on it: ${reason}`), outcome: 'broken' };
+  } finally {
+    analysis.removeFile(uri);
+  }
+}
+
+function checkText(
+  analysis: Analysis,
+  uri: string,
+  input: InputFile,
+  { text, bom, problem }: FileContent & { readonly kind: 'text' },
+  fix: boolean,
+): CheckedFile {
+  const before = analysis.setFile(uri, text);
+  // What is no UTF-8 was read with replacement characters: writing it back would lose what stood there.
+  const fixed = fix && problem === null ? applySafeFixes(analysis, before) : { file: before, applied: [] };
+  const written = fixed.applied.length === 0 || write(input.file, bom, fixed.file);
+  const file = written ? fixed.file : analysis.setFile(uri, text);
+  for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
+    warn(`rule ${rule} failed on ${shownName(input)}, which is a bug: ${error}`);
+  }
+  return {
+    file: {
+      ...placeOf(input),
+      ...toReportFile(input.path, file),
+      ...(problem === null ? {} : { parse: 'error', problem }),
+      ...(fixed.applied.length === 0 || !written ? {} : { fixed: fixed.applied.map((applied: AppliedFix) => applied) }),
+    },
+    outcome: written ? 'checked' : 'unwritten',
+  };
+}
+
+function write(file: string, bom: boolean, { text }: FileAnalysis): boolean {
+  try {
+    writeAtomically(file, bom ? `\ufeff${text}` : text);
+    return true;
+  } catch (error) {
+    warn(`cannot write ${path.relative('.', file)}: ${systemReason(error)}; it is left as it was`);
+    return false;
+  }
+}
+
+function reportSkipped(input: InputFile, problem: string): ReportFile {
+  return { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] };
+}
+
+function placeOf({ path: shown, folder }: InputFile): Pick<ReportFile, 'path' | 'folder'> {
+  return { path: shown, ...(folder === null ? {} : { folder }) };
+}
+
+function shownName(input: InputFile): string {
+  return shownPath(placeOf(input));
+}
+
+function warn(sentence: string): void {
+  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+}

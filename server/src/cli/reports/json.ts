@@ -1,0 +1,157 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
+import { catalogInfo } from '../../catalog/index.ts';
+import { gpusOf } from '../../cost/estimate.ts';
+import type { PodSet, Workload } from '../../model/workload.ts';
+import { ruleDocsUrl } from '../../rules/docs.ts';
+import type { Finding, Severity } from '../../rules/rule.ts';
+import { shiftSpan } from '../../yaml/span.ts';
+import { lineStartsOf, positionAt, rangeOf } from './position.ts';
+import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
+
+/** What was found in one file, as it goes into the report. */
+export function toReportFile(path: string, file: FileAnalysis): ReportFile {
+  const lineStarts = lineStartsOf(file.text);
+  const findings = file.documents.flatMap((document) =>
+    document.findings.map((finding) => toReportFinding(path, finding, document.base, lineStarts)),
+  );
+  return {
+    path,
+    parse: file.parse,
+    problem: file.problem,
+    workloads: file.documents.flatMap((document) =>
+      document.workloads
+        .filter(asksForAccelerators)
+        .map((workload) => toReportWorkload(workload, document, lineStarts)),
+    ),
+    findings: findings.sort(byPlace),
+  };
+}
+
+/** The report's head: sums over what is known. */
+export function summarise(files: readonly ReportFile[]): Report['summary'] {
+  const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
+  for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
+  const workloads = files.flatMap((file) => file.workloads);
+  return {
+    files: files.length,
+    workloads: workloads.length,
+    findings,
+    gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
+    hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
+  };
+}
+
+/** The pieces of the report's text: one JSON document, a file a line, so that neither side has to hold or scroll one giant line. */
+export function* renderJson(files: readonly ReportFile[]): Generator<string> {
+  const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
+  yield `{"version":1,"summary":${JSON.stringify(summarise(files))},\n"catalog":${JSON.stringify(catalog)},\n"files":[`;
+  for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(file)}`;
+  yield '\n]}\n';
+}
+
+const nothing = { min: null, max: null };
+
+function toReportWorkload(
+  workload: Workload,
+  document: DocumentAnalysis,
+  lineStarts: readonly number[],
+): ReportWorkload {
+  const { cost, problem } = document.costOf(workload);
+  const using = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
+  const placements = using.map(({ placement }) => placement);
+  const provider = common(placements.map((placement) => placement.provider));
+  const { start } = shiftSpan(workload.manifest.root.node.span, document.base);
+  return {
+    apiVersion: workload.apiVersion,
+    kind: workload.kind,
+    name: workload.name,
+    namespace: workload.namespace,
+    ...positionAt(lineStarts, start),
+    role: workload.role,
+    podSets: workload.podSets.map(toReportPodSet),
+    gpus: gpusOf(workload),
+    capacity: common(placements.map(({ capacity }) => capacity)) ?? 'unknown',
+    provider,
+    region: common(placements.map(({ region }) => region)),
+    providerFrom: provider === null ? null : (placements[0]?.providerFrom ?? null),
+    cost: cost === null ? null : { ...cost, basis: [...cost.basis], assumptions: [...cost.assumptions] },
+    ...(problem === null ? {} : { costProblem: problem }),
+    memory: [],
+  };
+}
+
+function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['podSets'][number] {
+  return {
+    name,
+    pods,
+    accelerators: accelerators.map(({ resource, perPod, devices, model, modelFrom }) => ({
+      resource,
+      perPod,
+      devices,
+      model,
+      modelFrom,
+    })),
+  };
+}
+
+function toReportFinding(path: string, finding: Finding, base: number, lineStarts: readonly number[]): ReportFinding {
+  const { rule, topic, severity, message, workload, container, span, fixes, saving } = finding;
+  return {
+    rule,
+    topic,
+    severity,
+    message,
+    workload: workload === null ? null : workloadName(workload),
+    container,
+    range: rangeOf(lineStarts, shiftSpan(span, base)),
+    docs: ruleDocsUrl(rule),
+    fixes: fixes.map(({ title, safe, edits }) => ({
+      title,
+      safe,
+      edits: edits.map((edit) => ({
+        path,
+        range: rangeOf(lineStarts, shiftSpan(edit.span, base)),
+        newText: edit.newText,
+      })),
+    })),
+    ...(saving === null ? {} : { saving: { hourly: saving, currency: 'USD' } }),
+  };
+}
+
+function workloadName({ kind, name }: Workload): string {
+  return name === null ? kind : `${kind}/${name}`;
+}
+
+function asksForAccelerators(workload: Workload): boolean {
+  return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
+}
+
+/** The value that all have; null where they differ or there is none. */
+function common<T>(values: readonly (T | null)[]): T | null {
+  const [first] = values;
+  return first !== undefined && values.every((value) => value === first) ? first : null;
+}
+
+function byPlace(a: ReportFinding, b: ReportFinding): number {
+  const from = a.range.start;
+  const to = b.range.start;
+  return from.line - to.line || from.column - to.column || (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0);
+}
+
+function sumOfRanges(ranges: readonly { readonly min: number | null; readonly max: number | null }[]): {
+  min: number;
+  max: number;
+} {
+  let min = 0;
+  let max = 0;
+  for (const range of ranges) {
+    min += range.min ?? 0;
+    max += range.max ?? range.min ?? 0;
+  }
+  return { min: withoutNoise(min), max: withoutNoise(max) };
+}
+
+/** Sums of cents and shares without the tail that binary fractions leave. */
+function withoutNoise(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}

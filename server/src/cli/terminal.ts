@@ -1,0 +1,55 @@
+import process from 'node:process';
+
+/** What output may use. Colours come from SGR codes by hand: util.styleText is younger than the oldest Node that must work. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  yellow(text: string): string;
+  blue(text: string): string;
+  green(text: string): string;
+}
+
+export const plainStyle: Style = { bold: same, dim: same, red: same, yellow: same, blue: same, green: same };
+
+export const colourStyle: Style = {
+  bold: sgr(1, 22),
+  dim: sgr(2, 22),
+  red: sgr(31, 39),
+  yellow: sgr(33, 39),
+  blue: sgr(34, 39),
+  green: sgr(32, 39),
+};
+
+/** Whether to colour: the flag, else NO_COLOR, else FORCE_COLOR, else whether a person looks at a terminal that can. */
+export function wantsColour(
+  flag: boolean | undefined,
+  stream: { readonly isTTY?: boolean },
+  env = process.env,
+): boolean {
+  if (flag !== undefined) return flag;
+  if (env.NO_COLOR) return false;
+  if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return stream.isTTY === true && env.TERM !== 'dumb';
+}
+
+/**
+ * A text from a file with all that a terminal would obey made visible: control characters, and the marks that turn the
+ * direction of writing and so can hide what a line says.
+ */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);
+}
+
+function escaped(character: string): string {
+  const short = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
+  return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+function sgr(on: number, off: number): (text: string) => string {
+  return (text) => `\u001b[${on}m${text}\u001b[${off}m`;
+}
+
+function same(text: string): string {
+  return text;
+}

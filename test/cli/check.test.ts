@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import Ajv2020 from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { fixtures, root, runCli } from './run-cli.ts';
+
+describe('the text report', () => {
+  test('reads as it should', async () => {
+    const { stdout, stderr } = await runCli(['check', 'project']);
+    expect(stderr).toBe('');
+    await expect(stdout).toMatchFileSnapshot(path.join(fixtures, 'project.txt'));
+  });
+
+  test('is only findings with --quiet', async () => {
+    const { stdout, status } = await runCli(['check', '--quiet', 'project/serving/chat.yaml']);
+    expect(status).toBe(1);
+    expect(stdout.split('\n')[0]).toMatch(
+      /^project\/serving\/chat\.yaml:\d+:\d+ {2}error {4}.* {2}gpu-limits-required$/,
+    );
+    expect(stdout).not.toContain('InferenceService/chat ');
+    expect(stdout).not.toContain('1 file');
+  });
+
+  test('says nothing of files that are not about accelerators', async () => {
+    const { stdout, status } = await runCli(['check', 'project/plain']);
+    expect(stdout).toBe('4 files, 0 workloads: no findings\n');
+    expect(status).toBe(0);
+  });
+
+  test('makes control characters of the file visible', async () => {
+    const pod = manifest({ name: '"a\\u001b]0;owned\\u0007b"', resources: 'requests: {nvidia.com/gpu: 1}' });
+    const { stdout } = await runCli(['check', '-'], { input: pod });
+    expect(stdout).toContain('Pod/a\\u001b]0;owned\\u0007b');
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).not.toContain('\u0007');
+  });
+
+  test.each([
+    [{}, [], false],
+    [{ FORCE_COLOR: '1' }, [], true],
+    [{ FORCE_COLOR: '0' }, [], false],
+    [{ NO_COLOR: '1', FORCE_COLOR: '1' }, [], false],
+    [{ NO_COLOR: '1' }, ['--color'], true],
+    [{ FORCE_COLOR: '1' }, ['--no-color'], false],
+  ])('with %o and %o: colour is %o', async (env, flags, coloured) => {
+    const { stdout } = await runCli(['check', ...flags, 'project/serving'], { env });
+    expect(stdout.includes('\u001b[')).toBe(coloured);
+  });
+});
+
+describe('the JSON report', () => {
+  test('fits its schema, with every file in the order of the paths', async () => {
+    const { stdout, stderr } = await runCli(['check', '--format', 'json', 'project']);
+    const report: Report = JSON.parse(stdout);
+    const schema = JSON.parse(readFileSync(path.join(root, 'schemas/report.schema.json'), 'utf8'));
+    const validate = new Ajv2020({ formats: { uri: true } }).compile(schema);
+    validate(report);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(stderr).toBe('');
+    expect(report.files.map((file) => [file.path, file.parse])).toEqual([
+      ['chart/templates/server.yaml.tpl', 'template'],
+      ['plain/ci.yml', 'ok'],
+      ['plain/package.json', 'ok'],
+      ['plain/tsconfig.json', 'error'],
+      ['plain/values.yaml', 'ok'],
+      ['serving/chat.yaml', 'ok'],
+      ['training/broken.yaml', 'error'],
+    ]);
+  });
+
+  test('tells a workload, its cost and its findings', async () => {
+    const { stdout } = await runCli(['check', '--format', 'json', 'project/serving/chat.yaml']);
+    const report: Report = JSON.parse(stdout);
+    const [file] = report.files;
+    expect(file).toMatchObject({ path: 'project/serving/chat.yaml', parse: 'ok', problem: null });
+    expect(file).not.toHaveProperty('folder');
+    expect(file!.workloads).toHaveLength(1);
+    expect(file!.workloads[0]).toMatchObject({
+      apiVersion: 'serving.kserve.io/v1beta1',
+      kind: 'InferenceService',
+      name: 'chat',
+      namespace: null,
+      line: 1,
+      column: 1,
+      role: 'serving',
+      gpus: { min: 1, max: 3 },
+      provider: 'aws',
+      region: 'us-east-1',
+      providerFrom: 'config',
+      memory: [],
+    });
+    const { cost } = file!.workloads[0]!;
+    expect(cost!.hourly.max).toBeCloseTo(3 * cost!.hourly.min, 6);
+    expect(report.summary).toMatchObject({ files: 1, workloads: 1, gpus: { min: 1, max: 3 }, hourly: cost!.hourly });
+    const limits = file!.findings.find(({ rule }) => rule === 'gpu-limits-required');
+    expect(limits).toMatchObject({
+      severity: 'error',
+      topic: 'gpu-request',
+      workload: 'InferenceService/chat',
+      container: 'kserve-container',
+      range: { start: { line: 16, column: 13 }, end: { line: 16, column: 27 } },
+    });
+  });
+
+  test('keeps the documents beside a broken one', async () => {
+    const { stdout } = await runCli(['check', '--format', 'json', 'project/training/broken.yaml']);
+    const [file] = (JSON.parse(stdout) as Report).files;
+    expect(file!.parse).toBe('error');
+    expect(file!.problem).toBeTruthy();
+    expect(file!.workloads.map(({ name }) => name)).toEqual(expect.arrayContaining(['before', 'after']));
+    const rules = file!.findings.map(({ rule, range }) => [rule, range.start.line]);
+    expect(rules).toContainEqual(['gpu-limits-required', 14]);
+    expect(rules.filter(([rule]) => rule === 'gpu-requests-equal-limits')).toHaveLength(1);
+    expect(file!.findings.filter(({ topic }) => topic === 'syntax')).toHaveLength(1);
+  });
+
+  test('names the folder that a path is relative to', async () => {
+    const { stdout } = await runCli(['check', '--format', 'json', 'project/serving', 'project/training']);
+    const { files } = JSON.parse(stdout) as Report;
+    expect(files.map(({ folder, path }) => [folder, path])).toEqual([
+      ['project/serving', 'chat.yaml'],
+      ['project/training', 'broken.yaml'],
+    ]);
+  });
+
+  test('takes a file once that two paths lead to', async () => {
+    const { stdout } = await runCli(['check', '--format', 'json', 'project/serving', 'project/serving/chat.yaml']);
+    expect((JSON.parse(stdout) as Report).files).toHaveLength(1);
+  });
+});
+
+describe('the exit status', () => {
+  test.each([
+    [['project/plain'], 0],
+    [['project/serving'], 1],
+    [['--fail-on', 'never', 'project/serving'], 0],
+    [['--fail-on', 'warning', 'project/serving'], 1],
+    [['--fail-on', 'hint', 'project/plain'], 0],
+    [['project/missing.yaml'], 2],
+    [['project/missing.yaml', 'project/serving'], 1],
+    [['project/missing.yaml', 'project/plain'], 0],
+  ])('of check %o is %i', async (args, expected) => {
+    expect((await runCli(['check', ...args])).status).toBe(expected);
+  });
+});
+
+describe('standard input', () => {
+  test('is checked under the name it is given, with the config near that name', async () => {
+    const input = readFileSync(path.join(fixtures, 'project/serving/chat.yaml'));
+    const args = ['check', '--format', 'json', '-', '--stdin-filename', 'project/serving/other.yaml'];
+    const { stdout, status } = await runCli(args, { input });
+    const { files } = JSON.parse(stdout) as Report;
+    expect(status).toBe(1);
+    expect(files).toHaveLength(1);
+    expect(files[0]!.path).toBe('project/serving/other.yaml');
+    expect(files[0]!.workloads[0]!.provider).toBe('aws');
+  });
+
+  test('is left alone by --fix', async () => {
+    const { status, stderr, stdout } = await runCli(['check', '--fix', '-'], { input: '{}' });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toBe('gpulint: --fix cannot change standard input: name a file\n');
+  });
+});
+
+function manifest({ name, resources }: { name: string; resources: string }): string {
+  return [
+    'apiVersion: v1',
+    'kind: Pod',
+    `metadata: {name: ${name}}`,
+    'spec:',
+    '  containers:',
+    '    - name: main',
+    '      image: registry.example.com/a:1',
+    '      resources:',
+    `        ${resources}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,68 @@
+import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { fixtures, runCli, temporaryFolder } from './run-cli.ts';
+
+const source = path.join(fixtures, 'fix/limits.yaml');
+const before = readFileSync(source, 'utf8');
+const after = before.replace('          memory: 8Gi\n', '          memory: 8Gi\n          nvidia.com/gpu: 2\n');
+
+describe('--fix', () => {
+  test('applies safe fixes, says so, and has nothing to do the second time', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'pod.yaml');
+    copyFileSync(source, file);
+    const first = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
+    expect(first.stderr).toBe('');
+    expect(first.status).toBe(0);
+    expect(first.stdout).toMatch(/^pod\.yaml {5,}fixed {4}\S.* {2}gpu-limits-required$/m);
+    expect(readFileSync(file, 'utf8')).toBe(after);
+    const { mtimeMs } = statSync(file);
+    const second = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
+    expect(second.stdout).not.toContain('fixed');
+    expect(statSync(file).mtimeMs).toBe(mtimeMs);
+    expect(readdirSync(folder)).toEqual(['pod.yaml']);
+  });
+
+  test('keeps CRLF, the byte order mark, comments and permissions', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'pod.yaml');
+    const windows = (text: string) => `\ufeff${text.replaceAll('\n', '\r\n')}`;
+    writeFileSync(file, windows(before));
+    chmodSync(file, 0o640);
+    await runCli(['check', '--fix', file]);
+    expect(readFileSync(file, 'utf8')).toBe(windows(after));
+    expect(statSync(file).mode & 0o777).toBe(0o640);
+  });
+
+  test('tells in JSON what it changed', async () => {
+    const folder = temporaryFolder();
+    copyFileSync(source, path.join(folder, 'pod.yaml'));
+    const { stdout } = await runCli(['check', '--fix', '--format', 'json', folder]);
+    const [file] = (JSON.parse(stdout) as Report).files;
+    expect(file!.fixed).toEqual([{ rule: 'gpu-limits-required', title: expect.any(String) }]);
+    expect(file!.findings).toEqual([]);
+  });
+
+  test('does not touch a file that is no UTF-8', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'pod.yaml');
+    const bytes = Buffer.from(before.replace('above', 'd\u00e9j\u00e0'), 'latin1');
+    writeFileSync(file, bytes);
+    const { status } = await runCli(['check', '--fix', file]);
+    expect(status).toBe(1);
+    expect(readFileSync(file)).toEqual(bytes);
+  });
+
+  test.skipIf(process.getuid?.() === 0)('says when it may not write, and leaves the file', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'pod.yaml');
+    copyFileSync(source, file);
+    chmodSync(file, 0o444);
+    const { status, stderr } = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
+    expect(status).toBe(2);
+    expect(stderr).toBe('gpulint: cannot write pod.yaml: permission denied; it is left as it was\n');
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+});

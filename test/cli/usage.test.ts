@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { version } from '../../package.json';
+import { rules } from '../../server/src/rules/index.ts';
+import { cli, fixtures, runCli, temporaryFolder } from './run-cli.ts';
+
+describe('what cannot be run is one sentence and status 2', () => {
+  test.each([
+    [['check', '--formt', 'json'], "unknown option '--formt'; did you mean '--format'?"],
+    [['check', '--everything'], "unknown option '--everything'; see 'gpulint check --help'"],
+    [['check', '--format', 'xml'], "option '--format <format>' argument 'xml' is invalid; allowed are text, json"],
+    [['check', '--fail-on'], "option '--fail-on <severity>' argument missing; see 'gpulint check --help'"],
+    [['chekc'], "unknown command 'chekc'; did you mean 'check'?"],
+    [['project'], "unknown command 'project'; to check a path run 'gpulint check project'"],
+    [['explain'], "missing required argument 'rule'; see 'gpulint explain --help'"],
+    [['explain', 'gpu-limit-required'], "no rule 'gpu-limit-required'; did you mean 'gpu-limits-required'?"],
+    [['explain', 'zzz'], "no rule 'zzz'; 'gpulint rules' lists them"],
+    [['check', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
+    [['check', '--config', 'no.yaml', 'project'], 'cannot read the config no.yaml: no such file or folder'],
+  ])('%o', async (args, sentence) => {
+    expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
+  });
+
+  test('a config with a misspelt key', async () => {
+    const folder = temporaryFolder();
+    writeFileSync(path.join(folder, '.gpulint.yaml'), 'provider: aws\ngpus: h100-80gb-sxm\nregions: us-east-1\n');
+    writeFileSync(path.join(folder, 'pod.yaml'), '');
+    expect(await runCli(['check'], { cwd: folder })).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: "gpulint: .gpulint.yaml:2:1: unknown key 'gpus'; did you mean 'gpu'? (and 1 more)\n",
+    });
+    expect((await runCli(['check', '--no-config'], { cwd: folder })).status).toBe(0);
+  });
+});
+
+test('the nearest config counts, up to the root of the repository', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(path.join(folder, 'repository/.git'), { recursive: true });
+  mkdirSync(path.join(folder, 'repository/deploy'));
+  writeFileSync(path.join(folder, '.gpulint.yaml'), 'nonsense: 1\n');
+  expect((await runCli(['check', 'repository/deploy'], { cwd: folder })).status).toBe(0);
+  writeFileSync(path.join(folder, 'repository/.gpulint.yaml'), 'nonsense: 1\n');
+  expect((await runCli(['check', 'repository/deploy'], { cwd: folder })).stderr).toContain(
+    'repository/.gpulint.yaml:1:1',
+  );
+});
+
+test('a pipe that is closed early is no error', async () => {
+  const child = spawn(process.execPath, [cli, 'check', '--format', 'json', ...Array(50).fill('project/serving')], {
+    cwd: fixtures,
+  });
+  child.stdout.destroy();
+  const stderr: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  expect(Buffer.concat(stderr).toString()).toBe('');
+  expect(status).not.toBe(2);
+});
+
+test('--version, rules and explain', async () => {
+  expect((await runCli(['--version'])).stdout).toBe(`${version}\n`);
+  const listed = await runCli(['rules']);
+  expect(listed.stdout.split('\n').filter(Boolean)).toHaveLength(rules.size);
+  expect(listed.stdout).toMatch(/^gpu-limits-required +error {4}\S.*\S$/m);
+  const page = await runCli(['explain', 'gpu-limits-required']);
+  expect(page.status).toBe(0);
+  expect(page.stdout).toMatch(/^# gpu-limits-required\n/);
+});

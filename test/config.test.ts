@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { defaultConfig, nearest, parseConfig, readConfig } from '../server/src/config.ts';
+
+/** The problems as `text under the squiggle: message`. */
+function problemsOf(text: string): readonly string[] {
+  return parseConfig(text).problems.map(({ message, span }) => `${text.slice(span.start, span.end)}: ${message}`);
+}
+
+describe('a good config', () => {
+  test.each(['', '# nothing\n', '---\n', '{}', 'gpu:\nkserve:\nrules:\nignore:\n'])('%j is the defaults', (text) => {
+    expect(parseConfig(text)).toEqual({ config: defaultConfig, problems: [] });
+  });
+
+  test('is read', () => {
+    const text = [
+      'provider: aws',
+      'region: us-east-1',
+      'gpu: h100-80gb-sxm',
+      'capacity: spot',
+      'kserve: {deploymentMode: Standard}',
+      'rules:',
+      '  gpu-limits-required: warning',
+      '  gpu-quantity-whole: off',
+      'ignore: [generated, "charts/**"]',
+    ].join('\r\n');
+    expect(parseConfig(text)).toEqual({
+      config: {
+        provider: 'aws',
+        region: 'us-east-1',
+        gpu: 'h100-80gb-sxm',
+        capacity: 'spot',
+        kserve: { deploymentMode: 'Standard' },
+        rules: { 'gpu-limits-required': 'warning', 'gpu-quantity-whole': 'off' },
+        ignore: ['generated', 'charts/**'],
+      },
+      problems: [],
+    });
+  });
+});
+
+describe('a bad config', () => {
+  test.each([
+    ['gpus: x', "gpus: unknown key 'gpus'; did you mean 'gpu'?"],
+    ['Provider: aws', "Provider: unknown key 'Provider'; did you mean 'provider'?"],
+    ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
+    ['cluster: x', "cluster: unknown key 'cluster'; known: provider, region, gpu, capacity, kserve, rules, ignore"],
+    ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
+    [
+      'kserve: {deploymentMode: Serverless}',
+      "Serverless: 'kserve.deploymentMode' is 'Serverless'; allowed: Knative, Standard",
+    ],
+    ['region: 7', "7: 'region' must be a text, not 7"],
+    ['ignore: generated', "generated: 'ignore' must be a list, not 'generated'"],
+    ['ignore: [a, [b], c]', "[b]: 'ignore.1' must be a text, not a list"],
+    ['rules: [a]', "[a]: 'rules' must be a mapping, not a list"],
+    [
+      'rules: {gpu-limit-required: off}',
+      "gpu-limit-required: unknown rule 'gpu-limit-required'; did you mean 'gpu-limits-required'?",
+    ],
+    ['rules: {my-own: off}', "my-own: unknown rule 'my-own'; 'gpulint rules' lists them"],
+    [
+      'rules: {gpu-limits-required: fatal}',
+      "fatal: 'rules.gpu-limits-required' is 'fatal'; allowed: error, warning, info, hint, off",
+    ],
+    ['- provider', '- provider: the config must be a mapping, not a list'],
+    ['just words', "just words: the config must be a mapping, not 'just words'"],
+    ['url: http://x', "url: unknown key 'url'; known: provider, region, gpu, capacity, kserve, rules, ignore"],
+    ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
+    [
+      '__proto__: {gpu: x}',
+      "__proto__: unknown key '__proto__'; known: provider, region, gpu, capacity, kserve, rules, ignore",
+    ],
+  ])('%s', (text, problem) => {
+    expect(problemsOf(text)).toEqual([problem]);
+  });
+
+  test.each([
+    ['H100', 'h100-80gb-sxm'],
+    ['NVIDIA H100', 'h100-80gb-sxm'],
+    ['A100 80GB', 'a100-80gb-sxm'],
+    ['nvidia-l40s', 'l40s'],
+    ['h100-80gb-smx', 'h100-80gb-sxm'],
+    ['MI300X', 'mi300x'],
+    ['Tesla T4', 't4'],
+  ])('the GPU %s leads to %s', (seen, meant) => {
+    expect(problemsOf(`gpu: ${seen}`)[0]).toMatch(new RegExp(`did you mean .*'${meant}'`));
+  });
+
+  test('keeps what is right beside what is wrong', () => {
+    const { config, problems } = parseConfig(
+      'provider: aws\ngpu: h1000\nignore: [a, {}, b]\nrules: {nope: off, gpu-limits-required: off}\n',
+    );
+    expect(problems).toHaveLength(3);
+    expect(config).toEqual({
+      ...defaultConfig,
+      provider: 'aws',
+      ignore: ['a', 'b'],
+      rules: { 'gpu-limits-required': 'off' },
+    });
+  });
+
+  test('may be no YAML', () => {
+    const { config, problems } = parseConfig('provider: aws\nregion: [us-east-1\n');
+    expect(problems.length).toBeGreaterThan(0);
+    expect(config.provider).toBe('aws');
+  });
+
+  test('may have a second document, or be far too deep', () => {
+    expect(problemsOf('provider: aws\n---\nprovider: gcp\n')).toEqual([
+      ': a config is one YAML document; what follows the first is not read',
+    ]);
+    expect(parseConfig('['.repeat(10_000)).problems.length).toBeGreaterThan(0);
+  });
+});
+
+test('settings of an editor are read as the file is', () => {
+  expect(readConfig({ gpu: 'a100-80gb-sxm', region: null })).toEqual({
+    config: { ...defaultConfig, gpu: 'a100-80gb-sxm' },
+    problems: [],
+  });
+  expect(readConfig({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
+    {
+      message: "'kserve.deploymentMode' is 'Raw'; allowed: Knative, Standard",
+      path: ['kserve', 'deploymentMode'],
+      atKey: false,
+    },
+  ]);
+  expect(readConfig(undefined)).toEqual({ config: defaultConfig, problems: [] });
+});
+
+test('the nearest words come first, and far ones not at all', () => {
+  expect(nearest('regoin', ['provider', 'region', 'rules'])).toEqual(['region']);
+  expect(nearest('deployment', ['deploymentMode', 'kserve'])).toEqual(['deploymentMode']);
+  expect(nearest('x', ['provider', 'region'])).toEqual([]);
+});
