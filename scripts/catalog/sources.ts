@@ -5,29 +5,23 @@ export type CommitDates = ReadonlyMap<string, string>;
 
 const day = /\b20\d\d-\d\d-\d\d\b/g;
 const commit = /[\w.-]+\/[\w.-]+@[0-9a-f]{7,40}/g;
+const datedCommit = /([\w.-]+\/[\w.-]+@[0-9a-f]{7,40})[^;"()\n]*\((?:generated )?(20\d\d-\d\d-\d\d)[^)\n]*\)/g;
 
-/** The facts name a commit's date in one place and leave it out in others: a commit has one date, so one place is enough. */
+/** The facts name a commit's date in one place and leave it out in others: one place is enough. The newest is the commit's, older ones are its data's. */
 export function commitDates(texts: readonly string[]): CommitDates {
   const dates = new Map<string, string>();
-  for (const text of texts) {
-    for (const [, name, date] of text.matchAll(
-      /([\w.-]+\/[\w.-]+@[0-9a-f]{7,40})(?:[^;"()]*)\((?:generated )?(20\d\d-\d\d-\d\d)[^)]*\)/g,
-    )) {
-      if (name === undefined || date === undefined) continue;
-      const known = dates.get(name);
-      if (known === undefined || date < known) dates.set(name, date);
-    }
+  for (const [, name, date] of texts.flatMap((text) => [...text.matchAll(datedCommit)])) {
+    if (name !== undefined && date !== undefined && date > (dates.get(name) ?? '')) dates.set(name, date);
   }
   return dates;
 }
 
-/** The oldest date that a source text carries, itself or through its commits: no part of the record is older. */
+/** The oldest date among a source's parts, each dated by itself or else by its commit: no part of the record is older. */
 export function dateOf(source: string, dates: CommitDates): string | null {
-  const found = [...source.matchAll(day)].map(([date]) => date);
-  for (const [name] of source.matchAll(commit)) {
-    const date = dates.get(name);
-    if (date !== undefined) found.push(date);
-  }
+  const found = source.split(/ ?; /).flatMap((part) => {
+    const own = [...part.matchAll(day)].map(([date]) => date);
+    return own.length > 0 ? own : [...part.matchAll(commit)].flatMap(([name]) => dates.get(name) ?? []);
+  });
   return found.sort()[0] ?? null;
 }
 

@@ -45,11 +45,8 @@ const none: readonly GpuModel[] = [];
 export function gpusByLabel(key: string, value: string): readonly GpuModel[] {
   const direct = byLabel().get(key);
   if (direct !== undefined) {
-    return (
-      direct.get(value) ??
-      direct.get(key === 'nvidia.com/gpu.product' ? value.replace(discoverySuffix, '') : '') ??
-      none
-    );
+    const bare = key === 'nvidia.com/gpu.product' ? value.replace(discoverySuffix, '') : value;
+    return direct.get(value) ?? direct.get(bare) ?? none;
   }
   if (instanceTypeKeys.has(key)) return known(instanceType(value)?.gpu);
   if (awsFamilyKeys.has(key)) return known(families().get(`aws ${value}`));

@@ -110,7 +110,8 @@ const bands = once(() => {
   const index = new Map<string, string>();
   for (const [type, regions] of storedInterruptions.types) {
     for (const [place, list] of regions.entries()) {
-      for (const region of list.split(' ')) index.set(`${type} ${region}`, storedInterruptions.bands[place] ?? '');
+      for (const region of list.split(' '))
+        if (region !== '') index.set(`${type} ${region}`, storedInterruptions.bands[place] ?? '');
     }
   }
   return index;

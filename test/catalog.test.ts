@@ -1,0 +1,286 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  acceleratorResource,
+  allInstanceTypes,
+  catalogInfo,
+  cheapestOffer,
+  defaultRegion,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  interruptionBand,
+  isGpuLabel,
+  labelCandidates,
+  migByResource,
+  migShare,
+  migTable,
+  migTables,
+  offers,
+  type Provider,
+  platforms,
+  pricePerDevice,
+  providerOfLabel,
+  spotSelector,
+  spotTaintKeys,
+} from '../server/src/catalog/index.ts';
+
+const ids = (key: string, value: string) => gpusByLabel(key, value).map((gpu) => gpu.id);
+const product = 'nvidia.com/gpu.product';
+
+describe('labels that name a GPU', () => {
+  it.each([
+    [product, 'NVIDIA-A100-SXM4-40GB', ['a100-40gb-sxm']],
+    [product, 'Tesla-T4-SHARED', ['t4']],
+    [product, 'NVIDIA-A100-SXM4-40GB-MIG-1g.5gb', ['a100-40gb-sxm']],
+    [product, 'NVIDIA-A100-SXM4-40GB-MIG-1g.5gb.me', ['a100-40gb-sxm']],
+    [product, 'NVIDIA-H100-80GB-HBM3-MIG-1g.10gb-SHARED', ['h100-80gb-sxm']],
+    [product, 'NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition-MIG-1g.24gb-me', ['rtx-pro-6000-blackwell-server']],
+    ['cloud.google.com/gke-accelerator', 'nvidia-l4', ['l4']],
+    ['cloud.google.com/gke-accelerator', 'nvidia-h100-mega-80gb', ['h100-80gb-sxm']],
+    ['cloud.google.com/gke-tpu-accelerator', 'tpu-v6e-slice', ['tpu-v6e']],
+    ['karpenter.k8s.aws/instance-gpu-name', 'a100', ['a100-40gb-sxm', 'a100-80gb-sxm']],
+    ['karpenter.k8s.aws/instance-gpu-memory', '40960', ['a100-40gb-sxm']],
+    ['karpenter.k8s.aws/instance-accelerator-name', 'inferentia2', ['inferentia2']],
+    ['eks.amazonaws.com/instance-gpu-name', 'l40s', ['l40s']],
+    ['karpenter.azure.com/sku-gpu-name', 'T4', ['t4']],
+    ['gpu.nvidia.com/class', 'A100_NVLINK_80GB', ['a100-80gb-sxm']],
+    ['amd.com/gpu.product-name', 'AMD_Instinct_MI300X_OAM', ['mi300x']],
+    ['beta.amd.com/gpu.product-name', 'AMD_Instinct_MI300X_OAM', ['mi300x']],
+    ['node.kubernetes.io/instance-type', 'g5.8xlarge', ['a10g']],
+    ['beta.kubernetes.io/instance-type', 'p4d.24xlarge', ['a100-40gb-sxm']],
+    ['node.kubernetes.io/instance-type', 'ct5p-hightpu-4t', ['tpu-v5p']],
+    ['karpenter.k8s.aws/instance-family', 'g6e', ['l40s']],
+    ['cloud.google.com/machine-family', 'g2', ['l4']],
+  ])('%s=%s', (key, value, expected) => {
+    expect(ids(key, value)).toEqual(expected);
+  });
+
+  it.each([
+    [product, 'NVIDIA-B9000'],
+    [product, '-SHARED'],
+    [product, ''],
+    ['cloud.google.com/gke-accelerator', 'nvidia-l4-SHARED'],
+    // The A3 family has H100 and H200 sizes, A2 has two memory sizes, N1 says nothing of a GPU.
+    ['cloud.google.com/machine-family', 'a3'],
+    ['cloud.google.com/machine-family', 'a2'],
+    ['node.kubernetes.io/instance-type', 'n1-standard-4'],
+    ['node.kubernetes.io/instance-type', 'constructor'],
+    ['app', 'nvidia-l4'],
+    ['constructor', 'prototype'],
+  ])('knows no GPU of %s=%s', (key, value) => {
+    expect(ids(key, value)).toEqual([]);
+  });
+
+  it('tells the keys that name a model from those that narrow it', () => {
+    expect(isGpuLabel(product)).toBe(true);
+    expect(isGpuLabel('gpu.nvidia.com/model')).toBe(true);
+    expect(isGpuLabel('node.kubernetes.io/instance-type')).toBe(false);
+    expect(isGpuLabel('nvidia.com/gpu.present')).toBe(false);
+  });
+
+  it('lists the values of a key', () => {
+    expect(labelCandidates('cloud.google.com/gke-accelerator')).toContain('nvidia-tesla-t4');
+    expect(labelCandidates('karpenter.k8s.aws/instance-family')).toContain('g5');
+    expect(labelCandidates('cloud.google.com/machine-family')).not.toContain('a3');
+    expect(labelCandidates('gpu.nvidia.com/model')).toEqual([]);
+    for (const gpu of gpus.values()) {
+      for (const [key, values] of Object.entries(gpu.labels))
+        expect(labelCandidates(key)).toEqual(expect.arrayContaining([...values]));
+    }
+  });
+});
+
+describe('MIG', () => {
+  it('finds every GPU with a resource name, in the spelling of Kubernetes only', () => {
+    const found = migByResource('nvidia.com/mig-1g.10gb');
+    expect(found.map(({ gpu, table, profile }) => [gpu.id, migShare(table, profile)])).toEqual([
+      ['a100-40gb-pcie', 1 / 4],
+      ['a100-40gb-sxm', 1 / 4],
+      ['a100-80gb-pcie', 1 / 7],
+      ['a100-80gb-sxm', 1 / 7],
+      ['h100-80gb-pcie', 1 / 7],
+      ['h100-80gb-sxm', 1 / 7],
+    ]);
+    expect(migByResource('nvidia.com/mig-1g.10gb.me')).not.toEqual([]);
+    for (const wrong of ['nvidia.com/mig-1g.10gb+me', 'nvidia.com/mig-9g.10gb', '1g.10gb', '']) {
+      expect(migByResource(wrong)).toEqual([]);
+    }
+  });
+
+  it('has a table for each MIG-capable GPU but the one that no source describes', () => {
+    const without = [...gpus.values()].filter((gpu) => gpu.migCapable && migTable(gpu.id) === undefined);
+    expect(without.map((gpu) => gpu.id)).toEqual(['rtx-pro-4500-blackwell-server']);
+    for (const table of migTables()) for (const id of table.gpus) expect(gpus.get(id)?.migCapable, id).toBe(true);
+    expect(migTable('l4')).toBeUndefined();
+  });
+});
+
+describe('instance types', () => {
+  it('knows shapes', () => {
+    expect(instanceType('p5.48xlarge')).toMatchObject({ gpu: 'h100-80gb-sxm', gpuCount: 8, vcpu: 192, rdma: 'EFA' });
+    expect(instanceType('Standard_ND96isr_H100_v5')).toMatchObject({
+      provider: 'azure',
+      gpu: 'h100-80gb-sxm',
+      gpuCount: 8,
+    });
+    expect(instanceType('no.such')).toBeUndefined();
+  });
+
+  it('has unique names and says what rests on memory', () => {
+    const all = allInstanceTypes();
+    expect(new Set(all.map((instance) => instance.name)).size).toBe(all.length);
+    expect(instanceType('Standard_NC24ads_A100_v4')?.unsourced).toContain('gpuCount');
+  });
+});
+
+describe('offers', () => {
+  it('come dated first, then by price per device', () => {
+    const found = offers({ gpu: 'h100-80gb-sxm' });
+    const undated = found.findIndex((offer) => offer.date === null);
+    expect(undated).toBeGreaterThan(0);
+    expect(found.slice(undated).every((offer) => offer.date === null)).toBe(true);
+    const prices = found
+      .slice(0, undated)
+      .map((offer) => pricePerDevice(offer, 'on-demand') ?? Number.POSITIVE_INFINITY);
+    expect(prices).toEqual([...prices].sort((a, b) => a - b));
+  });
+
+  it('match every part of the query', () => {
+    const found = offers({ gpu: 'a10g', provider: 'aws', region: 'us-east-1', instanceType: 'g5.xlarge' });
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ onDemand: 1.006, gpuCount: 1, date: '2026-07-20' });
+    expect(offers({ gpu: 'no-such' })).toEqual([]);
+    expect(offers({ provider: 'coreweave', region: 'us-east-04' })).not.toEqual([]);
+  });
+
+  it('never take an N1 machine for a GPU machine', () => {
+    expect(offers({ instanceType: 'n1-standard-4' })).toEqual([]);
+    const found = offers({ instanceType: 'n1-standard-4', gpu: 't4', region: 'us-central1' });
+    expect(found.map((offer) => offer.instanceType)).toEqual(['n1-standard-4 + 1 x nvidia-tesla-t4']);
+  });
+
+  it('choose no undated offer as the cheapest', () => {
+    expect(offers({ provider: 'oci' })).not.toEqual([]);
+    expect(cheapestOffer({ provider: 'oci' }, 'on-demand')).toBeUndefined();
+    for (const gpu of gpus.keys()) {
+      const found = cheapestOffer({ gpu }, 'spot');
+      if (found !== undefined) expect(found).toMatchObject({ gpu, date: expect.any(String), spot: expect.any(Number) });
+    }
+  });
+
+  it('exist on demand in the default region of each provider', () => {
+    const providers = new Set<Provider>(offers({}).map((offer) => offer.provider));
+    expect(providers.size).toBe(10);
+    for (const provider of providers) {
+      const found = offers({ provider, region: defaultRegion(provider) });
+      expect(
+        found.some((offer) => offer.onDemand !== null),
+        provider,
+      ).toBe(true);
+    }
+  });
+
+  it('carry a source and say how old they may be', () => {
+    const found = offers({});
+    for (const offer of found) expect(offer.source).not.toBe('');
+    const dates = found.flatMap((offer) => offer.date ?? []).sort();
+    expect(catalogInfo.pricesAsOf).toBe(dates[0]);
+    expect(catalogInfo.sources.length).toBeGreaterThan(5);
+  });
+
+  it('have interruption bands on AWS', () => {
+    expect(interruptionBand('g5.xlarge', 'us-east-1')).toMatchObject({ band: '>20%', date: '2025-06-28' });
+    expect(interruptionBand('g5.xlarge', 'mars-1')).toBeUndefined();
+    expect(interruptionBand('g5.xlarge', '')).toBeUndefined();
+  });
+});
+
+describe('platforms', () => {
+  it.each([
+    ['cloud.google.com/gke-spot', 'true', 'spot'],
+    ['cloud.google.com/gke-preemptible', 'true', 'spot'],
+    ['cloud.google.com/gke-provisioning', 'spot', 'spot'],
+    ['karpenter.sh/capacity-type', 'spot', 'spot'],
+    ['karpenter.sh/capacity-type', 'on-demand', 'on-demand'],
+    ['karpenter.sh/capacity-type', 'reserved', 'reserved'],
+    ['eks.amazonaws.com/capacityType', 'SPOT', 'spot'],
+    ['eks.amazonaws.com/capacityType', 'spot', undefined],
+    ['kubernetes.azure.com/scalesetpriority', 'spot', 'spot'],
+    ['kubernetes.azure.com/priority', 'regular', 'on-demand'],
+    ['cloud.google.com/gke-spot', 'false', undefined],
+    ['constructor', 'name', undefined],
+    ['karpenter.sh/capacity-type', 'toString', undefined],
+  ])('%s=%s selects %s', (key, value, expected) => {
+    expect(spotSelector(key, value)).toBe(expected);
+  });
+
+  it('agree with the selectors', () => {
+    expect([...platforms.keys()]).toEqual(expect.arrayContaining(['aks', 'eks-karpenter', 'gke-standard']));
+    for (const { spotLabels } of platforms.values()) {
+      for (const [key, values] of Object.entries(spotLabels))
+        for (const value of values) expect(spotSelector(key, value)).toBe('spot');
+    }
+    expect(platforms.get('aks')?.spotLabels).toHaveProperty(['kubernetes.azure.com/scalesetpriority'], ['spot']);
+    expect(platforms.get('gke-standard')?.spotNoticeSeconds).toBe(30);
+    expect(spotTaintKeys).toContain('kubernetes.azure.com/scalesetpriority');
+  });
+
+  it.each([
+    ['karpenter.k8s.aws/instance-gpu-name', 'aws'],
+    ['eks.amazonaws.com/nodegroup', 'aws'],
+    ['cloud.google.com/gke-accelerator', 'gcp'],
+    ['kubernetes.azure.com/priority', 'azure'],
+    ['karpenter.azure.com/sku-gpu-name', 'azure'],
+    ['gpu.nvidia.com/class', 'coreweave'],
+    ['karpenter.sh/capacity-type', null],
+    ['nvidia.com/gpu.product', null],
+  ])('%s belongs to %s', (key, expected) => {
+    expect(providerOfLabel(key)).toBe(expected);
+  });
+});
+
+describe('resource names', () => {
+  it.each([
+    ['nvidia.com/gpu', 'nvidia', 'whole'],
+    ['nvidia.com/gpu.shared', 'nvidia', 'shared'],
+    ['nvidia.com/mig-1g.5gb', 'nvidia', 'mig'],
+    ['nvidia.com/mig-1g.5gb.shared', 'nvidia', 'shared'],
+    ['nvidia.com/gpumem', 'nvidia', 'memory'],
+    ['nvidia.com/gpucores', 'nvidia', 'percent'],
+    ['volcano.sh/vgpu-number', 'nvidia', 'shared'],
+    ['amd.com/gpu', 'amd', 'whole'],
+    ['amd.com/cpx_nps4', 'amd', 'shared'],
+    ['gpu.intel.com/i915', 'intel', 'whole'],
+    ['habana.ai/gaudi', 'habana', 'whole'],
+    ['aws.amazon.com/neuron', 'aws', 'whole'],
+    ['aws.amazon.com/neuroncore', 'aws', 'core'],
+    ['google.com/tpu', 'google', 'whole'],
+    ['huawei.com/Ascend910', 'huawei', 'whole'],
+    ['huawei.com/Ascend310P-2c', 'huawei', 'shared'],
+  ])('%s', (name, vendor, form) => {
+    expect(acceleratorResource(name)).toMatchObject({ vendor, form, source: expect.stringMatching(/./) });
+  });
+
+  it.each(['vpc.amazonaws.com/efa', 'rdma/ib', 'nvidia.com/hostdev', 'cpu', 'nvidia.com/priority', 'toString', ''])(
+    '"%s" names no accelerator',
+    (name) => {
+      expect(acceleratorResource(name)).toBeUndefined();
+    },
+  );
+
+  it('knows every MIG resource of the tables as MIG', () => {
+    for (const { resource } of migTables().flatMap((table) => table.profiles)) {
+      expect(acceleratorResource(resource)?.form, resource).toBe('mig');
+    }
+  });
+});
+
+describe('the rooms', () => {
+  it('keep zod out of the catalogue', () => {
+    for (const file of ['gpus', 'instances', 'mig', 'platforms', 'prices', 'resources', 'stored', 'types', 'index']) {
+      const text = readFileSync(new URL(`../server/src/catalog/${file}.ts`, import.meta.url), 'utf8');
+      expect(text, file).not.toMatch(/from 'zod/);
+    }
+  });
+});

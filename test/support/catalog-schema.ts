@@ -1,0 +1,159 @@
+import { z } from 'zod';
+
+const kebab = z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/);
+const date = z.iso.date().nullable();
+const sources = z.array(z.string().min(1));
+const places = z.array(z.int().nonnegative()).min(1);
+const positive = z.number().positive();
+const provider = z.enum([
+  'aws',
+  'azure',
+  'gcp',
+  'oci',
+  'coreweave',
+  'crusoe',
+  'hyperstack',
+  'lambda',
+  'nebius',
+  'runpod',
+]);
+const labelKey = z.string().regex(/^[a-z0-9.-]+\/[\w.-]+$/);
+const labelValue = z.string().regex(/^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/);
+const unsourced = z.array(z.string().min(1));
+
+export const gpusFile = z.strictObject({
+  sources,
+  gpus: z.array(
+    z.strictObject({
+      id: kebab,
+      name: z.string().regex(/^\S+( \S+)*$/),
+      vendor: z.enum(['nvidia', 'amd', 'intel', 'habana', 'aws', 'google', 'qualcomm', 'huawei']),
+      architecture: z.string().min(1),
+      memoryGiB: positive.nullable(),
+      memoryBandwidth: positive.nullable(),
+      tflops: z.strictObject({ bf16: positive.nullable(), fp16: positive.nullable(), fp8: positive.nullable() }),
+      nvlink: z.boolean(),
+      computeCapability: z
+        .string()
+        .regex(/^\d+\.\d$/)
+        .nullable(),
+      migCapable: z.boolean(),
+      labels: z.record(labelKey, z.array(labelValue).min(1)),
+      unsourced,
+      date,
+      source: places,
+    }),
+  ),
+});
+
+export const migFile = z.strictObject({
+  sources,
+  bases: z.array(z.string().min(1)),
+  tables: z.array(
+    z.strictObject({
+      gpus: z.array(kebab).min(1),
+      computeSlices: z.int().positive(),
+      memorySlices: z.int().positive(),
+    }),
+  ),
+  profiles: z.array(
+    z.strictObject({
+      table: z.int().nonnegative(),
+      name: z.string().regex(/^\dg\.\d+gb(?:[+-][a-z.]+)?$/),
+      resource: z.string().startsWith('nvidia.com/mig-'),
+      computeSlices: z.int().positive(),
+      memorySlices: z.int().positive(),
+      memoryMiB: z.int().positive().nullable(),
+      memoryGiB: z.int().positive(),
+      maxInstances: z.int().positive(),
+      placements: z.array(z.tuple([z.int().nonnegative(), z.int().positive()])).min(1),
+      basis: z.int().nonnegative(),
+      date,
+      source: places,
+    }),
+  ),
+});
+
+export const instanceColumns = [
+  'provider',
+  'name',
+  'gpu',
+  'gpuCount',
+  'vcpu',
+  'memoryGiB',
+  'rdma',
+  'rdmaDevices',
+  'unsourced',
+  'date',
+  'source',
+];
+
+export const instancesFile = z.strictObject({
+  sources,
+  columns: z.array(z.string()),
+  instances: z.array(
+    z.tuple([
+      provider,
+      labelValue,
+      kebab.nullable(),
+      positive.nullable(),
+      z.int().positive().nullable(),
+      positive.nullable(),
+      z.string().min(1).nullable(),
+      z.int().positive().nullable(),
+      unsourced,
+      date,
+      places,
+    ]),
+  ),
+});
+
+export const pricesFile = z.strictObject({
+  sources,
+  asOf: z.array(z.tuple([date, places])),
+  bases: z.array(z.string().min(1)),
+  groups: z.array(
+    z.strictObject({
+      provider,
+      instanceType: z.string().min(1),
+      gpu: kebab,
+      gpuCount: positive,
+      rows: z
+        .array(
+          z
+            .tuple([
+              z.string().min(1),
+              positive.nullable(),
+              positive.nullable(),
+              z.int().nonnegative(),
+              z.int().nonnegative().nullable(),
+            ])
+            .refine(([, onDemand, spot]) => onDemand !== null || spot !== null, 'a row has a price'),
+        )
+        .min(1),
+    }),
+  ),
+});
+
+export const interruptionsFile = z.strictObject({
+  sources,
+  date,
+  source: places,
+  bands: z.array(z.string().regex(/^[<>]?\d+(?:-\d+)?%$/)),
+  types: z.array(z.tuple([labelValue, z.array(z.string())])),
+});
+
+export const platformsFile = z.strictObject({
+  sources,
+  platforms: z.array(
+    z.strictObject({
+      id: kebab,
+      provider: provider.nullable(),
+      spotLabels: z.record(labelKey, z.array(labelValue).min(1)),
+      spotNoticeSeconds: z.int().positive().nullable(),
+      nodePoolLabels: z.array(z.string().min(1)),
+      sources: z.record(z.string(), places),
+      date,
+    }),
+  ),
+});
