@@ -23,13 +23,16 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
  * found by GPU, or by machine type and GPU together, and never by machine type alone.
  */
 export function offers(query: OfferQuery): readonly Offer[] {
-  const pool = query.gpu === undefined ? allOffers() : (byGpu().get(query.gpu) ?? []);
-  return pool.filter(
-    (offer) =>
-      (query.provider === undefined || offer.provider === query.provider) &&
-      (query.region === undefined || offer.region === query.region || offer.region === everywhere) &&
-      (query.instanceType === undefined || isType(offer, query.instanceType, query.gpu)),
-  );
+  const found: Offer[] = [];
+  for (const group of storedPrices.groups) {
+    if (query.gpu !== undefined && group.gpu !== query.gpu) continue;
+    if (query.provider !== undefined && group.provider !== query.provider) continue;
+    if (query.instanceType !== undefined && !isType(group, query.instanceType, query.gpu)) continue;
+    for (const offer of offersOf(group)) {
+      if (query.region === undefined || offer.region === query.region || offer.region === everywhere) found.push(offer);
+    }
+  }
+  return found.sort(cheaperFirst);
 }
 
 /** The dated offer with the lowest price per device for that capacity. Undated offers are never chosen. */
@@ -77,34 +80,27 @@ export const catalogInfo: { readonly pricesAsOf: string; readonly sources: reado
   },
 };
 
-const allOffers: () => readonly Offer[] = once(() => {
-  const asOf = storedPrices.asOf.map(([date, places]) => ({ date, source: sourceText(storedPrices.sources, places) }));
-  const found = storedPrices.groups.flatMap(({ rows, ...group }) =>
-    rows.map(([region, onDemand, spot, place, basis]): Offer => {
-      const { date, source } = asOf[place] ?? { date: null, source: '' };
-      return {
-        ...group,
-        region,
-        onDemand,
-        spot,
-        spotBasis: basis === null ? null : (storedPrices.bases[basis] ?? null),
-        date,
-        source,
-      };
-    }),
-  );
-  return found.sort(cheaperFirst);
-});
+type Group = (typeof storedPrices.groups)[number];
 
-const byGpu = once(() => {
-  const index = new Map<string, Offer[]>();
-  for (const offer of allOffers()) {
-    const found = index.get(offer.gpu);
-    if (found === undefined) index.set(offer.gpu, [offer]);
-    else found.push(offer);
-  }
-  return index;
-});
+/** Built for a group when a query first reaches it: most sessions ask for few GPUs of the whole catalogue. */
+const builtOffers = new Map<Group, readonly Offer[]>();
+
+function offersOf(group: Group): readonly Offer[] {
+  const built = builtOffers.get(group);
+  if (built !== undefined) return built;
+  const { provider, instanceType, gpu, gpuCount } = group;
+  const found = group.rows.map(([region, onDemand, spot, place, basis]): Offer => {
+    const { date, source } = priceSources()[place] ?? { date: null, source: '' };
+    const spotBasis = basis === null ? null : (storedPrices.bases[basis] ?? null);
+    return { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+  });
+  builtOffers.set(group, found);
+  return found;
+}
+
+const priceSources = once(() =>
+  storedPrices.asOf.map(([date, places]) => ({ date, source: sourceText(storedPrices.sources, places) })),
+);
 
 const bands = once(() => {
   const index = new Map<string, string>();
