@@ -126,8 +126,8 @@ function compare(left: number | null, right: number | null): number {
   return left - right;
 }
 
-function isType(offer: Offer, instanceType: string, gpu: string | undefined): boolean {
+function isType(group: Group, instanceType: string, gpu: string | undefined): boolean {
   return (
-    offer.instanceType === instanceType || (gpu !== undefined && offer.instanceType.startsWith(`${instanceType} + `))
+    group.instanceType === instanceType || (gpu !== undefined && group.instanceType.startsWith(`${instanceType} + `))
   );
 }
