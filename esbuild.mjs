@@ -40,7 +40,9 @@ const bundles = [
     ...node,
     entryPoints: ['server/src/cli/main.ts'],
     outfile: 'dist/cli.js',
-    banner: { js: '#!/usr/bin/env node' },
+    // A dependency (fdir) asks where it stands, which CommonJS answers in another way.
+    banner: { js: "#!/usr/bin/env node\nconst importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+    define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [executable('dist/cli.js')],
   },
   { ...browser, entryPoints: ['client/src/browser.ts'], outfile: 'dist/client.browser.js', external: ['vscode'] },

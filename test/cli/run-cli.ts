@@ -18,7 +18,8 @@ buildSync({
   platform: 'node',
   format: 'cjs',
   target: 'node18',
-  keepNames: true,
+  banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+  define: { 'import.meta.url': 'importMetaUrl' },
 });
 afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
 
