@@ -4,7 +4,6 @@ import {
   gpus,
   gpusByLabel,
   instanceType,
-  isGpuLabel,
   migByResource,
   migShare,
   migTable,
@@ -76,7 +75,7 @@ function toldModels(selectors: readonly Selector[]): Told | undefined {
   for (const selector of selectors) {
     const models = modelsOf(selector);
     if (models.length === 0) continue;
-    const from: ModelFrom = isGpuLabel(selector.key) ? selector.from : 'instance-type';
+    const from: ModelFrom = /instance-(type|family)$/.test(selector.key) ? 'instance-type' : selector.from;
     const both = told?.candidates.filter((model) => models.includes(model));
     // Contradicting selectors are a rule's business; here the first one stands.
     if (both === undefined) told = { candidates: models, from };
