@@ -108,8 +108,12 @@ function child(cursor: Cursor, step: string | number): Cursor | undefined {
   const { node } = cursor;
   if (typeof step === 'number') return items(cursor)[step];
   if (node.kind !== 'map') return undefined;
-  const entry = node.entries.find((candidate) => candidate.key === step);
-  return entry && ofEntry(cursor, entry);
+  // A key that is set twice has the value set last, as for the decoder of Kubernetes.
+  for (let index = node.entries.length - 1; index >= 0; index--) {
+    const entry = node.entries[index];
+    if (entry?.key === step) return ofEntry(cursor, entry);
+  }
+  return undefined;
 }
 
 function ofEntry(cursor: Cursor, entry: YamlEntry): Cursor {

@@ -3,7 +3,13 @@ import type { YamlDocument } from './node.ts';
 import type { TextEdit } from './span.ts';
 
 /** A value to be written: what JSON can say. */
-export type PlainValue = string | number | boolean | null | readonly PlainValue[] | { readonly [key: string]: PlainValue };
+export type PlainValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly PlainValue[]
+  | { readonly [key: string]: PlainValue };
 
 // This file is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation,
 // flow or block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed.
@@ -11,9 +17,19 @@ export type PlainValue = string | number | boolean | null | readonly PlainValue[
 // has no text of its own here); the caller then offers no fix.
 
 /** Replaces a scalar's text; keeps the quotes it had (a plain scalar stays plain where the new value allows). */
-export declare function replaceScalar(doc: YamlDocument, target: Cursor, value: string | number | boolean | null): readonly TextEdit[] | undefined;
+export declare function replaceScalar(
+  doc: YamlDocument,
+  target: Cursor,
+  value: string | number | boolean | null,
+): readonly TextEdit[] | undefined;
 /** Puts `key: value` into a mapping, as its last entry or behind the entry named `after`. The map may be `{}` or an empty value. */
-export declare function insertKey(doc: YamlDocument, map: Cursor, key: string, value: PlainValue, options?: { readonly after?: string }): readonly TextEdit[] | undefined;
+export declare function insertKey(
+  doc: YamlDocument,
+  map: Cursor,
+  key: string,
+  value: PlainValue,
+  options?: { readonly after?: string },
+): readonly TextEdit[] | undefined;
 /** Removes an entry of a mapping with its own lines and its trailing comment's line only where the comment is on the entry's lines and kept otherwise. */
 export declare function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[] | undefined;
 export declare function renameKey(doc: YamlDocument, entry: Cursor, key: string): readonly TextEdit[] | undefined;

@@ -18,6 +18,10 @@ export interface YamlScalar {
 
 export interface YamlMap {
   readonly kind: 'map';
+  /**
+   * In the order of the text, a merge key's entries at its place. A key that is set twice stands here twice (and is a problem);
+   * the last one counts, as for the decoder of Kubernetes. Merged entries whose key the mapping has itself are left out.
+   */
   readonly entries: readonly YamlEntry[];
   readonly flow: boolean;
   /** A template action on a line of its own stands in it: it may hold keys that cannot be seen, so absence means nothing. */
@@ -73,12 +77,14 @@ export interface YamlDocument {
   readonly problems: readonly YamlProblem[];
   /** The document holds template syntax; its expressions were masked before it was read. */
   readonly template: boolean;
+  /** Why the document was not read (nested too deep, too many aliases): a sentence, also told in `problems`. Null when it was read. */
+  readonly skipped: string | null;
 }
 
 /** A text read as a stream of YAML documents (JSON is one kind of YAML). */
 export interface YamlFile {
   readonly text: string;
   readonly documents: readonly YamlDocument[];
-  /** Why nothing of the file was read (too large, binary, nested too deep); null when it was. */
+  /** Why nothing of the file was read (too large, binary, its only document nested too deep); null when it was. */
   readonly skipped: string | null;
 }

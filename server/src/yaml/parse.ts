@@ -1,2 +1,121 @@
-import type { YamlFile } from './node.ts';
-export declare function parseYaml(text: string): YamlFile;
+import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
+import { convertTree } from './convert.ts';
+import { checkLimits, nestingReason } from './limits.ts';
+import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
+import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
+import type { Span } from './span.ts';
+import { splitDocuments } from './split.ts';
+import { type Mask, markOpen, maskTemplates } from './template.ts';
+
+export { checkLimits } from './limits.ts';
+export { type DocumentText, splitDocuments } from './split.ts';
+
+/**
+ * Reads a text as a stream of YAML documents. Never throws: what cannot be read is a problem of its document, and what is not read
+ * at all (too large, binary, too deep) is told in `skipped`.
+ */
+export function parseYaml(text: string): YamlFile {
+  const skipped = checkLimits(text);
+  if (skipped !== null) return { text, documents: [], skipped };
+  return joinDocuments(
+    text,
+    splitDocuments(text).map((part) => parseDocument(part.text, part.base)),
+  );
+}
+
+/** The file made of documents that were read one by one. Skipped when its only document was; beside others one merely has a problem. */
+export function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFile {
+  return { text, documents, skipped: documents.length === 1 ? (documents[0]?.skipped ?? null) : null };
+}
+
+/** Reads one document's text, as `splitDocuments` cuts it. The result depends on the text alone, but for `base`. */
+export function parseDocument(text: string, base: number): YamlDocument {
+  const skipped = nestingReason(text);
+  if (skipped !== null) return unread(text, base, skipped);
+  try {
+    const mask = maskTemplates(text);
+    return mask ? readTemplate(text, base, mask) : readPlain(text, base);
+  } catch (error) {
+    const message = `This document cannot be read (${error instanceof Error ? error.message : String(error)})`;
+    return unread(text, base, { message: message.slice(0, 200), span: firstLine(text) });
+  }
+}
+
+function readPlain(text: string, base: number): YamlDocument {
+  const read = compose(text);
+  const { root, problems, skipped } = convertTree(read.tree, text, undefined);
+  if (skipped !== null) return unread(text, base, skipped);
+  const first = firstProblem(read.errors, text);
+  // What stands behind a fault was read by guessing; only what was found before it is surely so.
+  const kept = first ? [...problems.filter(({ span }) => span.end <= first.span.start), first] : problems;
+  return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
+}
+
+function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
+  const read = compose(mask.text);
+  if (read.errors.length > 0) {
+    // Some texts hold template syntax in their strings and are YAML as they are.
+    const plain = compose(text);
+    if (plain.errors.length === 0) {
+      const { root, skipped } = convertTree(plain.tree, text, { ...mask, text });
+      return skipped === null
+        ? { base, text, root, comments: plain.comments, problems: [], template: true, skipped: null }
+        : unread(text, base, skipped);
+    }
+    return { base, text, root: null, comments: read.comments, problems: [], template: true, skipped: null };
+  }
+  const { root, problems, skipped } = convertTree(read.tree, text, mask);
+  if (skipped !== null) return unread(text, base, skipped);
+  if (root) markOpen(root, mask);
+  return { base, text, root, comments: read.comments, problems, template: true, skipped: null };
+}
+
+interface Composed {
+  readonly tree: unknown;
+  readonly errors: readonly YAMLError[];
+  readonly comments: readonly YamlComment[];
+}
+
+/** Runs the library over a text: lexer, parser and composer by hand, because the comments' places are only known in between. */
+function compose(text: string): Composed {
+  const comments: YamlComment[] = [];
+  const parser = new Parser();
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, merge: false, logLevel: 'silent' });
+  const documents: Document.Parsed[] = [];
+  const pass = (tokens: ReturnType<Parser['next']>): void => {
+    for (const token of tokens)
+      for (const document of composer.next(token)) documents.push(document as Document.Parsed);
+  };
+  let at = 0;
+  let scalar = false;
+  let ownLine = true;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (CONTROL_LEXEMES.has(lexeme)) {
+      scalar = lexeme === SCALAR_LEXEME;
+    } else {
+      if (!scalar && lexeme.charCodeAt(0) === 0x23) {
+        comments.push({ text: lexeme, span: { start: at, end: at + lexeme.length }, ownLine });
+      }
+      scalar = false;
+      at += lexeme.length;
+      ownLine = lexeme.endsWith('\n') || (ownLine && lexeme.trim() === '');
+    }
+    pass(parser.next(lexeme));
+  }
+  pass(parser.end());
+  for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
+  // The text was cut at its markers, so more than one document means that the first one ended at a fault.
+  return { tree: documents[0]?.contents, errors: documents.flatMap((document) => document.errors), comments };
+}
+
+function unread(text: string, base: number, problem: YamlProblem | string): YamlDocument {
+  const skipped = typeof problem === 'string' ? problem : null;
+  const found = typeof problem === 'string' ? { message: problem.replace(/\.$/, ''), span: firstLine(text) } : problem;
+  return { base, text, root: null, comments: [], problems: [found], template: false, skipped };
+}
+
+function firstLine(text: string): Span {
+  const start = Math.max(0, text.search(/[^\s\uFEFF]/));
+  const length = text.slice(start, start + 200).search(/[\r\n]/);
+  return { start, end: length === -1 ? Math.min(text.length, start + 200) : start + length };
+}

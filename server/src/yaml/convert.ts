@@ -1,0 +1,256 @@
+import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
+import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
+import { aliasReason, MAX_ALIASED } from './limits.ts';
+import type { YamlEntry, YamlNode, YamlProblem } from './node.ts';
+import { isPlaceholder } from './placeholder.ts';
+import { resolvePlain } from './scalar.ts';
+import type { Span } from './span.ts';
+import { type Mask, restoreMasked, touchesAction } from './template.ts';
+
+/** The library's tree turned into ours. */
+export interface Converted {
+  readonly root: YamlNode | null;
+  readonly problems: readonly YamlProblem[];
+  /** Why the tree was given up; null when it was not. */
+  readonly skipped: string | null;
+}
+
+/**
+ * Turns the library's tree into ours: values resolved as Kubernetes does, aliases and merge keys followed, spans exact.
+ * An alias gives the very node of its anchor, so the work is linear in the text; how much the aliases stand for is only counted.
+ */
+export function convertTree(tree: unknown, text: string, mask: Mask | undefined): Converted {
+  const walk: Walk = { text, mask, anchors: new Map(), problems: [], aliased: 0 };
+  const built = tree === null || tree === undefined ? undefined : convert(walk, tree, 0);
+  if (walk.aliased > MAX_ALIASED) return { root: null, problems: [], skipped: aliasReason(walk.aliased) };
+  const empty = built?.node.kind === 'scalar' && built.node.span.start === built.node.span.end;
+  return { root: built && !empty ? built.node : null, problems: walk.problems, skipped: null };
+}
+
+interface Walk {
+  readonly text: string;
+  readonly mask: Mask | undefined;
+  /** What an anchor's name stands for at this point of the text; 'open' while its own value is being read. */
+  readonly anchors: Map<string, Built | 'open'>;
+  readonly problems: YamlProblem[];
+  /** How many values stand in the document through aliases and merge keys alone. */
+  aliased: number;
+}
+
+interface Built {
+  readonly node: YamlNode;
+  readonly shared: boolean;
+  /** How many values it stands for with every alias in it written out. */
+  readonly weight: number;
+  /** Where its text ends here; for an alias this is not where the node's text ends. */
+  readonly end: number;
+}
+
+function convert(walk: Walk, node: unknown, fallback: number): Built {
+  if (isAlias(node)) return followAlias(walk, node.source, spanFrom(node.range, fallback));
+  const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
+  if (anchor) walk.anchors.set(anchor, 'open');
+  const built = convertPlain(walk, node, fallback);
+  if (anchor) walk.anchors.set(anchor, built);
+  return built;
+}
+
+function convertPlain(walk: Walk, node: unknown, fallback: number): Built {
+  if (isScalar(node)) {
+    const scalar = convertScalar(walk, node, fallback);
+    return { node: scalar, shared: false, weight: 1, end: scalar.span.end };
+  }
+  if (isMap(node)) return convertMap(walk, node, fallback);
+  if (isSeq(node)) return convertSeq(walk, node, fallback);
+  return { node: emptyScalar(fallback), shared: false, weight: 1, end: fallback };
+}
+
+function followAlias(walk: Walk, name: string, span: Span): Built {
+  const target = walk.anchors.get(name);
+  if (target !== undefined && target !== 'open') {
+    walk.aliased += target.weight;
+    return { node: target.node, shared: true, weight: target.weight, end: span.end };
+  }
+  const message =
+    target === 'open'
+      ? `The alias *${name} stands inside its own anchor; write the value out`
+      : `No anchor &${name} stands above this alias; add it or write the value`;
+  walk.problems.push({ message, span });
+  return { node: emptyScalar(span.start), shared: true, weight: 1, end: span.end };
+}
+
+function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar {
+  const source = node.source ?? (typeof node.value === 'string' ? node.value : '');
+  const style = styleOf(node.type);
+  const block = style === 'literal' || style === 'folded';
+  const start = node.range?.[0] ?? fallback;
+  if (source === '' && style === 'plain') {
+    const at = node.anchor === undefined && node.tag === undefined ? fallback : start;
+    return { ...emptyScalar(at), value: node.tag === STR ? '' : null };
+  }
+  let end = node.range?.[1] ?? start;
+  if (block) while (end > start && isBlank(walk.text, walk.mask, end - 1)) end--;
+  const span = { start, end };
+  if (walk.mask && touchesAction(walk.mask, span)) {
+    const restored = restoreMasked(walk.mask, walk.text, span, source);
+    return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
+  }
+  const templated = !block && isPlaceholder(source);
+  return { kind: 'scalar', value: resolveValue(source, style, node.tag), source, style, templated, span };
+}
+
+function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
+  const flow = map.flow === true;
+  const start = map.range?.[0] ?? fallback;
+  const draft: DraftMap = { kind: 'map', entries: [], flow, open: false, span: { start, end: start } };
+  const own = new Map<string, number>();
+  const merges: { at: number; built: Built }[] = [];
+  let weight = 1;
+  let end = start;
+  for (const pair of map.items as Pair<unknown, unknown>[]) {
+    const key = convertKey(walk, pair.key, end);
+    const behind = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
+    const built = convert(walk, pair.value, behind);
+    weight += built.weight;
+    end = Math.max(key.span.end, built.end);
+    if (key.merge) {
+      checkMerge(walk, built, key.span);
+      merges.push({ at: draft.entries.length, built });
+      continue;
+    }
+    if (key.templated) draft.open = true;
+    else if (own.has(key.text) && !walk.mask) {
+      walk.problems.push({ message: `The key ${key.text} is set twice in this mapping; remove one`, span: key.span });
+    }
+    own.set(key.text, draft.entries.length);
+    draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });
+  }
+  if (merges.length > 0) draft.entries = merge(walk, draft.entries, own, merges);
+  draft.span = { start, end: flow ? (map.range?.[1] ?? end) : end };
+  return { node: draft, shared: false, weight, end: draft.span.end };
+}
+
+interface Key {
+  readonly text: string;
+  readonly span: Span;
+  readonly merge: boolean;
+  readonly templated: boolean;
+}
+
+function convertKey(walk: Walk, key: unknown, fallback: number): Key {
+  const built = convert(walk, key, isScalar(key) ? (key.range?.[0] ?? fallback) : fallback);
+  const { node } = built;
+  if (node.kind !== 'scalar') {
+    const { span } = node;
+    const message = 'A key of a Kubernetes mapping is plain text; write text in place of this value';
+    if (!walk.mask)
+      walk.problems.push({ message, span: { start: span.start, end: Math.min(span.end, span.start + 1) } });
+    return { text: walk.text.slice(span.start, span.end), span, merge: false, templated: false };
+  }
+  const span = isAlias(key) ? spanFrom(key.range, fallback) : node.span;
+  const merges = node.style === 'plain' && node.source === '<<' && !isAlias(key);
+  return { text: node.source, span, merge: merges, templated: node.templated };
+}
+
+function checkMerge(walk: Walk, { node, shared }: Built, span: Span): void {
+  const right = node.kind === 'map' || (node.kind === 'seq' && node.items.every((item) => item.value.kind === 'map'));
+  // An alias that was not found has had its problem already, and a template may fill in anything.
+  if (right || walk.mask || (shared && node.kind === 'scalar' && node.source === '')) return;
+  walk.problems.push({ message: 'A merge key << takes a mapping or a list of mappings', span });
+}
+
+/** The own entries with the merged ones at the merge keys' places. Own keys win, then what was merged first. */
+function merge(
+  walk: Walk,
+  entries: readonly YamlEntry[],
+  own: ReadonlyMap<string, number>,
+  merges: readonly { at: number; built: Built }[],
+): YamlEntry[] {
+  const seen = new Set(own.keys());
+  const result: YamlEntry[] = [];
+  let next = 0;
+  for (const { at, built } of merges) {
+    while (next < at) {
+      const entry = entries[next++];
+      if (entry) result.push(entry);
+    }
+    const sources = built.node.kind === 'seq' ? built.node.items.map((item) => item.value) : [built.node];
+    for (const source of sources) {
+      if (source.kind !== 'map' || walk.aliased > MAX_ALIASED) continue;
+      walk.aliased += source.entries.length;
+      for (const entry of lastOfEach(source.entries)) {
+        if (seen.has(entry.key)) continue;
+        seen.add(entry.key);
+        result.push({ ...entry, shared: true });
+      }
+    }
+  }
+  return [...result, ...entries.slice(next)];
+}
+
+function lastOfEach(entries: readonly YamlEntry[]): Iterable<YamlEntry> {
+  return new Map(entries.map((entry) => [entry.key, entry])).values();
+}
+
+function convertSeq(walk: Walk, seq: YAMLSeq, fallback: number): Built {
+  const flow = seq.flow === true;
+  const start = seq.range?.[0] ?? fallback;
+  const draft: DraftSeq = { kind: 'seq', items: [], flow, open: false, span: { start, end: start } };
+  let weight = 1;
+  let end = start;
+  for (const item of seq.items) {
+    const built = convert(walk, item, isScalar(item) ? (item.range?.[0] ?? end) : end);
+    weight += built.weight;
+    end = Math.max(end, built.end);
+    draft.items.push({ value: built.node, shared: built.shared });
+  }
+  draft.span = { start, end: flow ? (seq.range?.[1] ?? end) : end };
+  return { node: draft, shared: false, weight, end: draft.span.end };
+}
+
+const STR = 'tag:yaml.org,2002:str';
+const RESOLVED_TAGS: ReadonlySet<string> = new Set(
+  ['null', 'bool', 'int', 'float'].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+function resolveValue(source: string, style: DraftScalar['style'], tag: string | undefined): DraftScalar['value'] {
+  if (tag !== undefined && RESOLVED_TAGS.has(tag)) return resolvePlain(source);
+  if (style !== 'plain' || tag === STR || tag === '!' || tag === 'tag:yaml.org,2002:binary') return source;
+  return resolvePlain(source);
+}
+
+function styleOf(type: unknown): DraftScalar['style'] {
+  switch (type) {
+    case 'QUOTE_DOUBLE':
+      return 'double';
+    case 'QUOTE_SINGLE':
+      return 'single';
+    case 'BLOCK_LITERAL':
+      return 'literal';
+    case 'BLOCK_FOLDED':
+      return 'folded';
+    default:
+      return 'plain';
+  }
+}
+
+function spanFrom(range: readonly number[] | null | undefined, fallback: number): Span {
+  const start = range?.[0] ?? fallback;
+  return { start, end: range?.[1] ?? start };
+}
+
+/** Where an empty value stands: right behind the colon of its key. */
+function colonEnd(text: string, keyEnd: number): number {
+  let at = keyEnd;
+  while (at < text.length && text.charAt(at) !== ':') {
+    if (!/[\s]/.test(text.charAt(at))) return keyEnd;
+    at++;
+  }
+  return at < text.length ? at + 1 : keyEnd;
+}
+
+function isBlank(text: string, mask: Mask | undefined, at: number): boolean {
+  // Template lines behind a block scalar were blanked: they are not its text.
+  const code = (mask ? mask.text : text).charCodeAt(at);
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}

@@ -1,0 +1,103 @@
+import { Lexer } from 'yaml';
+
+/** Longer texts are not read: no manifest is that long, and an editor must not stall on one. */
+const MAX_LENGTH = 5_000_000;
+/** Deeper nesting is not read: readers recurse, and no manifest is that deep. */
+const MAX_DEPTH = 200;
+/** So many values may stand in a document through aliases alone. */
+export const MAX_ALIASED = 100_000;
+
+/** Why a text is not read at all (a sentence with the value and the limit), or null when it may be. Linear in the text. */
+export function checkLimits(text: string): string | null {
+  if (text.length > MAX_LENGTH) {
+    return `The file has ${(text.length / 1e6).toFixed(1)} MB of text; up to ${MAX_LENGTH / 1e6} MB are read.`;
+  }
+  const nul = text.indexOf('\0');
+  if (nul !== -1) return `The file is binary: it has a NUL character at offset ${nul}.`;
+  const sample = text.slice(0, SAMPLE);
+  const controls = sample.match(CONTROLS)?.length ?? 0;
+  if (controls > 8 && controls > sample.length / 50) {
+    return `The file is binary: ${controls} of its first ${sample.length} characters are control characters; up to 2 % are read as text.`;
+  }
+  return null;
+}
+
+/** Why a document is not read, or null: brackets or indentation nested deeper than the limit. */
+export function nestingReason(text: string): string | null {
+  const depth = Math.max(indentDepth(text), bracketDepth(text));
+  return depth > MAX_DEPTH ? `The document is nested ${depth} levels deep; up to ${MAX_DEPTH} are read.` : null;
+}
+
+/** The sentence for a document whose aliases stand for too many values. */
+export function aliasReason(count: number): string {
+  const said = count < 1e15 ? Math.round(count).toLocaleString('en') : 'more than 10^15';
+  return `The document's aliases stand for ${said} values; up to ${MAX_ALIASED.toLocaleString('en')} are read.`;
+}
+
+const SAMPLE = 65_536;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells a binary file.
+const CONTROLS = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/g;
+
+/** An upper bound of the levels that indentation and `- - -` make, from the lines alone. */
+function indentDepth(text: string): number {
+  const columns: number[] = [];
+  let deepest = 0;
+  let at = 0;
+  while (at < text.length) {
+    const start = at;
+    let code = text.charCodeAt(at);
+    const open = (column: number): void => {
+      while ((columns.at(-1) ?? -1) >= column) columns.pop();
+      columns.push(column);
+      if (columns.length > deepest) deepest = columns.length;
+    };
+    while (code === SPACE) code = text.charCodeAt(++at);
+    if (code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== HASH) {
+      open(at - start);
+      while ((code === DASH || code === QUESTION || code === COLON) && isSpace(text.charCodeAt(at + 1))) {
+        code = text.charCodeAt(++at);
+        while (isSpace(code)) code = text.charCodeAt(++at);
+        open(at - start);
+      }
+    }
+    const newline = text.indexOf('\n', at);
+    if (newline === -1) break;
+    at = newline + 1;
+  }
+  return deepest;
+}
+
+function bracketDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x5b || code === 0x7b) {
+      if (++depth > deepest) deepest = depth;
+    } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
+  }
+  // Brackets in quotes and scripts were counted too. Where that makes a difference the words themselves are looked at.
+  return deepest > MAX_DEPTH ? trueBracketDepth(text) : deepest;
+}
+
+function trueBracketDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === '[' || lexeme === '{') deepest = Math.max(deepest, ++depth);
+    else if (lexeme === ']' || lexeme === '}') depth = Math.max(0, depth - 1);
+  }
+  return deepest;
+}
+
+const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const HASH = 0x23;
+const DASH = 0x2d;
+const QUESTION = 0x3f;
+const COLON = 0x3a;
+
+function isSpace(code: number): boolean {
+  return code === SPACE || code === 0x09;
+}

@@ -1,0 +1,19 @@
+/**
+ * Tells whether a scalar is, wholly or in part, a placeholder that something fills in before the manifest is applied:
+ * envsubst's ${VAR} and $VAR, <your-token>, PLACEHOLDER, REPLACE_ME, @@X@@, %X%. Kubernetes' own $(VAR) is none, and the
+ * variables of a shell script (several words or lines) are the script's.
+ */
+export function isPlaceholder(text: string): boolean {
+  if (text.length < 2 || text.length > 500 || !HINT.test(text)) return false;
+  if (/\n/.test(text)) return false;
+  if (!/\s/.test(text)) {
+    return VARIABLE.test(text) || MARKED.test(text) || WORD.test(text) || /<[A-Za-z][\w.: /-]*>/.test(text);
+  }
+  return /^<[A-Za-z][^<>=]*>$/.test(text) || MARKED.test(text) || /^\$\{[^}]*\}$/.test(text);
+}
+
+const HINT = /[$<@%_]|PLACEHOLDER|REPLACE|CHANGE|YOUR|placeholder|changeme|replace/;
+const VARIABLE = /(?:^|[^$])\$(?:\{[A-Za-z_][^}]*\}|[A-Za-z_]\w*)/;
+const MARKED = /@@[A-Za-z]\w*@@|%[A-Z][A-Z0-9_]*%|__[A-Z][A-Z0-9_]*__/;
+const WORD =
+  /(?:^|[^A-Za-z])(?:PLACEHOLDER|REPLACE[_-]?(?:ME|WITH[A-Z_-]*|THIS)|CHANGE[_-]?ME|YOUR_[A-Z_]+|placeholder|changeme|replace-?me)(?![A-Za-z])/;

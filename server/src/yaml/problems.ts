@@ -1,0 +1,154 @@
+import { Lexer, type YAMLError } from 'yaml';
+import type { YamlProblem } from './node.ts';
+import type { Span } from './span.ts';
+
+/**
+ * The one problem behind the errors of a document, in our words and at its place. The reader reports what follows from a fault as
+ * faults of their own; only the first is the user's.
+ */
+export function firstProblem(errors: readonly YAMLError[], text: string): YamlProblem | undefined {
+  const real = errors.filter((error) => error.code !== 'TAG_RESOLVE_FAILED' && error.code !== 'BAD_COLLECTION_TYPE');
+  let first = real[0];
+  if (first === undefined) return undefined;
+  for (const error of real) if (error.pos[0] < first.pos[0]) first = error;
+  const { code, message, pos } = first;
+  const span = placeOf(pos, text);
+
+  if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
+    const quote = unclosedQuote(text);
+    if (quote) return { message: 'This quote is never closed; add the closing quote', span: quote };
+  }
+  if (real.some((error) => isUnclosedBracket(error.message))) {
+    const bracket = unclosedBracket(text);
+    if (bracket && bracket.start <= pos[0]) {
+      const closing = text.charAt(bracket.start) === '{' ? '}' : ']';
+      return { message: `This bracket is never closed; add the closing ${closing}`, span: bracket };
+    }
+  }
+  const tab = tabInIndent(text, pos[0]);
+  if (code === 'TAB_AS_INDENT' || tab) {
+    return { message: 'A tab is used for indentation; use spaces', span: tab ?? span };
+  }
+  return { message: sentence(code, message, text, span), span };
+}
+
+function sentence(code: string, message: string, text: string, span: Span): string {
+  switch (code) {
+    case 'BAD_INDENT':
+      return 'The indentation fits nothing above; align the line with its neighbours';
+    case 'MULTILINE_IMPLICIT_KEY':
+      return 'This is no `key: value`; add the missing colon, or indent or quote the text';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'A second `: ` on one line; quote the value or start a new line';
+    case 'BLOCK_IN_FLOW':
+      return 'Indented YAML inside brackets; close the bracket or write it with brackets too';
+    case 'BAD_SCALAR_START':
+      return `A plain value cannot start with ${text.charAt(span.start)}; put it in quotes`;
+    case 'BAD_DQ_ESCAPE':
+      return 'Unknown escape in double quotes; write \\\\ for a backslash or use single quotes';
+    case 'BAD_ALIAS':
+      return 'An anchor or alias needs a name';
+    case 'MULTIPLE_ANCHORS':
+      return 'A value can have one anchor; remove the other';
+    case 'MULTIPLE_TAGS':
+      return 'A value can have one tag; remove the other';
+    case 'BAD_DIRECTIVE':
+      return 'This % line is no YAML directive; remove it';
+    case 'KEY_OVER_1024_CHARS':
+      return 'This key is longer than 1,024 characters; shorten it';
+    case 'MISSING_CHAR':
+      return missing(message);
+    default:
+      return unexpected(message, text, span);
+  }
+}
+
+function missing(message: string): string {
+  if (message.startsWith('Implicit map keys') || message.startsWith('Implicit keys')) {
+    return 'A colon is missing behind this key';
+  }
+  if (message.startsWith('Sequence item without')) return 'A list item starts with `- `; add it';
+  if (message.startsWith('Missing , or')) return 'A comma or a colon is missing here';
+  if (message.startsWith('Missing ,')) return 'A comma is missing here';
+  if (message.startsWith('Missing space after :')) return 'A space is missing behind the colon';
+  if (message.startsWith('Comments must')) return 'A space is missing before the #';
+  if (message.startsWith('Tags and anchors')) return 'A space is missing behind the tag or anchor';
+  if (message.includes('directives-end')) return 'A `---` line is missing behind the % directives';
+  if (message.startsWith('Block collection cannot start'))
+    return 'The document starts on the line below `---`; move it there';
+  return 'Something is missing here; check colons, quotes and brackets';
+}
+
+function unexpected(message: string, text: string, span: Span): string {
+  if (message.startsWith('Block scalar header')) return 'Text behind the block marker; move it to the next line';
+  const found = text.slice(span.start, span.start + 20).trim();
+  if (/^[[\]{},:]/.test(found)) return `Unexpected ${found.charAt(0)}; remove it or quote the text`;
+  return found === ''
+    ? 'Unexpected end of the value'
+    : 'Unexpected text behind the value; quote the whole value or move it';
+}
+
+function isUnclosedBracket(message: string): boolean {
+  return /must (?:be sufficiently indented and )?end with a [}\]]$/.test(message);
+}
+
+/** The library's place, cut to its line and never empty where there is a character to point at. */
+function placeOf(pos: readonly [number, number], text: string): Span {
+  let start = Math.max(0, Math.min(pos[0], text.length));
+  if (start > 0 && (start === text.length || /[\r\n]/.test(text.charAt(start)))) {
+    // An error at a line's end is about what stands before it.
+    while (start > 0 && /\s/.test(text.charAt(start - 1))) start--;
+    if (start > 0) start--;
+  }
+  const line = /^[^\r\n]*/.exec(text.slice(start, start + 1000))?.[0] ?? '';
+  const word = /^\S+/.exec(line)?.[0].length ?? Math.min(1, line.length);
+  const given = pos[1] - pos[0] > 1 ? Math.min(pos[1] - start, line.trimEnd().length) : 0;
+  return { start, end: start + Math.max(given, word) };
+}
+
+function tabInIndent(text: string, at: number): Span | undefined {
+  // A tab in the indentation shows at that place or at the line above, whose value swallowed the line.
+  const from = text.lastIndexOf('\n', Math.max(0, at - 1)) + 1;
+  const found = /^ *\t+(?=[ \t]*[^\s#])/m.exec(text.slice(from, from + 2000));
+  if (!found || text.slice(from, from + found.index).split('\n').length > 3) return undefined;
+  const start = from + found.index + found[0].indexOf('\t');
+  return { start, end: from + found.index + found[0].length };
+}
+
+function unclosedQuote(text: string): Span | undefined {
+  let at = 0;
+  let scalar = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (CONTROL_LEXEMES.has(lexeme)) {
+      scalar = lexeme === SCALAR_LEXEME;
+      continue;
+    }
+    const quote = lexeme.charAt(0);
+    if (!scalar && (quote === '"' || quote === "'")) {
+      const body = quote === '"' ? lexeme.slice(1).replace(/\\[\s\S]/g, '') : lexeme.slice(1).replaceAll("''", '');
+      if (!body.endsWith(quote)) return { start: at, end: at + (/^[^\r\n]*/.exec(lexeme)?.[0].trimEnd().length ?? 1) };
+    }
+    scalar = false;
+    at += lexeme.length;
+  }
+  return undefined;
+}
+
+function unclosedBracket(text: string): Span | undefined {
+  const open: number[] = [];
+  let at = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme === FLOW_END_LEXEME) break;
+    if (CONTROL_LEXEMES.has(lexeme)) continue;
+    if (lexeme === '[' || lexeme === '{') open.push(at);
+    else if (lexeme === ']' || lexeme === '}') open.pop();
+    at += lexeme.length;
+  }
+  const start = open[0];
+  return start === undefined ? undefined : { start, end: start + 1 };
+}
+
+/** Marks that the lexer puts between the pieces of the text; they have no place in it. */
+export const SCALAR_LEXEME = '\u001f';
+const FLOW_END_LEXEME = '\u0018';
+export const CONTROL_LEXEMES: ReadonlySet<string> = new Set(['\u0002', FLOW_END_LEXEME, SCALAR_LEXEME]);

@@ -1,0 +1,66 @@
+/** A document's part of a file: where it starts and its text, up to the next document. */
+export interface DocumentText {
+  readonly base: number;
+  readonly text: string;
+}
+
+/**
+ * Cuts a file into its YAML documents without reading them, so that a fault in one cannot reach the next.
+ *
+ * A line that starts with `---` begins a document wherever it stands, also inside a block scalar: that is YAML's own rule. A document's
+ * text starts at that line (the first one's at 0); a line `...` ends a document. Parts that hold nothing are left out.
+ */
+export function splitDocuments(text: string): DocumentText[] {
+  const documents: DocumentText[] = [];
+  const comments = templateComments(text);
+  let start = 0;
+  const cut = (end: number): void => {
+    const part = text.slice(start, end);
+    if (!isEmpty(part)) documents.push({ base: start, text: part });
+    start = end;
+  };
+  MARKER.lastIndex = 0;
+  for (let match = MARKER.exec(text); match !== null; match = MARKER.exec(text)) {
+    // A byte order mark may stand before the first marker.
+    const at = match.index;
+    if (comments.some((comment) => comment.start < at && at < comment.end)) continue;
+    if (match[0].startsWith('...')) {
+      cut(lineEnd(text, at));
+    } else if (at > start && !isPrologue(text.slice(start, at))) {
+      cut(at);
+    }
+  }
+  cut(text.length);
+  return documents;
+}
+
+const MARKER = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
+
+/** Nothing stands in it but its own marker. */
+function isEmpty(part: string): boolean {
+  return part.length < 4096 && /^\uFEFF?(?:---)?\s*(?:\.\.\.\s*)?$/.test(part);
+}
+
+/** Comments and directives in front of the first `---`, or directives behind a `...`, belong to the document that follows. */
+function isPrologue(part: string): boolean {
+  if (part.startsWith('---')) return false;
+  return part.split('\n').every((line) => /^\uFEFF?\s*(?:[#%].*)?$/.test(line.replace(/\r$/, '')));
+}
+
+/** A Go template's comment may hold a `---` line; it separates nothing. */
+function templateComments(text: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  for (let at = text.indexOf('{{'); at !== -1; at = text.indexOf('{{', at + 2)) {
+    if (!/^\{\{-?\s*\/\*/.test(text.slice(at, at + 12))) continue;
+    const end = text.indexOf('*/', at + 4);
+    if (end === -1) break;
+    found.push({ start: at, end });
+    at = end;
+  }
+  return found;
+}
+
+function lineEnd(text: string, from: number): number {
+  const newline = text.indexOf('\n', from);
+  return newline === -1 ? text.length : newline + 1;
+}

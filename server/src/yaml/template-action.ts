@@ -1,0 +1,125 @@
+import type { Span } from './span.ts';
+
+/** One `{{ … }}`, `{% … %}` or `{# … #}` of a template. */
+export interface TemplateAction {
+  readonly span: Span;
+  readonly text: string;
+}
+
+/**
+ * The template actions of a text in order. Those in YAML comments are left out (a comment makes no template), and so is an opening
+ * without an end.
+ */
+export function findActions(text: string): TemplateAction[] {
+  const actions: TemplateAction[] = [];
+  const opening = /\{[{%#]/g;
+  // Once no closing mark of a kind follows, none follows later either; asking again for every opening would be quadratic.
+  const spent = new Set<string>();
+  let lineRead = 0;
+  let inComment = false;
+  for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
+    const start = match.index;
+    const kind = match[0];
+    const line = text.lastIndexOf('\n', start) + 1;
+    if (line > lineRead) inComment = false;
+    const from = Math.max(line, lineRead);
+    const before = text.slice(from, start);
+    inComment = inComment || hasComment(before, from === line);
+    lineRead = start;
+    if (inComment || spent.has(kind)) continue;
+    // `{#` alone could be text; a Jinja comment stands on lines of its own.
+    if (kind === '{#' && before.trim() !== '') continue;
+    const end = kind === '{{' ? endOfExpression(text, start, spent) : endOfBlock(text, start, kind, spent);
+    if (end === -1) continue;
+    actions.push({ span: { start, end }, text: text.slice(start, end) });
+    opening.lastIndex = end;
+    lineRead = end;
+  }
+  // A flow mapping may begin with `{#`; only in company of real template syntax is it a Jinja comment.
+  return actions.every((action) => action.text.startsWith('{#')) ? [] : actions;
+}
+
+/** An action that puts no text into the result: if, range, end, an assignment, a comment. */
+export function isControl({ text }: TemplateAction): boolean {
+  if (text.startsWith('{#')) return true;
+  if (text.startsWith('{%')) return !/^\{%[-+]?\s*(?:include|import)\b/.test(text);
+  return CONTROL.test(text);
+}
+
+/** The column at which an expression puts its lines: the number given to `nindent` or `indent`. */
+export function outputIndent({ text }: TemplateAction): number | undefined {
+  const found = /\bn?indent[\s(]+(\d{1,3})\b(?![\s\S]*\bn?indent[\s(]+\d)/.exec(text);
+  return found?.[1] === undefined ? undefined : Number(found[1]);
+}
+
+const CONTROL =
+  /^\{\{[-~]?\s*(?:\/\*|[#/^!]|\$[\w.]*\s*(?:,\s*\$\w+\s*)?:?=|(?:if|else|end|range|with|define|block|break|continue|fail)(?![\w.-]))/;
+
+/** An expression longer than this is taken for text with a stray opening. */
+const MAX_ACTION = 20_000;
+
+function endOfExpression(text: string, start: number, spent: Set<string>): number {
+  const close = text.indexOf('}}', start + 2);
+  if (close === -1) {
+    spent.add('{{');
+    return -1;
+  }
+  if (/^\{\{-?\s*\/\*/.test(text.slice(start, start + 40))) {
+    const comment = text.indexOf('*/', start);
+    const end = comment === -1 ? -1 : text.indexOf('}}', comment);
+    return end === -1 ? close + 2 : end + 2;
+  }
+  // The first closing mark outside Go's and Jinja's strings. A stray quote must not swallow what follows.
+  const limit = Math.min(text.length, start + MAX_ACTION);
+  for (let at = start + 2; at < limit; at++) {
+    const char = text.charAt(at);
+    if (char === '}' && text.charAt(at + 1) === '}')
+      return text.charAt(at + 2) === '}' && depthOf(text, start, at) ? at + 3 : at + 2;
+    if (char === '{' && text.charAt(at + 1) === '{') return -1;
+    if (char === '"' || char === "'" || char === '`') {
+      const end = endOfString(text, at, char, limit);
+      if (end === -1) break;
+      at = end;
+    }
+  }
+  const next = text.indexOf('{{', start + 2);
+  return close - start > MAX_ACTION || (next !== -1 && next < close) ? -1 : close + 2;
+}
+
+/** Jinja's `{{ {'a': 1}}}` closes its mapping before the expression. */
+function depthOf(text: string, start: number, at: number): boolean {
+  const body = text.slice(start + 2, at);
+  return (body.match(/\{/g)?.length ?? 0) > (body.match(/\}/g)?.length ?? 0);
+}
+
+function endOfString(text: string, start: number, quote: string, limit: number): number {
+  for (let at = start + 1; at < limit; at++) {
+    const char = text.charAt(at);
+    if (char === quote) return at;
+    if (char === '\\' && quote !== '`') at++;
+    else if (char === '\n' && quote !== '`') return -1;
+  }
+  return -1;
+}
+
+function endOfBlock(text: string, start: number, kind: string, spent: Set<string>): number {
+  const end = text.indexOf(kind === '{%' ? '%}' : '#}', start + 2);
+  if (end === -1) spent.add(kind);
+  return end === -1 || end - start > MAX_ACTION ? -1 : end + 2;
+}
+
+/** Whether a YAML comment begins in the part of a line: a hash behind white space and outside quotes. */
+function hasComment(part: string, fromLineStart: boolean): boolean {
+  if (!part.includes('#')) return false;
+  let quote = '';
+  for (let at = 0; at < part.length; at++) {
+    const char = part.charAt(at);
+    const first = at === 0 ? fromLineStart : /[\s[{,(:=-]/.test(part.charAt(at - 1));
+    if (quote !== '') {
+      if (char === '\\' && quote === '"') at++;
+      else if (char === quote) quote = '';
+    } else if ((char === '"' || char === "'") && first) quote = char;
+    else if (char === '#' && (at === 0 ? fromLineStart : /\s/.test(part.charAt(at - 1)))) return true;
+  }
+  return false;
+}

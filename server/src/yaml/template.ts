@@ -1,0 +1,203 @@
+import { draftOf } from './draft.ts';
+import type { YamlNode } from './node.ts';
+import type { Span } from './span.ts';
+import { findActions, isControl, outputIndent, type TemplateAction } from './template-action.ts';
+
+/** A text whose template syntax was replaced by as many other characters, so that it can be read and every place still holds. */
+export interface Mask {
+  /** The masked text: as long as the original, with its line ends. */
+  readonly text: string;
+  /** The original text that was masked for. */
+  readonly original: string;
+  readonly actions: readonly TemplateAction[];
+  readonly openings: readonly Opening[];
+}
+
+/** A place where a template puts lines that cannot be seen, and the column that they will have. */
+interface Opening {
+  readonly offset: number;
+  readonly column: number;
+}
+
+/** Stands for each character of an expression: a private-use character is plain text wherever YAML reads one. */
+const FILL = '\uE000';
+
+/**
+ * Masks Go (Helm) and Jinja templates at equal length: an expression in a line becomes plain text, a line of nothing but actions
+ * becomes blank. Undefined when the text holds no template syntax.
+ */
+export function maskTemplates(text: string): Mask | undefined {
+  if (!text.includes('{{') && !text.includes('{%')) return undefined;
+  const actions = findActions(text);
+  if (actions.length === 0) return undefined;
+  const openings: Opening[] = [];
+  const ranges: Opening[] = [];
+  let masked = '';
+  let at = 0;
+  const put = (span: Span, fill: string): void => {
+    masked += text.slice(at, span.start) + filled(text.slice(span.start, span.end), fill);
+    at = span.end;
+  };
+  for (const group of groups(text, actions)) {
+    const { before, after, parts, span } = group;
+    const outputs = parts.filter((part) => !isControl(part));
+    const alone = before.trim() === '';
+    const last = /^\s*(?:#.*)?$/.test(after);
+    if (alone && last) {
+      put(span, ' ');
+      for (const part of outputs) openings.push({ offset: span.start, column: outputIndent(part) ?? before.length });
+      if (parts.some((part) => /^\{[{%][-~]?\s*(?:range|for)\b/.test(part.text))) {
+        ranges.push({ offset: span.end, column: 0 });
+      }
+    } else if (last && outputs.length === 0 && !insideQuotes(before)) {
+      put(span, ' ');
+    } else if (last && /(?:^|\s)-\s*$|:\s*$/.test(before)) {
+      const column = /^[\s-]*/.exec(before)?.[0].length ?? 0;
+      const produced = outputs.map(outputIndent).find((indent) => indent !== undefined);
+      if (/:$/.test(before) || nextColumn(text, span.end) > column) {
+        put(span, ' ');
+        openings.push({ offset: span.start, column: produced ?? column + 2 });
+      } else put(span, FILL);
+    } else {
+      for (const part of parts) put(part.span, FILL);
+    }
+  }
+  masked += text.slice(at);
+  for (const { offset } of ranges) {
+    const content = contentBehind(masked, offset);
+    if (content) openings.push(content);
+  }
+  return { text: masked, original: text, actions, openings };
+}
+
+/** Whether a template action stands in the span. */
+export function touchesAction(mask: Mask, span: Span): boolean {
+  let low = 0;
+  let high = mask.actions.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((mask.actions[middle]?.span.end ?? 0) <= span.start) low = middle + 1;
+    else high = middle;
+  }
+  const found = mask.actions[low];
+  return found !== undefined && found.span.start < span.end;
+}
+
+/** A scalar's text with the expressions put back that were masked in it. */
+export function restoreMasked(mask: Mask, text: string, span: Span, source: string): string {
+  if (!source.includes(FILL)) return source;
+  let at = span.start - 1;
+  return source.replaceAll(FILL, () => {
+    at = mask.text.indexOf(FILL, at + 1);
+    return at === -1 || at >= span.end ? FILL : text.charAt(at);
+  });
+}
+
+/**
+ * Marks what a template adds unseen lines to: the mapping or sequence in which the lines will stand by their column, or the empty
+ * value that they will fill.
+ */
+export function markOpen(root: YamlNode, mask: Mask): void {
+  for (const opening of mask.openings) markOne(root, opening, mask);
+}
+
+function markOne(root: YamlNode, { offset, column }: Opening, mask: Mask): void {
+  let node = root;
+  for (;;) {
+    if (node.kind === 'scalar') {
+      draftOf(node).templated = true;
+      return;
+    }
+    const here = columnOf(mask.text, node.span.start);
+    const last = lastBefore(node, offset);
+    if (node.flow || column <= here || last === undefined) {
+      if (node.kind === 'map') draftOf(node).open = true;
+      else draftOf(node).open = true;
+      // A sequence may stand at its key's own column, and so may what the template puts under an empty key.
+      const below = node.kind === 'map' && !node.flow && column === here ? last : undefined;
+      if (below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column) draftOf(below).open = true;
+      if (below?.kind === 'scalar' && below.span.start === below.span.end) draftOf(below).templated = true;
+      return;
+    }
+    node = last;
+  }
+}
+
+/** The value that stands last before an offset, by where its key (or it) begins. */
+function lastBefore(node: YamlNode, offset: number): YamlNode | undefined {
+  let found: YamlNode | undefined;
+  if (node.kind === 'map') {
+    let best = -1;
+    for (const { keySpan, value, shared } of node.entries) {
+      if (shared || keySpan.start >= offset || keySpan.start < best) continue;
+      best = keySpan.start;
+      found = value;
+    }
+  } else if (node.kind === 'seq') {
+    for (const { value, shared } of node.items) if (!shared && value.span.start < offset) found = value;
+  }
+  return found;
+}
+
+interface Group {
+  readonly parts: readonly TemplateAction[];
+  readonly span: Span;
+  /** The line's text up to the group and behind it, the actions before it masked. */
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Neighbouring actions with nothing but white space between them. */
+function* groups(text: string, actions: readonly TemplateAction[]): Generator<Group> {
+  let lineStart = 0;
+  let before = '';
+  let read = 0;
+  for (let index = 0; index < actions.length; ) {
+    const parts: TemplateAction[] = [];
+    let end = 0;
+    for (let action = actions[index]; action; action = actions[++index]) {
+      if (parts.length > 0 && !/^[ \t]*$/.test(text.slice(end, action.span.start))) break;
+      parts.push(action);
+      end = action.span.end;
+    }
+    const start = parts[0]?.span.start ?? 0;
+    const line = text.lastIndexOf('\n', start - 1) + 1;
+    if (line > lineStart || read === 0) {
+      // The line may begin inside an earlier action that spans lines.
+      lineStart = Math.max(line, read);
+      before = text.slice(line, lineStart).replace(/\S/g, ' ') + text.slice(lineStart, start);
+    } else before += FILL + text.slice(read, start);
+    read = end;
+    const newline = text.indexOf('\n', end);
+    const after = text.slice(end, newline === -1 ? text.length : newline);
+    yield { parts, span: { start, end }, before, after };
+  }
+}
+
+/** Blanks or fills every character but line ends; what an action says on further lines is always blanked. */
+function filled(text: string, fill: string): string {
+  const newline = text.search(/[\r\n]/);
+  if (newline === -1) return fill.repeat(text.length);
+  return fill.repeat(newline) + text.slice(newline).replace(/[^\r\n]/g, ' ');
+}
+
+function insideQuotes(before: string): boolean {
+  const quotes = before.replace(/\\./g, '').match(/"/g)?.length ?? 0;
+  return quotes % 2 === 1 || /[:[,-]\s*'[^']*$/.test(before);
+}
+
+/** The column of the next line that says something, or -1. */
+function nextColumn(text: string, from: number): number {
+  return contentBehind(text, from)?.column ?? -1;
+}
+
+function contentBehind(text: string, from: number): Opening | undefined {
+  const next = /\n([ \t]*)(?=[^\s#])/g;
+  next.lastIndex = from;
+  const found = next.exec(text);
+  return found ? { offset: found.index + found[0].length, column: found[1]?.length ?? 0 } : undefined;
+}
+
+function columnOf(text: string, offset: number): number {
+  return offset - text.lastIndexOf('\n', offset - 1) - 1;
+}
