@@ -23,10 +23,10 @@ export interface CheckpointInput {
 
 /** All signs of checkpoints, in no particular order. Saving activations or gradients again ("gradient checkpointing") is none. */
 export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
-  const texts = [...input.command, ...input.args];
+  const text = [...input.command, ...input.args].join(' ');
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return [
-    ...texts.flatMap(storesIn),
+    ...storesIn(text),
     ...commands.flatMap(({ words }) =>
       readFlags(words).flatMap(({ name, value, dynamic }) => signOfFlag(name, value, dynamic)),
     ),

@@ -9,8 +9,8 @@ export interface Waiting {
   readonly kind: 'only-waits' | 'works-first';
   /** Seconds until it ends; Infinity where it never does. */
   readonly seconds: number;
-  /** The word of the waiting command at which to point. */
-  readonly word: Word | undefined;
+  /** Its first and last word. */
+  readonly words: readonly [Word, Word];
 }
 
 /**
@@ -55,19 +55,22 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   const words = programWords(statement);
   const [program = '', ...rest] = words;
   const what = words.join(' ');
-  const word = statement.words[0];
+  const first = statement.words[0];
+  const last = statement.words.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const ends = [first, last] as const;
   switch (baseName(program)) {
     case 'sleep': {
       const seconds = sleepSeconds(rest);
       if (seconds === undefined || seconds === 0) return undefined;
-      return { what, seconds: seconds >= forEver ? Number.POSITIVE_INFINITY : seconds, word };
+      return { what, seconds: seconds >= forEver ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
-        ? { what, seconds: Number.POSITIVE_INFINITY, word }
+        ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
         : undefined;
     case 'pause':
-      return rest.length === 0 ? { what, seconds: Number.POSITIVE_INFINITY, word } : undefined;
+      return rest.length === 0 ? { what, seconds: Number.POSITIVE_INFINITY, words: ends } : undefined;
     default:
       return undefined;
   }
@@ -90,11 +93,7 @@ function loopWait({
   );
   if (!idle || waits.every((wait) => wait === undefined)) return undefined;
   const slept = waits.find((wait) => wait !== undefined);
-  return {
-    what: `${keyword} ${said}; do … ${slept?.what ?? 'sleep'}; done`,
-    seconds: Number.POSITIVE_INFINITY,
-    word: slept?.word,
-  };
+  return slept && { ...slept, what: `${keyword} ${said}; do … ${slept.what}; done`, seconds: Number.POSITIVE_INFINITY };
 }
 
 /** What a statement that does not wait does: nothing worth a GPU, some work that ends, `wait`, or something that nobody knows. */

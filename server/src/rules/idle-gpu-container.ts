@@ -1,8 +1,9 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../cost/format.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { isOpen, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { isOpen, isTemplated } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
+import { spanOfWords } from './word-span.ts';
 
 /**
  * A container holds an accelerator and only waits.
@@ -66,13 +67,13 @@ export default defineRule({
       container.args.map(({ value }) => value),
     );
     if (waiting === undefined || !lastsForEver(waiting, context.workload)) return;
-    const place = lines[waiting.word?.item ?? 0];
-    if (place === undefined) return;
+    const span = spanOfWords(context.document, lines, waiting.words);
+    if (span === undefined) return;
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     context.report({
       message: `${says(waiting)} while it holds ${held}${amount}`,
-      span: spanOf(place.at),
+      span,
       saving: hourly,
     });
   },

@@ -11,8 +11,27 @@ export type { Fix } from '../rewrite/fix.ts';
 export type Severity = 'error' | 'warning' | 'info' | 'hint';
 
 export const topics = [
-  'gpu-request', 'sharing', 'mig', 'toleration', 'placement', 'spot', 'checkpoint', 'scale-to-zero', 'autoscaling', 'cost', 'memory-fit',
-  'parallelism', 'shm', 'gang', 'network', 'image-pin', 'training', 'quota', 'cluster', 'syntax', 'other',
+  'gpu-request',
+  'sharing',
+  'mig',
+  'toleration',
+  'placement',
+  'spot',
+  'checkpoint',
+  'scale-to-zero',
+  'autoscaling',
+  'cost',
+  'memory-fit',
+  'parallelism',
+  'shm',
+  'gang',
+  'network',
+  'image-pin',
+  'training',
+  'quota',
+  'cluster',
+  'syntax',
+  'other',
 ] as const;
 export type Topic = (typeof topics)[number];
 

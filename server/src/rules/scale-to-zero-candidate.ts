@@ -67,9 +67,7 @@ export default defineRule({
     if (workload.role !== 'serving' || workload.partial || scaling === null) return;
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
     if (scaling.min === undefined && isOpen(scaling.owner)) return;
-    const scaled = workload.podSets.filter(
-      (podSet) => podSet.replicas === scaling.min && isIn(podSet.pod, scaling.owner),
-    );
+    const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
     if (devices === 0) return;
     const idle = context.costOf(workload).cost?.idleHourly;

@@ -1,5 +1,5 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
-import { type Cursor, isNull, isOpen, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, isNull, isOpen, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -151,7 +151,7 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   const edits = exists && removed && [...exists, ...removed];
   context.report({
     message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
-    span: operator === undefined ? keySpanOf(value?.at ?? at) : spanOf(operator.at),
+    span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
     fixes: [fix(context, 'Tolerate every taint: operator Exists', false, operator?.at ?? at, edits)],
   });
 }
