@@ -36,12 +36,8 @@ function lensTitle(workload: Workload, result: CostResult): string {
 }
 
 /** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */
-export function costWords(workload: Workload, { cost, missing, problem }: CostResult): string {
-  if (cost === null) {
-    if (missing === 'gpu') return 'price needs a GPU';
-    if (missing === 'count') return 'price needs a number of GPUs';
-    return missing === 'price' ? 'no price known' : (problem ?? 'no price');
-  }
+export function costWords(workload: Workload, { cost, missing }: CostResult): string {
+  if (cost === null) return missing === 'gpu' ? 'price needs a GPU' : 'no price';
   const onSpot = cost.basis.length > 0 && cost.basis.every(({ pricing }) => pricing === 'spot');
   const parts = [onSpot ? `spot ${formatHourly(cost.hourly)}` : formatHourly(cost.hourly)];
   if (!onSpot && cost.spotHourly !== null) parts.push(`spot ${formatHourly(cost.spotHourly)}`);

@@ -81,6 +81,11 @@ export const providerNames: Readonly<Record<Provider, string>> = {
   runpod: 'RunPod',
 };
 
+/** Some providers have one price in all their regions; the catalogue then names none. */
+export function isRegion(region: string): boolean {
+  return region !== '' && region !== 'all' && region !== 'global';
+}
+
 /** `1/8`, `3/7`, `37.5%`. */
 export function formatShare(share: number): string {
   for (let parts = 1; parts <= 16; parts += 1) {

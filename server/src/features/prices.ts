@@ -47,9 +47,3 @@ export function pricedGpus(): readonly GpuPrices[] {
     .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
   return priced;
 }
-
-/** The models that most providers sell: what a person most likely means. Cheapest first. */
-export function commonGpus(count: number): readonly GpuPrices[] {
-  const popular = [...pricedGpus()].sort((a, b) => b.byProvider.length - a.byProvider.length).slice(0, count);
-  return pricedGpus().filter((one) => popular.includes(one));
-}

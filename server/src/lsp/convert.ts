@@ -115,17 +115,12 @@ export function findingToLsp(finding: Finding, base: number, lines: LineIndex): 
   };
 }
 
-/** A text that cannot be read: an error at its place, without a rule behind it. */
-export function problemToLsp(
-  problem: ConfigProblem,
-  code: string,
-  severity: 'error' | 'warning',
-  lines: LineIndex,
-): Diagnostic {
+/** What a config says wrongly is passed over, so it is a warning. */
+export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Diagnostic {
   return {
     range: lines.toRange(problem.span),
-    severity: severity === 'error' ? DiagnosticSeverity.Error : DiagnosticSeverity.Warning,
-    code,
+    severity: DiagnosticSeverity.Warning,
+    code: 'gpulint-config',
     source: 'gpulint',
     message: problem.message,
   };

@@ -6,8 +6,7 @@ import {
   ResponseError,
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
-import { shiftSpan } from '../yaml/span.ts';
-import { findingToLsp, lineIndex, linesOf, problemToLsp } from './convert.ts';
+import { configProblemToLsp, findingToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
 import { configProblems, isConfigUri } from './projects.ts';
 import type { Session } from './server.ts';
@@ -115,19 +114,14 @@ export function registerDiagnostics(session: Session): Diagnostics {
 /** What an analysed file has wrong. Nothing for a file that concerns no accelerator. */
 function fileDiagnostics(file: FileAnalysis): readonly Diagnostic[] {
   const lines = linesOf(file);
-  return file.documents.flatMap(({ base, document, findings }) => [
-    ...document.problems
-      .slice(0, 1)
-      .map(({ message, span }) =>
-        problemToLsp({ message, span: shiftSpan(span, base) }, 'yaml-syntax', 'error', lines),
-      ),
-    ...findings.flatMap((finding) => findingToLsp(finding, base, lines) ?? []),
-  ]);
+  return file.documents.flatMap(({ base, findings }) =>
+    findings.flatMap((finding) => findingToLsp(finding, base, lines) ?? []),
+  );
 }
 
 function configDiagnostics(text: string): readonly Diagnostic[] {
   const lines = lineIndex(text);
-  return configProblems(text).map((problem) => problemToLsp(problem, 'gpulint-config', 'warning', lines));
+  return configProblems(text).map((problem) => configProblemToLsp(problem, lines));
 }
 
 /** A pull that the document ran away from is asked again by the client. */

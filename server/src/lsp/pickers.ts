@@ -1,6 +1,6 @@
 import { type GpuModel, gpus } from '../catalog/index.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
-import { providerName } from '../features/gpu-words.ts';
+import { isRegion, providerName } from '../features/gpu-words.ts';
 import {
   describeSlice,
   migGpus,
@@ -135,7 +135,7 @@ function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
         providers: one.byProvider.map(({ provider, hourly, region }) => ({
           id: provider,
           name: providerName(provider),
-          description: `${formatHourly(hourly)}${region === '' ? '' : ` in ${region}`}`,
+          description: `${formatHourly(hourly)}${isRegion(region) ? ` in ${region}` : ''}`,
         })),
       };
     });

@@ -47,11 +47,8 @@ export interface Session {
 }
 
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
-export function startServer(
-  connection: Connection,
-  host: Host,
-  features: Features = { hover, codeLenses, codeActions, summarize },
-): void {
+export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
+  const features: Features = { hover, codeLenses, codeActions, summarize, ...replaced };
   const log: Log = (line) => connection.console.error(line);
   const documents = new TextDocuments(TextDocument);
   const crashes = new Set<string>();

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
+import { type ActionQuery, codeActions } from '../../server/src/features/code-actions.ts';
+import { codeLenses } from '../../server/src/features/code-lens.ts';
+import { hover } from '../../server/src/features/hover.ts';
+import { renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
+import { summarize } from '../../server/src/features/report.ts';
+import { applyEdits } from '../../server/src/yaml/span.ts';
+import { goldenTests } from '../support/golden.ts';
+import { changedLines, takeCursor } from '../support/marked-text.ts';
+
+const fixtures = 'test/fixtures/features';
+
+describe('hover', () => {
+  goldenTests(`${fixtures}/hover`, (marked, name) => {
+    const { text, offset } = takeCursor(marked);
+    const content = hover(analyse(text), offset);
+    if (content === undefined) return 'nothing\n';
+    const render = name.startsWith('hostile') ? renderMarkdown : renderPlain;
+    return `[${text.slice(content.span.start, content.span.end)}]\n\n${render(content.blocks)}\n`;
+  });
+});
+
+describe('code lens', () => {
+  goldenTests(`${fixtures}/code-lens`, (text) => {
+    const file = analyse(text);
+    const lenses = codeLenses(file).map(({ span, title, action, target }) => {
+      const line = text.slice(0, span.start).split('\n').length;
+      return `line ${line}: ${title}  (${action} at ${text.slice(target.start, target.end)})\n`;
+    });
+    const summary = summarize(file);
+    return summary === undefined ? 'nothing\n' : `${lenses.join('')}\nstatus bar: ${summary.text}\n${summary.label}\n`;
+  });
+});
+
+describe('code actions', () => {
+  goldenTests(`${fixtures}/code-actions`, (marked) => {
+    const { text, offset } = takeCursor(marked);
+    const file = analyse(text);
+    const query = { span: { start: offset, end: offset }, only: undefined, shown: [] };
+    return [false, true].map((picker) => renderActions(file, { ...query, picker })).join('\n');
+  });
+
+  test('of a kind that is not wanted are not made', () => {
+    const { text, offset } = takeCursor(`apiVersion: v1
+kind: Pod
+spec:
+  containers:
+    - name: main
+      resources:
+        requests:
+          nvidia.com/gpu$0: 1
+`);
+    const kinds = (only: readonly string[]) =>
+      codeActions(analyse(text), { span: { start: offset, end: offset }, only, shown: [], picker: true }).map(
+        ({ kind }) => kind,
+      );
+    expect(kinds(['refactor'])).toEqual(['refactor.rewrite']);
+    expect(kinds(['source'])).toEqual(['source.fixAll.gpulint']);
+    expect(kinds(['source.fixAll'])).toEqual(['source.fixAll.gpulint']);
+    expect(new Set(kinds(['quickfix']))).toEqual(new Set(['quickfix']));
+    expect(kinds(['source.organizeImports', 'refactor.extract'])).toEqual([]);
+  });
+});
+
+function renderActions(file: FileAnalysis, query: ActionQuery): string {
+  const lines = codeActions(file, query).map(({ title, kind, preferred, edits, picker, finding }) => {
+    const marks = [kind, ...(preferred ? ['preferred'] : []), ...(finding ? [finding.finding.rule] : [])].join(', ');
+    const change = edits && changedLines(file.text, applyEdits(file.text, edits));
+    const asks = picker && `asks for: ${file.text.slice(picker.start, picker.end)}`;
+    return `${title}  (${marks})\n${change ?? asks}\n`;
+  });
+  return `with${query.picker ? '' : 'out'} a picker:\n${lines.join('') || 'nothing\n'}`;
+}
+
+/** A rule that throws is a red test here. */
+function analyse(text: string): FileAnalysis {
+  return new Analysis({ strict: true }).setFile('file:///fixture.yaml', text);
+}

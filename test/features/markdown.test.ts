@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { escapeMarkdown, renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
+
+describe('escapeMarkdown', () => {
+  test.each([
+    ['code', '`rm -rf`', '\\`rm -rf\\`'],
+    ['a table cell', 'a | b', 'a \\| b'],
+    ['a link', '[click](command:evil)', '\\[click\\](command:evil)'],
+    ['an image', '![x](https://evil.example/p.png)', '!\\[x\\](https\\://evil.example/p.png)'],
+    ['HTML', '<img src=x onerror=alert(1)>', '\\<img src=x onerror=alert(1)\\>'],
+    ['an entity', '&lt;b&gt;', '\\&lt;b\\&gt;'],
+    ['a bare address', 'see https://evil.example', 'see https\\://evil.example'],
+    ['an address without scheme', 'www.evil.example', 'www\\.evil.example'],
+    ['a mail address', 'me@evil.example', 'me\\@evil.example'],
+    ['emphasis', '**a** __b__ ~~c~~', '\\*\\*a\\*\\* \\_\\_b\\_\\_ \\~\\~c\\~\\~'],
+    ['a heading', '# title', '\\# title'],
+    ['a list', '- item', '\\- item'],
+    ['a numbered list', '1. item', '1\\. item'],
+    ['a rule under a heading', '=== x', '\\=== x'],
+    ['a backslash before markup', '\\`x`', '\\\\\\`x\\`'],
+    ['a line end', 'a\n\n# b', 'a \\# b'],
+    ['control characters', 'a\u0000\u001b[31mb\u2028c', 'a \\[31mb c'],
+    ['changes of direction', 'a\u202eb\u2066c', 'abc'],
+    ['money and ranges', '$6.88–$20.64/h · 1–3 × H100', '$6.88–$20.64/h · 1–3 × H100'],
+  ])('%s', (_, text, escaped) => {
+    expect(escapeMarkdown(text)).toBe(escaped);
+  });
+
+  test('an endless text is cut', () => {
+    const cut = escapeMarkdown('x'.repeat(10_000));
+    expect(cut).toHaveLength(201);
+    expect(cut.endsWith('…')).toBe(true);
+  });
+});
+
+test('a table keeps its cells whatever stands in them', () => {
+  const table = { kind: 'table', head: ['a|b', 'c'], rows: [['1\n2', '`3`']] } as const;
+  expect(renderMarkdown([table])).toBe('| a\\|b | c |\n| --- | --- |\n| 1 2 | \\`3\\` |');
+});
+
+test('without Markdown, columns stand under each other', () => {
+  const text = renderPlain([
+    { kind: 'lead', text: '1 × L4 · $0.80/h' },
+    { kind: 'table', head: ['Pod set', '$/h'], rows: [['predictor', '$0.80/h']] },
+    { kind: 'list', title: 'Assumptions', items: ['one', 'two'] },
+  ]);
+  expect(text).toBe('1 × L4 · $0.80/h\n\nPod set    $/h\npredictor  $0.80/h\n\nAssumptions:\n- one\n- two');
+});

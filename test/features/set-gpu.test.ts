@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { setGpuEdits } from '../../server/src/features/set-gpu.ts';
+import { applyEdits } from '../../server/src/yaml/span.ts';
+
+test.each([
+  ['a new file', '', 'gpu: l4\nprovider: aws\n'],
+  ['a file of comments', '# ours\n', '# ours\ngpu: l4\nprovider: aws\n'],
+  ['no line end at the end', '# ours', '# ours\ngpu: l4\nprovider: aws\n'],
+  [
+    'other settings',
+    '# ours\nrules:\n  idle-gpu-container: off # why\n',
+    '# ours\nrules:\n  idle-gpu-container: off # why\ngpu: l4\nprovider: aws\n',
+  ],
+  ['other values', 'gpu: "t4" # old\nprovider: gcp\n', 'gpu: "l4" # old\nprovider: aws\n'],
+  ['an empty value', 'gpu:\nprovider: gcp\n', 'gpu: l4\nprovider: aws\n'],
+  ['CRLF', 'rules: {}\r\n', 'rules: {}\r\ngpu: l4\r\nprovider: aws\r\n'],
+])('%s', (_, text, wanted) => {
+  const edits = setGpuEdits(text, 'l4', 'aws');
+  expect(edits && applyEdits(text, edits)).toBe(wanted);
+});
+
+test('without a provider only the GPU is written', () => {
+  expect(applyEdits('provider: gcp\n', setGpuEdits('provider: gcp\n', 'l4', null) ?? [])).toBe(
+    'provider: gcp\ngpu: l4\n',
+  );
+});
+
+test.each([
+  ['a list', '- a\n'],
+  ['broken YAML', 'gpu: [\n'],
+  ['a mapping where a value belongs', 'gpu:\n  a: 1\n'],
+])('%s is left alone', (_, text) => {
+  expect(setGpuEdits(text, 'l4', 'aws')).toBeUndefined();
+});

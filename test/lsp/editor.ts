@@ -1,0 +1,225 @@
+import { PassThrough } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import {
+  type CodeAction,
+  CodeActionRequest,
+  type CodeLens,
+  CodeLensRequest,
+  createConnection,
+  createProtocolConnection,
+  type Diagnostic,
+  DidChangeTextDocumentNotification,
+  DidCloseTextDocumentNotification,
+  DidOpenTextDocumentNotification,
+  type DocumentDiagnosticReport,
+  DocumentDiagnosticRequest,
+  type Hover,
+  HoverRequest,
+  InitializedNotification,
+  type InitializeParams,
+  InitializeRequest,
+  type InitializeResult,
+  LogMessageNotification,
+  type Position,
+  type ProtocolConnection,
+  PublishDiagnosticsNotification,
+  type PublishDiagnosticsParams,
+  type Range,
+  RegistrationRequest,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type WorkspaceEdit,
+} from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { ClientOptions } from '../../server/src/lsp/requests.ts';
+import { type Features, type Host, startServer } from '../../server/src/lsp/server.ts';
+
+export const folder = 'file:///work%20space';
+export const configUri = `${folder}/.gpulint.yaml`;
+
+export interface EditorOptions {
+  /** Files that the host can read. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly capabilities?: InitializeParams['capabilities'];
+  readonly options?: ClientOptions;
+  readonly features?: Partial<Features>;
+  readonly host?: Host;
+}
+
+/** An editor that speaks LSP with the real server in this process, over a pair of streams. */
+export interface Editor {
+  readonly connection: ProtocolConnection;
+  readonly initialized: InitializeResult;
+  readonly files: Record<string, string>;
+  /** Lines that the server logged. */
+  readonly log: readonly string[];
+  /** What the server pushed, in order. */
+  readonly pushed: readonly PublishDiagnosticsParams[];
+  /** Names of the refreshes that the server asked for. */
+  readonly refreshes: readonly string[];
+  open(uri: string, text: string, languageId?: string): Promise<void>;
+  /** Sends the change of a range, and keeps the editor's own text in step. */
+  change(uri: string, range: Range, text: string): Promise<void>;
+  close(uri: string): Promise<void>;
+  text(uri: string): string;
+  diagnostics(uri: string): Promise<readonly Diagnostic[]>;
+  report(uri: string, previousResultId?: string): Promise<DocumentDiagnosticReport>;
+  hover(uri: string, position: Position): Promise<Hover | null>;
+  lenses(uri: string): Promise<readonly CodeLens[]>;
+  actions(
+    uri: string,
+    range: Range,
+    only?: string[],
+    diagnostics?: readonly Diagnostic[],
+  ): Promise<readonly CodeAction[]>;
+  /** The text of a document after an edit. */
+  applied(uri: string, edit: WorkspaceEdit | undefined): string;
+  /** Settles when the condition holds; the test's own time limit is what bounds it. */
+  until(condition: () => boolean): Promise<void>;
+}
+
+/** The capabilities of an editor with pull diagnostics, as VS Code has them. */
+export const modern: InitializeParams['capabilities'] = {
+  textDocument: {
+    diagnostic: { dynamicRegistration: true },
+    hover: { contentFormat: ['markdown', 'plaintext'] },
+  },
+  workspace: {
+    diagnostics: { refreshSupport: true },
+    codeLens: { refreshSupport: true },
+    didChangeWatchedFiles: { dynamicRegistration: true },
+    workspaceEdit: { documentChanges: true },
+  },
+};
+
+export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
+  const toServer = new PassThrough();
+  const toClient = new PassThrough();
+  const files: Record<string, string> = { ...setup.files };
+  const host: Host = setup.host ?? { readFile: async (uri) => files[uri] };
+  const serverSide = createConnection(new StreamMessageReader(toServer), new StreamMessageWriter(toClient));
+  startServer(serverSide, host, setup.features ?? {});
+
+  const connection = createProtocolConnection(new StreamMessageReader(toClient), new StreamMessageWriter(toServer));
+  const log: string[] = [];
+  const pushed: PublishDiagnosticsParams[] = [];
+  const refreshes: string[] = [];
+  const documents = new Map<string, TextDocument>();
+  const waiting = new Set<() => void>();
+  const check = () => {
+    for (const wake of waiting) wake();
+  };
+  connection.onNotification(LogMessageNotification.type, ({ message }) => {
+    log.push(message);
+    check();
+  });
+  connection.onNotification(PublishDiagnosticsNotification.type, (params) => {
+    pushed.push(params);
+    check();
+  });
+  connection.onRequest(RegistrationRequest.type, () => undefined);
+  for (const name of ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh']) {
+    connection.onRequest(name, () => {
+      refreshes.push(name);
+      check();
+      return null;
+    });
+  }
+  connection.onUnhandledNotification(check);
+  connection.listen();
+  onTestFinished(() => {
+    connection.dispose();
+    serverSide.dispose();
+  });
+
+  const initialized = await connection.sendRequest(InitializeRequest.type, {
+    processId: null,
+    rootUri: null,
+    workspaceFolders: [{ uri: folder, name: 'work space' }],
+    capabilities: setup.capabilities ?? modern,
+    ...(setup.options && { initializationOptions: setup.options }),
+  });
+  await connection.sendNotification(InitializedNotification.type, {});
+
+  const report = (uri: string, previousResultId?: string) =>
+    connection.sendRequest(DocumentDiagnosticRequest.type, {
+      textDocument: { uri },
+      ...(previousResultId !== undefined && { previousResultId }),
+    });
+
+  return {
+    connection,
+    initialized,
+    files,
+    log,
+    pushed,
+    refreshes,
+    report,
+    async open(uri, text, languageId = 'yaml') {
+      documents.set(uri, TextDocument.create(uri, languageId, 1, text));
+      await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+        textDocument: { uri, languageId, version: 1, text },
+      });
+    },
+    async change(uri, range, text) {
+      const document = documents.get(uri)!;
+      const version = document.version + 1;
+      TextDocument.update(document, [{ range, text }], version);
+      await connection.sendNotification(DidChangeTextDocumentNotification.type, {
+        textDocument: { uri, version },
+        contentChanges: [{ range, text }],
+      });
+    },
+    async close(uri) {
+      documents.delete(uri);
+      await connection.sendNotification(DidCloseTextDocumentNotification.type, { textDocument: { uri } });
+    },
+    text: (uri) => documents.get(uri)!.getText(),
+    async diagnostics(uri) {
+      const answer = await report(uri);
+      if (answer.kind !== 'full') throw new Error('unchanged, though nothing was known before');
+      return answer.items;
+    },
+    hover: (uri, position) => connection.sendRequest(HoverRequest.type, { textDocument: { uri }, position }),
+    async lenses(uri) {
+      return (await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri } })) ?? [];
+    },
+    async actions(uri, range, only, diagnostics = []) {
+      const context = { diagnostics: [...diagnostics], ...(only && { only }) };
+      const params = { textDocument: { uri }, range, context };
+      return ((await connection.sendRequest(CodeActionRequest.type, params)) ?? []) as CodeAction[];
+    },
+    applied(uri, edit) {
+      const document = documents.get(uri)!;
+      const [change] = edit?.documentChanges ?? [];
+      if (change !== undefined && 'edits' in change) {
+        if (change.textDocument.version !== document.version) throw new Error('an edit for another version');
+        return TextDocument.applyEdits(document, change.edits as never);
+      }
+      return TextDocument.applyEdits(document, edit?.changes?.[uri] ?? []);
+    },
+    until(condition) {
+      return new Promise((resolve) => {
+        const wake = () => {
+          if (!condition()) return;
+          waiting.delete(wake);
+          resolve();
+        };
+        waiting.add(wake);
+        wake();
+      });
+    },
+  };
+}
+
+/** Takes the `$0` out of a text and says where it stood. */
+export function withCursor(marked: string): { readonly text: string; readonly position: Position } {
+  const offset = marked.indexOf('$0');
+  if (offset < 0) throw new Error('no $0 in the text');
+  const text = marked.replace('$0', '');
+  return { text, position: TextDocument.create('', '', 0, text).positionAt(offset) };
+}
+
+export function caret(position: Position): Range {
+  return { start: position, end: position };
+}

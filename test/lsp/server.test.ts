@@ -1,0 +1,388 @@
+import { describe, expect, test } from 'vitest';
+import { DiagnosticSeverity, DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
+import { caret, configUri, folder, openEditor, withCursor } from './editor.ts';
+
+const uri = `${folder}/app.yaml`;
+
+/** A pod whose GPU stands in requests only: the API server refuses it. */
+const rejected = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+
+const whole = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        limits:
+          nvidia.com/gpu$0: 1
+`;
+
+const harmless = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n';
+
+describe('diagnostics', () => {
+  test('are given to a client that asks, with rule, page and data', async () => {
+    const editor = await openEditor();
+    expect(editor.initialized.capabilities.diagnosticProvider).toMatchObject({
+      interFileDependencies: true,
+      workspaceDiagnostics: false,
+    });
+    await editor.open(uri, rejected);
+    const [found, ...others] = await editor.diagnostics(uri);
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({
+      severity: DiagnosticSeverity.Error,
+      code: 'gpu-limits-required',
+      source: 'gpulint',
+      data: { rule: 'gpu-limits-required' },
+    });
+    expect(found?.codeDescription?.href).toMatch(/\/docs\/rules\/gpu-limits-required\.md$/);
+    expect(found?.tags).toBeUndefined();
+    expect(editor.pushed).toEqual([]);
+    expect(editor.log).toEqual([]);
+  });
+
+  test('are pushed to a client that cannot ask, and taken back when the file is closed', async () => {
+    const editor = await openEditor({ capabilities: {} });
+    expect(editor.initialized.capabilities.diagnosticProvider).toBeUndefined();
+    await editor.open(uri, rejected);
+    await editor.until(() => editor.pushed.length === 1);
+    expect(editor.pushed[0]).toMatchObject({ uri, version: 1 });
+    expect(editor.pushed[0]?.diagnostics.map(({ code }) => code)).toEqual(['gpu-limits-required']);
+    await editor.close(uri);
+    await editor.until(() => editor.pushed.length === 2);
+    expect(editor.pushed[1]).toEqual({ uri, diagnostics: [] });
+  });
+
+  test('of a fast typist are those of the last version', async () => {
+    const editor = await openEditor({ capabilities: {} });
+    await editor.open(uri, `${harmless}#`);
+    const end = { line: 4, character: 1 };
+    for (const character of rejected.replace(/^/, '\n---\n')) {
+      const text = editor.text(uri);
+      const position = text.endsWith('#') ? end : lastPosition(text);
+      await editor.change(uri, caret(position), character);
+    }
+    const last = 1 + rejected.length + '\n---\n'.length;
+    await editor.until(() => editor.pushed.at(-1)?.version === last);
+    expect(editor.pushed.at(-1)?.diagnostics.map(({ code }) => code)).toEqual(['gpu-limits-required']);
+    const versions = editor.pushed.map(({ version }) => version ?? 0);
+    expect(versions).toEqual([...versions].sort((a, b) => a - b));
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  test('are not sent again while nothing has changed', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    const first = await editor.report(uri);
+    expect(await editor.report(uri, first.resultId)).toEqual({ kind: 'unchanged', resultId: first.resultId });
+    await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n');
+    expect(await editor.report(uri, first.resultId)).toMatchObject({ kind: 'full' });
+  });
+
+  test('are none for files that ask for no accelerator, and for languages that are not ours', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, harmless);
+    expect(await editor.diagnostics(uri)).toEqual([]);
+    expect(await editor.lenses(uri)).toEqual([]);
+    const compose = `${folder}/compose.yaml`;
+    await editor.open(compose, rejected, 'dockercompose');
+    expect(await editor.diagnostics(compose)).toEqual([]);
+    expect(await editor.lenses(compose)).toEqual([]);
+    expect(await editor.diagnostics(`${folder}/never-opened.yaml`)).toEqual([]);
+  });
+
+  test.each([
+    ['helm', 'file:///a/templates/pod.yaml'],
+    ['yaml.kubernetes', 'untitled:Untitled-1'],
+    ['yaml', 'vscode-vfs://github/a/b/pod.yaml'],
+  ])('are given for language %s at %s', async (language, address) => {
+    const editor = await openEditor();
+    await editor.open(address, rejected, language);
+    expect(await editor.diagnostics(address)).toHaveLength(1);
+  });
+
+  test('are given for JSON', async () => {
+    const editor = await openEditor();
+    const container = { name: 'a', image: 'busybox:1.36', resources: { requests: { 'nvidia.com/gpu': 1 } } };
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [container] } };
+    await editor.open(`${folder}/pod.json`, JSON.stringify(pod), 'json');
+    expect((await editor.diagnostics(`${folder}/pod.json`)).map(({ code }) => code)).toEqual(['gpu-limits-required']);
+  });
+
+  test('tell a YAML error at its place, and the other documents still count', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`);
+    const codes = (await editor.diagnostics(uri)).map(({ code }) => code);
+    expect(codes).toContain('gpu-limits-required');
+    expect(codes.filter((code) => code === 'yaml-syntax')).toHaveLength(1);
+  });
+
+  test('stand at the right column behind emoji, and in files with CRLF', async () => {
+    const editor = await openEditor();
+    const text = `# 🚀🚀\n${rejected}`.replace(/\n/g, '\r\n').replace('name: trainer', 'name: "🚀"');
+    await editor.open(uri, text);
+    const [found] = await editor.diagnostics(uri);
+    const line = text.split('\r\n')[found?.range.start.line ?? -1];
+    const { start, end } = found!.range;
+    expect(line?.slice(start.character, end.line === start.line ? end.character : undefined)).toMatch(
+      /requests|nvidia\.com\/gpu/,
+    );
+  });
+});
+
+describe('code actions', () => {
+  test('apply to the right text', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    const diagnostics = await editor.diagnostics(uri);
+    const actions = await editor.actions(uri, diagnostics[0]!.range, ['quickfix'], diagnostics);
+    const fix = actions.find(({ isPreferred }) => isPreferred);
+    expect(fix?.diagnostics?.map(({ code }) => code)).toEqual(['gpu-limits-required']);
+    const fixed = editor.applied(uri, fix?.edit);
+    expect(fixed).toContain('        limits:\n          nvidia.com/gpu: 1\n');
+    await editor.close(uri);
+    await editor.open(uri, fixed);
+    expect(await editor.diagnostics(uri)).toEqual([]);
+  });
+
+  test('keep CRLF and count columns right behind emoji, typed in small steps', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
+    await editor.change(uri, caret({ line: 0, character: 0 }), '# 🚀 ');
+    await editor.change(uri, caret({ line: 0, character: 5 }), 'é\r\n');
+    const diagnostics = await editor.diagnostics(uri);
+    const [fix] = await editor.actions(uri, diagnostics[0]!.range, ['quickfix'], diagnostics);
+    const fixed = editor.applied(uri, fix?.edit);
+    expect(fixed.replace(/\r\n/g, '')).not.toMatch(/[\r\n]/);
+    expect(fixed).toContain('limits:\r\n');
+  });
+
+  test('are found by rule and place even where the range is elsewhere', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    const diagnostics = await editor.diagnostics(uri);
+    const top = caret({ line: 0, character: 0 });
+    expect(await editor.actions(uri, top, ['quickfix'])).toEqual([]);
+    expect(await editor.actions(uri, top, ['quickfix'], diagnostics)).not.toEqual([]);
+    const foreign = diagnostics.map((one) => ({ ...one, data: { other: true } }));
+    expect(await editor.actions(uri, top, ['quickfix'], foreign)).toEqual([]);
+  });
+
+  test('fix all safe problems at once', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, `${rejected}---\n${rejected}`);
+    const top = caret({ line: 0, character: 0 });
+    const actions = await editor.actions(uri, top, ['source.fixAll']);
+    expect(actions.map(({ kind }) => kind)).toEqual(['source.fixAll.gpulint']);
+    const fixed = editor.applied(uri, actions[0]?.edit);
+    expect(fixed.match(/limits:/g)).toHaveLength(2);
+  });
+
+  test('are plain edits where the client has no versioned edits', async () => {
+    const editor = await openEditor({ capabilities: { textDocument: { diagnostic: {} } } });
+    await editor.open(uri, rejected);
+    const diagnostics = await editor.diagnostics(uri);
+    const [fix] = await editor.actions(uri, diagnostics[0]!.range, ['quickfix'], diagnostics);
+    expect(Object.keys(fix?.edit?.changes ?? {})).toEqual([uri]);
+  });
+
+  test('offer every slice of a known GPU to editors without a picker', async () => {
+    const editor = await openEditor();
+    const { text, position } = withCursor(whole);
+    await editor.open(uri, text);
+    const actions = await editor.actions(uri, caret(position), ['refactor']);
+    expect(actions.map(({ title }) => title.replace(/ \(.*/, ''))).toEqual([
+      'Rewrite to MIG slice 1g.10gb',
+      'Rewrite to MIG slice 1g.20gb',
+      'Rewrite to MIG slice 2g.20gb',
+      'Rewrite to MIG slice 3g.40gb',
+      'Rewrite to MIG slice 4g.40gb',
+      'Rewrite to MIG slice 7g.80gb',
+    ]);
+    expect(editor.applied(uri, actions[0]?.edit)).toBe(text.replace('nvidia.com/gpu:', 'nvidia.com/mig-1g.10gb:'));
+  });
+});
+
+describe('hover and lens', () => {
+  test('show what a workload costs', async () => {
+    const editor = await openEditor();
+    const { text, position } = withCursor(whole);
+    await editor.open(uri, text);
+    const hover = await editor.hover(uri, position);
+    expect(hover?.contents).toMatchObject({
+      kind: 'markdown',
+      value: expect.stringMatching(/^\*\*1 × A100 80GB SXM · \$/),
+    });
+    expect(hover?.range?.start).toEqual({ line: position.line, character: 10 });
+    const [lens] = await editor.lenses(uri);
+    expect(lens?.range.start).toEqual({ line: 0, character: 0 });
+    expect(lens?.command).toEqual({ title: expect.stringMatching(/^1 × A100 80GB SXM · \$/), command: '' });
+    expect(await editor.hover(uri, { line: 0, character: 2 })).toBeNull();
+  });
+
+  test('are plain text for a client without Markdown', async () => {
+    const editor = await openEditor({ capabilities: {} });
+    const { text, position } = withCursor(whole);
+    await editor.open(uri, text);
+    expect((await editor.hover(uri, position))?.contents).toMatchObject({ kind: 'plaintext' });
+  });
+
+  test('of our own client can be clicked', async () => {
+    const editor = await openEditor({ options: { picker: true } });
+    await editor.open(uri, rejected);
+    const [lens] = await editor.lenses(uri);
+    expect(lens?.command).toMatchObject({
+      title: '1 GPU · price needs a GPU · Set…',
+      command: 'gpulint.setGpu',
+      arguments: [{ uri }],
+    });
+  });
+});
+
+describe('the config', () => {
+  test('of the workspace folder counts, and a change refreshes what is shown', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    await editor.open(uri, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+    editor.files[configUri] = 'gpu: l4\nrules:\n  gpu-limits-required: off\n';
+    const before = await editor.report(uri);
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: configUri, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('diagnostic')).length === 2);
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('codeLens')).length === 2);
+    expect(await editor.report(uri, before.resultId)).toMatchObject({ kind: 'full', items: [] });
+  });
+
+  test('counts as it stands in the editor, saved or not, and as on disk when it is closed', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    await editor.open(uri, rejected);
+    // A client may write the same address in another way.
+    const shown = configUri.replace('%20', ' ');
+    await editor.open(shown, 'gpu: t4\n');
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4 · \$/);
+    await editor.close(shown);
+    await editor.until(() => editor.refreshes.length > 2);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+  });
+
+  test('has its own problems', async () => {
+    const editor = await openEditor();
+    await editor.open(configUri, 'gpu: h100-80gb-sxm\nprovder: aws\n');
+    const [problem, ...others] = await editor.diagnostics(configUri);
+    expect(others).toEqual([]);
+    expect(problem?.message).toContain("did you mean 'provider'");
+    expect(problem?.range).toEqual({ start: { line: 1, character: 0 }, end: { line: 1, character: 7 } });
+  });
+
+  test('does not count for files outside its folder', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    const elsewhere = 'file:///work%20space-2/app.yaml';
+    await editor.open(elsewhere, rejected);
+    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU · Set…');
+  });
+
+  test('that cannot be read is told in the log, and the defaults hold', async () => {
+    const host = { readFile: () => Promise.reject(new Error('disk on fire')) };
+    const editor = await openEditor({ host });
+    await editor.open(uri, rejected);
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+    await editor.until(() => editor.log.length > 0);
+    expect(editor.log[0]).toContain('disk on fire');
+  });
+
+  test('changes reach a client that is pushed to', async () => {
+    const editor = await openEditor({ capabilities: {} });
+    await editor.open(uri, rejected);
+    await editor.until(() => editor.pushed.some((one) => one.uri === uri));
+    await editor.open(configUri, 'rules:\n  gpu-limits-required: off\n');
+    const last = () => editor.pushed.filter((one) => one.uri === uri).at(-1);
+    await editor.until(() => last()?.diagnostics.length === 0);
+    expect(last()?.version).toBe(1);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('in a handler is a line in the log; the server goes on', async () => {
+    const editor = await openEditor({
+      features: {
+        hover: () => {
+          throw new Error('boom');
+        },
+      },
+    });
+    await editor.open(uri, rejected);
+    expect(await editor.hover(uri, { line: 10, character: 12 })).toBeNull();
+    await editor.until(() => editor.log.length > 0);
+    expect(editor.log[0]).toMatch(/^hover failed: Error: boom/);
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+  });
+
+  test('positions outside the text, unknown files and unknown methods harm nothing', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    expect(await editor.hover(uri, { line: 9999, character: 9999 })).toBeNull();
+    expect(await editor.hover(`${uri}.none`, { line: 0, character: 0 })).toBeNull();
+    await expect(editor.connection.sendRequest('gpulint/nothing', {})).rejects.toMatchObject({ code: -32601 });
+    await editor.change(uri, { start: { line: 50, character: 2 }, end: { line: 90, character: 2 } }, '# end');
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+  });
+
+  test('a request that is cancelled at once is answered as cancelled', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    const { CancellationTokenSource } = await import('vscode-languageserver/node');
+    const source = new CancellationTokenSource();
+    const answer = editor.connection.sendRequest(
+      'textDocument/hover',
+      { textDocument: { uri }, position: { line: 0, character: 0 } },
+      source.token,
+    );
+    source.cancel();
+    await expect(answer).rejects.toMatchObject({ code: -32800 });
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+  });
+
+  test('an answer about a version that is gone is not given', async () => {
+    let release: (text: string | undefined) => void = () => undefined;
+    const host = {
+      readFile: () =>
+        new Promise<string | undefined>((resolve) => {
+          release = resolve;
+        }),
+    };
+    const editor = await openEditor({ host });
+    await editor.open(uri, rejected);
+    const hover = editor.hover(uri, { line: 10, character: 12 });
+    const outcome = hover.then(
+      () => 'answered',
+      (error) => error.code,
+    );
+    await editor.change(uri, caret({ line: 0, character: 0 }), '# new\n');
+    await editor.connection.sendRequest('gpulint/gpus', {});
+    release(undefined);
+    expect(await outcome).toBe(-32801);
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+  });
+});
+
+function lastPosition(text: string) {
+  const lines = text.split('\n');
+  return { line: lines.length - 1, character: lines.at(-1)!.length };
+}
