@@ -3,10 +3,10 @@ import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { type FileContent, type InputFile, standardInput } from './files.ts';
-import { type AppliedFix, applySafeFixes, writeAtomically } from './fix.ts';
+import { applySafeFixes, writeAtomically } from './fix.ts';
 import { toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
-import { shownPath } from './reports/text.ts';
+import { describeWorkloads, shownPath, type WorkloadText } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason } from './usage-error.ts';
 
@@ -15,15 +15,17 @@ export type Outcome = 'checked' | 'unreadable' | 'unwritten' | 'broken';
 
 export interface CheckedFile {
   readonly file: ReportFile;
+  /** Its workloads in words, for the text report. */
+  readonly workloads: readonly WorkloadText[];
   readonly outcome: Outcome;
 }
 
 /** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
 export function checkFile(analysis: Analysis, input: InputFile, content: FileContent, fix: boolean): CheckedFile {
   if (content.kind === 'unreadable') {
-    return { file: reportSkipped(input, `cannot be read: ${content.reason}`), outcome: 'unreadable' };
+    return skipped(input, `cannot be read: ${content.reason}`, 'unreadable');
   }
-  if (content.kind === 'skipped') return { file: reportSkipped(input, content.reason), outcome: 'checked' };
+  if (content.kind === 'skipped') return skipped(input, content.reason, 'checked');
   const uri =
     input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
   try {
@@ -31,7 +33,7 @@ export function checkFile(analysis: Analysis, input: InputFile, content: FileCon
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     warn(`failed on ${shownName(input)}, which is a bug: ${reason}`);
-    return { file: reportSkipped(input, `gpulint failed on it: ${reason}`), outcome: 'broken' };
+    return skipped(input, `gpulint failed on it: ${reason}`, 'broken');
   } finally {
     analysis.removeFile(uri);
   }
@@ -57,8 +59,9 @@ function checkText(
       ...placeOf(input),
       ...toReportFile(input.path, file),
       ...(problem === null ? {} : { parse: 'error', problem }),
-      ...(fixed.applied.length === 0 || !written ? {} : { fixed: fixed.applied.map((applied: AppliedFix) => applied) }),
+      ...(fixed.applied.length === 0 || !written ? {} : { fixed: [...fixed.applied] }),
     },
+    workloads: describeWorkloads(file),
     outcome: written ? 'checked' : 'unwritten',
   };
 }
@@ -73,8 +76,12 @@ function write(file: string, bom: boolean, { text }: FileAnalysis): boolean {
   }
 }
 
-function reportSkipped(input: InputFile, problem: string): ReportFile {
-  return { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] };
+function skipped(input: InputFile, problem: string, outcome: Outcome): CheckedFile {
+  return {
+    file: { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] },
+    workloads: [],
+    outcome,
+  };
 }
 
 function placeOf({ path: shown, folder }: InputFile): Pick<ReportFile, 'path' | 'folder'> {

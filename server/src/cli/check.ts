@@ -1,11 +1,10 @@
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
 import type { Severity } from '../rules/rule.ts';
-import { checkFile, type Outcome } from './check-file.ts';
+import { type CheckedFile, checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
 import { configFor, type LoadedConfig } from './project-config.ts';
 import { renderJson, summarise } from './reports/json.ts';
-import type { ReportFile } from './reports/report-schema.ts';
 import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { colourStyle, plainStyle, printable, wantsColour } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -27,7 +26,7 @@ export interface CheckOptions {
  * @throws UsageError when nothing could be read.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
-  const results: { readonly file: ReportFile; readonly outcome: Outcome }[] = [];
+  const results: CheckedFile[] = [];
   for (const { config, inputs } of await collectInputs(paths, options)) {
     const analysis = new Analysis();
     analysis.setConfig(config.config);
@@ -42,7 +41,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
 
   const files = results.map(({ file }) => file);
   if (options.format === 'json') for (const piece of renderJson(files)) process.stdout.write(piece);
-  else writeText(paths, files, textOptions(options));
+  else writeText(paths, results, textOptions(options));
 
   if (results.some(({ outcome }) => outcome === 'unwritten' || outcome === 'broken')) return 2;
   const { failOn } = options;
@@ -68,6 +67,7 @@ async function collectInputs(paths: readonly string[], options: CheckOptions): P
 }
 
 async function fromPath(given: string, options: CheckOptions): Promise<InputGroup> {
+  if (given === '') throw new UsageError("'' is no path: name a file or a folder");
   const config = configFor(given, options.config);
   return { config, inputs: await findFiles(given, { patterns: config.config.ignore, base: config.base }) };
 }
@@ -78,9 +78,10 @@ function fromStandardInput({ fix, stdinFilename, config }: CheckOptions): InputG
   return { config: configFor(stdinFilename ?? '.', config), inputs: [input] };
 }
 
-function writeText(paths: readonly string[], files: readonly ReportFile[], options: TextOptions): void {
-  for (const file of files) process.stdout.write(renderFile(file, options));
+function writeText(paths: readonly string[], results: readonly CheckedFile[], options: TextOptions): void {
+  for (const { file, workloads } of results) process.stdout.write(renderFile(file, workloads, options));
   if (options.quiet) return;
+  const files = results.map(({ file }) => file);
   if (files.length > 0) process.stdout.write(renderSummary(summarise(files), files, options));
   else process.stdout.write(`no YAML or JSON files in ${paths.map(printable).join(', ')}\n`);
 }

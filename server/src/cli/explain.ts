@@ -9,7 +9,7 @@ import { UsageError } from './usage-error.ts';
  * @throws UsageError for an id that no rule has.
  */
 export function explain(id: string): void {
-  const page = rulePages.get(id);
+  const page = rulePages.get(id)?.replace(generatedNote, '');
   if (page === undefined) {
     throw new UsageError(
       `no rule '${id}'${didYouMean(nearest(id, rulePages.keys())) || "; 'gpulint rules' lists them"}`,
@@ -28,8 +28,14 @@ export function listRules(): void {
   }
 }
 
+/** What the pages tell whoever would edit them. */
+const generatedNote = /^<!--.*?-->\n/s;
+
 /** The first sentence below a page's heading. */
 function descriptionOf(page: string): string {
-  const line = page.split('\n').find((text) => text.trim() !== '' && !text.startsWith('#'));
+  const line = page
+    .replace(generatedNote, '')
+    .split('\n')
+    .find((text) => text.trim() !== '' && !text.startsWith('#'));
   return line?.trim() ?? '';
 }

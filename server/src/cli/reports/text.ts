@@ -1,8 +1,13 @@
-import { gpus } from '../../catalog/index.ts';
-import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import type { FileAnalysis } from '../../analysis.ts';
+import { formatHourly, plural } from '../../cost/format.ts';
+import type { Range } from '../../cost/types.ts';
+import { costWords } from '../../features/code-lens.ts';
+import { acceleratedWorkloads, describeAccelerators, describeWorkload } from '../../features/gpu-words.ts';
 import type { Severity } from '../../rules/rule.ts';
+import { spanOf } from '../../yaml/cursor.ts';
 import { printable, type Style } from '../terminal.ts';
-import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
+import { lineStartsOf, positionAt } from './position.ts';
+import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
 export interface TextOptions {
   readonly style: Style;
@@ -21,8 +26,31 @@ export function isAtLeast(severity: Severity, limit: Severity): boolean {
   return severities.indexOf(severity) <= severities.indexOf(limit);
 }
 
+/** A workload as the text report shows it, in the words that the editor uses. */
+export interface WorkloadText {
+  readonly line: number;
+  readonly column: number;
+  readonly name: string;
+  readonly accelerators: string;
+  readonly cost: string;
+}
+
+/** The workloads of a file that ask for accelerators and run by themselves. */
+export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
+  const lineStarts = lineStartsOf(file.text);
+  return acceleratedWorkloads(file).map(({ workload, document }) => {
+    const result = document.costOf(workload);
+    return {
+      ...positionAt(lineStarts, document.base + spanOf(workload.manifest.root).start),
+      name: printable(describeWorkload(workload)),
+      accelerators: printable(describeAccelerators(workload)),
+      cost: printable(result.problem ?? costWords(workload, result)),
+    };
+  });
+}
+
 /** The lines about one file; empty where there is nothing to say. */
-export function renderFile(file: ReportFile, options: TextOptions): string {
+export function renderFile(file: ReportFile, workloads: readonly WorkloadText[], options: TextOptions): string {
   const { style, headings, quiet } = options;
   const name = printable(shownPath(file));
   const blocks: Block[] = [];
@@ -35,7 +63,7 @@ export function renderFile(file: ReportFile, options: TextOptions): string {
   }
   const note = noteOf(file);
   if (note !== null) blocks.push({ line: 0, column: 0, lines: [note] });
-  if (!quiet) blocks.push(...workloadBlocks(file.workloads, style));
+  if (!quiet) blocks.push(...workloadBlocks(workloads, style));
   const shown = file.findings.filter(({ severity }) => isAtLeast(severity, options.atLeast));
   blocks.push(...shown.map((finding) => findingBlock(finding, style)));
   if (blocks.length === 0) return '';
@@ -58,7 +86,7 @@ export function renderSummary(
   { style, atLeast }: TextOptions,
 ): string {
   const seen = [plural(summary.files, 'file'), plural(summary.workloads, 'workload')];
-  if (summary.gpus.max > 0) seen.push(plural(summary.gpus, 'GPU'));
+  if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), 'GPU'));
   if (summary.hourly.max > 0) seen.push(formatHourly(summary.hourly));
   const found = severities
     .filter((severity) => summary.findings[severity] > 0)
@@ -72,6 +100,11 @@ export function renderSummary(
     .filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
   return `${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
+}
+
+/** To a tenth: shares of many cards add up to figures that nobody needs. */
+function rounded({ min, max }: Range): Range {
+  return { min: Math.round(min * 10) / 10, max: Math.round(max * 10) / 10 };
 }
 
 /** The path from where the command was started. */
@@ -101,42 +134,14 @@ function noteOf({ parse, problem, workloads, findings }: ReportFile): string | n
   return told || (workloads.length === 0 && findings.length === 0) ? null : `${pad('note')}  ${printable(problem)}`;
 }
 
-function workloadBlocks(workloads: readonly ReportWorkload[], style: Style): readonly Block[] {
-  const rows = workloads.map((workload) => {
-    const { kind, name, cost, costProblem, role } = workload;
-    const idle = cost !== null && role === 'serving' && cost.idleHourly > 0;
-    return [
-      printable(name === null ? kind : `${kind}/${name}`),
-      acceleratorText(workload),
-      cost === null ? (costProblem ?? '') : formatHourly(cost.hourly),
-      idle ? `idle ${formatMonthly(cost.idleHourly)}` : '',
-    ];
-  });
-  const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => (row[column] ?? '').length)));
-  return rows.map((row, index) => {
-    const { line, column } = workloads[index] ?? { line: 1, column: 1 };
-    const [name = '', ...rest] = row.map((cell, at) => cell.padEnd(widths[at] ?? 0));
-    return { line, column, lines: [`${style.bold(name)}  ${rest.join('  ')}`.trimEnd()] };
-  });
-}
-
-/** `1–3 × H100 80GB SXM`, `2 × nvidia.com/mig-1g.10gb`: what runs, by what people call it. */
-function acceleratorText({ podSets }: ReportWorkload): string {
-  const counts = new Map<string, { min: number | null; max: number | null }>();
-  for (const { pods, accelerators } of podSets) {
-    for (const { resource, perPod, devices, model } of accelerators) {
-      if (perPod === 0) continue;
-      const whole = perPod === devices;
-      const label = (whole && model !== null ? gpus.get(model)?.name : undefined) ?? resource;
-      const before = counts.get(label) ?? { min: 0, max: 0 };
-      counts.set(label, { min: plus(before.min, perPod, pods.min), max: plus(before.max, perPod, pods.max) });
-    }
-  }
-  return printable([...counts].map(([label, count]) => `${formatCount(count)} × ${label}`).join(' + '));
-}
-
-function plus(before: number | null, perPod: number | null, pods: number | null): number | null {
-  return before === null || perPod === null || pods === null ? null : before + perPod * pods;
+function workloadBlocks(workloads: readonly WorkloadText[], style: Style): readonly Block[] {
+  const nameWidth = Math.max(0, ...workloads.map(({ name }) => name.length));
+  const acceleratorsWidth = Math.max(0, ...workloads.map(({ accelerators }) => accelerators.length));
+  return workloads.map(({ line, column, name, accelerators, cost }) => ({
+    line,
+    column,
+    lines: [`${style.bold(name.padEnd(nameWidth))}  ${accelerators.padEnd(acceleratorsWidth)}  ${cost}`],
+  }));
 }
 
 function findingBlock({ severity, message, rule, range, fixes }: ReportFinding, style: Style): Block {
