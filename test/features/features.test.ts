@@ -44,9 +44,12 @@ describe('code actions', () => {
   test('of a kind that is not wanted are not made', () => {
     const { text, offset } = takeCursor(`apiVersion: v1
 kind: Pod
+metadata:
+  name: one
 spec:
   containers:
     - name: main
+      image: busybox:1.36
       resources:
         requests:
           nvidia.com/gpu$0: 1

@@ -374,6 +374,8 @@ describe('what goes wrong', () => {
       () => 'answered',
       (error) => error.code,
     );
+    // What is answered later was worked on later: after these, the server waits for the config, then has the change.
+    await editor.connection.sendRequest('gpulint/gpus', {});
     await editor.change(uri, caret({ line: 0, character: 0 }), '# new\n');
     await editor.connection.sendRequest('gpulint/gpus', {});
     release(undefined);

@@ -73,7 +73,8 @@ export function sliceFix({ document, request, container }: Sliceable, profile: M
 /** `10 GB, 1/7 of the card, $0.98/h`. */
 export function describeSlice({ profile, share, hourly }: MigOption): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
-  return [`${profile.memoryGiB} GB`, `${formatShare(share)} of the card`, ...price].join(', ');
+  const part = share === 1 ? 'the whole card' : `${formatShare(share)} of the card`;
+  return [`${profile.memoryGiB} GB`, part, ...price].join(', ');
 }
 
 /** GPUs that can be cut into slices. */

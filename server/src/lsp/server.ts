@@ -49,7 +49,13 @@ export interface Session {
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
 export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
   const features: Features = { hover, codeLenses, codeActions, summarize, ...replaced };
-  const log: Log = (line) => connection.console.error(line);
+  const log: Log = (line) => {
+    try {
+      connection.console.error(line);
+    } catch {
+      // The client is gone, and nobody is left to be told.
+    }
+  };
   const documents = new TextDocuments(TextDocument);
   const crashes = new Set<string>();
   let params: InitializeParams | undefined;

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type CostsResult,
+  type EditResult,
+  type GpusResult,
+  type MigChoicesResult,
+  methods,
+  type SummaryParams,
+} from '../../server/src/lsp/requests.ts';
+import { caret, configUri, type Editor, folder, openEditor, withCursor } from './editor.ts';
+
+const uri = `${folder}/app.yaml`;
+const ours = { options: { picker: true, summary: true } };
+
+const pod = (selector = '') => `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:${selector}
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        limits:
+          nvidia.com/gpu$0: 2
+`;
+const a100 = '\n  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB';
+
+describe('rewriting to a MIG slice', () => {
+  test('opens a picker, whose choice becomes a versioned edit', async () => {
+    const editor = await openEditor(ours);
+    const { text, position } = withCursor(pod(a100));
+    await editor.open(uri, text);
+    const [action, ...others] = await editor.actions(uri, caret(position), ['refactor.rewrite']);
+    expect(others).toEqual([]);
+    expect(action).toMatchObject({
+      title: 'Rewrite to a MIG slice…',
+      command: { command: 'gpulint.rewriteToMig', arguments: [{ uri, range: { start: { line: position.line } } }] },
+    });
+    expect(action?.edit).toBeUndefined();
+
+    const choices = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, { uri, position });
+    expect(choices.gpu).toEqual({ id: 'a100-80gb-sxm', name: 'A100 80GB SXM' });
+    expect(choices.profiles[0]).toEqual({
+      profile: '1g.10gb',
+      description: expect.stringMatching(/^10 GB, 1\/7 of the card, \$[\d.]+–\$[\d.]+\/h$/),
+    });
+
+    const answer = await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb');
+    const after = editor.applied(uri, 'edit' in answer ? answer.edit : undefined);
+    expect(after).toBe(text.replace('nvidia.com/gpu: 2', 'nvidia.com/mig-1g.10gb: 1'));
+  });
+
+  test('asks for the GPU where it is not told', async () => {
+    const editor = await openEditor(ours);
+    const { text, position } = withCursor(pod());
+    await editor.open(uri, text);
+    const first = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, { uri, position });
+    expect(first).toMatchObject({ gpu: null, profiles: [] });
+    expect(first.gpus.map(({ id }) => id)).toEqual(expect.arrayContaining(['a100-80gb-sxm', 'h100-80gb-sxm']));
+    expect(first.gpus.map(({ id }) => id)).not.toContain('t4');
+    const params = { uri, position, gpu: 'h100-80gb-sxm' };
+    const second = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, params);
+    expect(second.profiles.map(({ profile }) => profile)).toContain('3g.40gb');
+  });
+
+  test('of a place that has moved away is refused', async () => {
+    const editor = await openEditor(ours);
+    const { text, position } = withCursor(pod(a100));
+    await editor.open(uri, text);
+    await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n# b\n# c\n');
+    expect(await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb')).toEqual({
+      problem: 'There is no whole-GPU request here any more.',
+    });
+    const there = { line: position.line + 3, character: position.character };
+    expect(await rewrite(editor, there, 'a100-80gb-sxm', '9g.99gb')).toHaveProperty('problem');
+    expect(await rewrite(editor, there, 'no-such-gpu', '1g.10gb')).toHaveProperty('problem');
+  });
+});
+
+describe('setting the GPU', () => {
+  const set = (editor: Editor, where = uri) =>
+    editor.connection.sendRequest<EditResult>(methods.setGpu, { uri: where, gpu: 'l4', provider: 'gcp' });
+
+  test('creates the config', async () => {
+    const editor = await openEditor(ours);
+    expect(await set(editor)).toEqual({
+      file: configUri,
+      edit: {
+        documentChanges: [
+          { kind: 'create', uri: configUri, options: { ignoreIfExists: true } },
+          {
+            textDocument: { uri: configUri, version: null },
+            edits: [
+              {
+                range: { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } },
+                newText: 'gpu: l4\nprovider: gcp\n',
+              },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  test('keeps what stands in the config, as the editor shows it', async () => {
+    const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: t4\n' } });
+    await editor.open(configUri, '# ours\ngpu: a10g # old\nrules: {}\n');
+    const answer = await set(editor);
+    expect(editor.applied(configUri, 'edit' in answer ? answer.edit : undefined)).toBe(
+      '# ours\ngpu: l4 # old\nrules: {}\nprovider: gcp\n',
+    );
+  });
+
+  test('is refused where there is no folder, and where the config is broken', async () => {
+    const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
+    expect(await set(editor, 'untitled:Untitled-1')).toEqual({ problem: expect.stringContaining('Open a folder') });
+    expect(await set(editor)).toEqual({ problem: expect.stringContaining('mistakes') });
+  });
+
+  test('offers every GPU with its providers', async () => {
+    const editor = await openEditor(ours);
+    const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, {});
+    const l4 = gpus.find(({ id }) => id === 'l4');
+    expect(l4?.description).toMatch(/^24 GB · \$[\d.]+–\$[\d.]+\/h$/);
+    expect(l4?.providers.map(({ name }) => name)).toEqual(expect.arrayContaining(['AWS', 'Google Cloud']));
+  });
+});
+
+describe('the status bar', () => {
+  test('is told of a file that asks for GPUs, and once more when that changes', async () => {
+    const editor = await openEditor(ours);
+    const told: SummaryParams[] = [];
+    const next = listen(editor, told);
+    await editor.open(uri, withCursor(pod(a100)).text);
+    await next(1);
+    expect(told[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^2 GPUs \$/) } });
+    await editor.change(uri, { start: { line: 12, character: 26 }, end: { line: 12, character: 27 } }, '4');
+    await next(2);
+    expect(told[1]?.summary?.text).toMatch(/^4 GPUs \$/);
+    await editor.open(configUri, 'gpu: t4\n');
+    await editor.open(`${folder}/b.yaml`, 'a: 1\n');
+    await next(4);
+    expect(told.slice(2).map(({ summary }) => summary)).toEqual([null, null]);
+  });
+
+  test('lists the workloads of a file', async () => {
+    const editor = await openEditor(ours);
+    const text = withCursor(pod()).text;
+    await editor.open(uri, `${text}---\n${text.replace('trainer', 'other')}`);
+    const costs = await editor.connection.sendRequest<CostsResult>(methods.costs, { uri });
+    expect(costs.map(({ label, position }) => [label, position])).toEqual([
+      ['Pod/trainer', { line: 1, character: 0 }],
+      ['Pod/other', { line: 13, character: 0 }],
+    ]);
+    expect(costs[0]?.description).toBe('2 GPUs · price needs a GPU');
+  });
+});
+
+function rewrite(editor: Editor, position: { line: number; character: number }, gpu: string, profile: string) {
+  return editor.connection.sendRequest<EditResult>(methods.rewriteToMig, { uri, position, gpu, profile });
+}
+
+/** Collects summaries; the answer waits for so many of them. */
+function listen(editor: Editor, told: SummaryParams[]): (count: number) => Promise<void> {
+  let wake: () => void = () => undefined;
+  editor.connection.onNotification(methods.summary, (params: SummaryParams) => {
+    told.push(params);
+    wake();
+  });
+  return (count) =>
+    new Promise((resolve) => {
+      wake = () => {
+        if (told.length >= count) resolve();
+      };
+      wake();
+    });
+}

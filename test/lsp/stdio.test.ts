@@ -1,0 +1,110 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { buildSync } from 'esbuild';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import {
+  CodeLensRequest,
+  createProtocolConnection,
+  DidOpenTextDocumentNotification,
+  ExitNotification,
+  InitializedNotification,
+  InitializeRequest,
+  ShutdownRequest,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-languageserver/node';
+
+// Bundled from the sources, so that a stale dist/ cannot pass for them.
+const temp = mkdtempSync(path.join(tmpdir(), 'gpulint-lsp-'));
+const program = path.join(temp, 'server.js');
+buildSync({
+  entryPoints: ['server/src/lsp/main.ts'],
+  outfile: program,
+  bundle: true,
+  platform: 'node',
+  format: 'cjs',
+  target: 'node18',
+});
+afterAll(() => rmSync(temp, { recursive: true, force: true }));
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: a
+spec:
+  containers:
+    - name: a
+      image: busybox:1.36
+      resources: { limits: { nvidia.com/gpu: 1 } }
+`;
+
+test('a process serves over standard input and output, reads the config from disk, and ends when told', async () => {
+  const { child, connection, ended } = start();
+  writeFileSync(path.join(temp, '.gpulint.yaml'), 'gpu: l4\n');
+  await initialize(connection);
+  const uri = pathToFileURL(path.join(temp, 'pod.yaml')).href;
+  await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+    textDocument: { uri, languageId: 'yaml', version: 1, text: pod },
+  });
+  const lenses = await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri } });
+  expect(lenses?.[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+  await connection.sendRequest(ShutdownRequest.type);
+  await connection.sendNotification(ExitNotification.type);
+  expect(await ended).toBe(0);
+  expect(child.killed).toBe(false);
+});
+
+test('garbage on the wire does not end it', async () => {
+  const { child, connection, ended } = start();
+  const raw = (content: string) => child.stdin.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
+  await initialize(connection);
+  raw('this is no JSON');
+  raw('{"jsonrpc":"2.0"}');
+  raw('[]');
+  raw('null');
+  raw('{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":5}}}');
+  raw('{"jsonrpc":"2.0","method":"textDocument/didChange","params":null}');
+  raw(
+    '{"jsonrpc":"2.0","id":900,"method":"textDocument/hover","params":{"textDocument":{"uri":"file:///x"},"position":null}}',
+  );
+  raw('{"jsonrpc":"2.0","id":901,"method":"gpulint/migChoices","params":{}}');
+  raw('{"jsonrpc":"2.0","id":902,"method":"gpulint/setGpu"}');
+  const uri = 'file:///somewhere/pod.yaml';
+  await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+    textDocument: { uri, languageId: 'yaml', version: 1, text: pod },
+  });
+  const lenses = await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri } });
+  expect(lenses).toHaveLength(1);
+  child.stdin.end();
+  // Without a shutdown the status says so.
+  expect(await ended).toBe(1);
+});
+
+function start() {
+  const child = spawn(process.execPath, [program, '--stdio']);
+  const connection = createProtocolConnection(
+    new StreamMessageReader(child.stdout),
+    new StreamMessageWriter(child.stdin),
+  );
+  // An answer to a request that this connection did not send is what the garbage gets.
+  connection.onError(() => undefined);
+  connection.listen();
+  onTestFinished(() => {
+    connection.dispose();
+    child.kill();
+  });
+  const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
+  return { child: child as ChildProcessWithoutNullStreams, connection, ended };
+}
+
+async function initialize(connection: ReturnType<typeof start>['connection']): Promise<void> {
+  await connection.sendRequest(InitializeRequest.type, {
+    processId: process.pid,
+    rootUri: pathToFileURL(temp).href,
+    capabilities: {},
+  });
+  await connection.sendNotification(InitializedNotification.type, {});
+}
