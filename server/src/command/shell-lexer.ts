@@ -58,7 +58,7 @@ export function lexShell(
       tokens.push({ kind: 'word', word, quoted });
     }
   }
-  return { tokens, complete };
+  return { tokens, complete: complete && heredocs.length === 0 };
 }
 
 function readOperator(text: string, at: number): string {

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { defaultConfig } from '../../server/src/config.ts';
+import { lowerDocument } from '../../server/src/model/lower.ts';
+import { defineRule, type Rule, type RulesOptions } from '../../server/src/rules/rule.ts';
+import { runRules } from '../../server/src/rules/run.ts';
+import { keySpanOf } from '../../server/src/yaml/cursor.ts';
+import { parseDocument } from '../../server/src/yaml/parse.ts';
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: three
+spec:
+  initContainers:
+    - {name: init, image: registry.example/a:1}
+    - {name: sidecar, image: registry.example/a:1, restartPolicy: Always}
+  containers:
+    - {name: app, image: registry.example/a:1}
+`;
+
+const counts = defineRule({
+  topic: 'other',
+  severity: 'info',
+  manifest: (manifest, { report }) => report({ message: `manifest ${manifest.name}`, span: { start: 0, end: 1 } }),
+  workload: (workload, { report }) => report({ message: `workload ${workload.name}`, span: { start: 1, end: 2 } }),
+  podSet: (podSet, { report }) => report({ message: `podSet ${podSet.name}`, span: { start: 2, end: 3 } }),
+  container: (container, { report }) =>
+    report({ message: `${container.type} ${container.name}`, span: keySpanOf(container.at) }),
+});
+
+const throws = defineRule({
+  topic: 'other',
+  severity: 'error',
+  container() {
+    throw new TypeError('no such thing');
+  },
+});
+
+function run(registry: Readonly<Record<string, Rule>>, rules: RulesOptions = {}, text = pod, strict = false) {
+  const document = parseDocument(text, 0);
+  return runRules({
+    document,
+    ...lowerDocument(document, defaultConfig),
+    options: defaultConfig,
+    rules,
+    costOf: () => ({ cost: null, problem: 'no prices in this test', missing: 'price' }),
+    registry: new Map(Object.entries(registry)),
+    strict,
+  });
+}
+
+describe('the runner', () => {
+  test('shows each level once, and init, sidecar and app containers alike', () => {
+    const messages = run({ counts }).findings.map(({ message }) => message);
+    expect(messages).toEqual([
+      'manifest three',
+      'workload three',
+      'podSet pod',
+      'init init',
+      'sidecar sidecar',
+      'app app',
+    ]);
+  });
+
+  test('adds what the report leaves out', () => {
+    const [, workload, , container] = run({ counts }).findings;
+    expect(workload).toMatchObject({ rule: 'counts', topic: 'other', severity: 'info', container: null, saving: null });
+    expect(container).toMatchObject({ container: 'init', workload: { kind: 'Pod' }, fixes: [] });
+  });
+
+  test('the config decides on severities', () => {
+    expect(run({ counts }, { counts: 'error' }).findings.every(({ severity }) => severity === 'error')).toBe(true);
+    expect(run({ counts }, { counts: 'off' }).findings).toEqual([]);
+  });
+
+  test('a rule that throws is told by its name, and the other findings stay', () => {
+    const { findings, crashes } = run({ throws, counts });
+    expect(findings.length).toBe(6);
+    expect(crashes).toEqual(Array(3).fill({ rule: 'throws', error: 'no such thing' }));
+    expect(() => run({ throws }, {}, pod, true)).toThrow('no such thing');
+  });
+});
+
+describe('suppressions', () => {
+  const messages = (text: string) => run({ counts }, {}, text).findings.map(({ message }) => message);
+
+  test('comments: the line, the next line with something on it, the document from there on', () => {
+    expect(
+      messages(
+        pod.replace(
+          '    - {name: init',
+          '    # gpulint-disable-next-line counts -- why\n    # more\n\n    - {name: init',
+        ),
+      ),
+    ).not.toContain('init init');
+    expect(messages(pod.replace('a:1, restart', 'a:1, # gpulint-disable-line counts\n       restart'))).not.toContain(
+      'sidecar sidecar',
+    );
+    const rest = messages(pod.replace('  containers:', '  # gpulint-disable\n  containers:'));
+    expect(rest).toContain('sidecar sidecar');
+    expect(rest).not.toContain('app app');
+  });
+
+  test('other ids, and words that only begin alike, silence nothing', () => {
+    expect(messages(pod.replace('name: three', 'name: three\n# gpulint-disable other-rule')).length).toBe(6);
+    expect(messages(pod.replace('name: three', 'name: three\n# gpulint-disabled')).length).toBe(6);
+  });
+
+  test('an annotation works in JSON, for its object alone', () => {
+    const object = (name: string, annotations: object) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, annotations },
+      spec: { containers: [{ name: `in-${name}`, image: 'registry.example/a:1' }] },
+    });
+    const list = {
+      apiVersion: 'v1',
+      kind: 'List',
+      items: [object('quiet', { 'gpulint.dev/disable': 'one, counts' }), object('loud', {})],
+    };
+    const found = messages(JSON.stringify(list));
+    expect(found).toContain('app in-loud');
+    expect(found).not.toContain('app in-quiet');
+  });
+
+  test('it is known which ones were of use', () => {
+    const text = pod
+      .replace('name: three', 'name: three # gpulint-disable-line counts')
+      .replace('  containers:', '  # gpulint-disable counts\n  containers:');
+    expect(run({ counts }, {}, text).suppressions.map(({ suppression, used }) => [suppression.scope, used])).toEqual([
+      ['line', false],
+      ['document', true],
+    ]);
+  });
+});
