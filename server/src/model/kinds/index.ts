@@ -1,10 +1,12 @@
 import { coreKinds } from './core.ts';
+import { groupKinds } from './groups.ts';
 import type { KindEntry } from './kind.ts';
 import { kserveKinds } from './kserve.ts';
 import { kubeflowKinds } from './kubeflow.ts';
+import { rayKinds } from './ray.ts';
 
 /** The kinds that gpulint understands. To add one, add an entry to its family's table. */
-const kinds: readonly KindEntry[] = [...coreKinds, ...kserveKinds, ...kubeflowKinds];
+const kinds: readonly KindEntry[] = [...coreKinds, ...kserveKinds, ...kubeflowKinds, ...rayKinds, ...groupKinds];
 
 const byName = new Map(kinds.flatMap((entry) => entry.kinds.map((kind) => [`${entry.group}/${kind}`, entry] as const)));
 
