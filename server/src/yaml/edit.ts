@@ -1,39 +1,44 @@
 import type { Cursor } from './cursor.ts';
+import { placeOf } from './edit-scalar.ts';
+import { isAnchored, isWrittenIn } from './layout.ts';
 import type { YamlDocument } from './node.ts';
+import { type PlainValue, renderBlock, renderQuoted, renderScalar } from './render.ts';
 import type { TextEdit } from './span.ts';
 
-/** A value to be written: what JSON can say. */
-export type PlainValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly PlainValue[]
-  | { readonly [key: string]: PlainValue };
+// This is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation, flow or
+// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function answers
+// undefined when it cannot make the edit without damage (for instance a target behind an alias that has no text of its own here); the
+// caller then offers no fix.
 
-// This file is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation,
-// flow or block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed.
-// A function answers undefined when it cannot make the edit without damage (for instance a target behind an alias that
-// has no text of its own here); the caller then offers no fix.
+export { appendItem, insertKey } from './edit-insert.ts';
+export { removeItem, removeKey } from './edit-remove.ts';
+export { replaceScalar } from './edit-scalar.ts';
+export type { PlainValue } from './render.ts';
 
-/** Replaces a scalar's text; keeps the quotes it had (a plain scalar stays plain where the new value allows). */
-export declare function replaceScalar(
-  doc: YamlDocument,
-  target: Cursor,
-  value: string | number | boolean | null,
-): readonly TextEdit[] | undefined;
-/** Puts `key: value` into a mapping, as its last entry or behind the entry named `after`. The map may be `{}` or an empty value. */
-export declare function insertKey(
-  doc: YamlDocument,
-  map: Cursor,
-  key: string,
-  value: PlainValue,
-  options?: { readonly after?: string },
-): readonly TextEdit[] | undefined;
-/** Removes an entry of a mapping with its own lines and its trailing comment's line only where the comment is on the entry's lines and kept otherwise. */
-export declare function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[] | undefined;
-export declare function renameKey(doc: YamlDocument, entry: Cursor, key: string): readonly TextEdit[] | undefined;
-export declare function appendItem(doc: YamlDocument, seq: Cursor, value: PlainValue): readonly TextEdit[] | undefined;
-export declare function removeItem(doc: YamlDocument, item: Cursor): readonly TextEdit[] | undefined;
-/** Appends a new `---` document at the end of a file's text (spans are of the file). */
-export declare function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[];
+/** Renames an entry's key in the quotes it has. Undefined when the mapping has the new key already. */
+export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readonly TextEdit[] | undefined {
+  const holder = entry.parent;
+  const own = entry.entry;
+  if (own === undefined || holder === undefined || holder.node.kind !== 'map') return undefined;
+  // The key is this mapping's own text even where its value is an alias.
+  if (holder.shared || !isWrittenIn(holder.node, own) || isAnchored(doc, holder)) return undefined;
+  if (holder.node.entries.some((other) => other.key === key)) return undefined;
+  const written = doc.text.slice(own.keySpan.start, own.keySpan.end);
+  if (/^[*[{|>]|\{\{|\{%|\n/.test(written)) return undefined;
+  const quote = written.charAt(0);
+  const newText = quote === '"' || quote === "'" ? renderQuoted(key, quote) : renderScalar(key, placeOf(doc, holder));
+  return [{ span: own.keySpan, newText }];
+}
+
+/** Appends a new `---` document at the end of a file's text. The spans are of the file. */
+export function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[] {
+  const eol = fileText.includes('\r\n') ? '\r\n' : '\n';
+  const at = fileText.length;
+  const body = renderBlock(value, 0, { eol, step: 2, dash: 2, quote: '"' }).join(eol) + eol;
+  const trimmed = fileText.replace(/^\uFEFF/, '').trimEnd();
+  const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
+  const gap = fileText === '' || fileText === '\uFEFF' || fileText.endsWith('\n') ? '' : eol;
+  // An empty file needs no marker, and a marker that waits for a document needs no second one.
+  const marker = trimmed === '' || lastLine === '---' ? '' : `---${eol}`;
+  return [{ span: { start: at, end: at }, newText: gap + marker + body }];
+}
