@@ -91,7 +91,9 @@ function renames(accelerator: AcceleratorRequest, context: PodSetContext): reado
   const compute = Number(asked[1]);
   const memory = Number(asked[2]);
   const profiles = profilesInReach(accelerator, context);
-  const sameMemory = profiles.filter((profile) => profile.memoryGiB === memory);
+  const sameMemory = profiles
+    .filter((profile) => profile.memoryGiB === memory)
+    .sort((a, b) => Math.abs(a.computeSlices - compute) - Math.abs(b.computeSlices - compute));
   const near = profiles
     .filter(({ computeSlices, memoryGiB }) => computeSlices === compute && Math.abs(memoryGiB - memory) <= memory / 4)
     .sort((a, b) => Math.abs(a.memoryGiB - memory) - Math.abs(b.memoryGiB - memory));

@@ -24,9 +24,11 @@ export function replaceQuantities(
   quantities: readonly Quantity[],
   value: string | number,
 ): readonly TextEdit[] | undefined {
+  // A count is a number: written as a string it would get quotes where its neighbours have none.
+  const plain = typeof value === 'string' && /^[1-9]\d*$|^0$/.test(value) ? Number(value) : value;
   const edits: TextEdit[] = [];
   for (const quantity of quantities) {
-    const made = quantity.at.shared ? undefined : replaceScalar(document, quantity.at, value);
+    const made = quantity.at.shared ? undefined : replaceScalar(document, quantity.at, plain);
     if (made === undefined) return undefined;
     edits.push(...made);
   }

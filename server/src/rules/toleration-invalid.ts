@@ -1,6 +1,6 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { type Cursor, entries, isNull, isOpen, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
-import { insertKey, removeKey, replaceScalar } from '../yaml/edit.ts';
+import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
@@ -79,7 +79,7 @@ const operators = ['Exists', 'Equal', 'Lt', 'Gt'] as const;
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 function checkOperator(toleration: Toleration, context: PodSetContext): void {
-  const { operator, value } = toleration;
+  const { key, operator, value } = toleration;
   if (operator === undefined || isTemplated(operator.at) || operator.value === '') return;
   if (operator.value === 'Exists') {
     if (value === undefined || isTemplated(value.at) || value.value === '') return;
@@ -87,14 +87,23 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
       message: `Operator Exists takes no value, but the value is ${quoted(value.value)}: the API server refuses the pod`,
       span: keySpanOf(value.at),
       fixes: [
-        fix(context, 'Remove the value: Exists matches any', true, value.at, removeKey(context.document, value.at)),
+        // Without a key, Exists tolerates every taint.
         fix(
           context,
-          'Match the value: operator Equal',
-          false,
-          operator.at,
-          replaceScalar(context.document, operator.at, 'Equal'),
+          'Remove the value: Exists matches any',
+          hasText(key),
+          value.at,
+          removeKey(context.document, value.at),
         ),
+        hasText(key)
+          ? fix(
+              context,
+              'Match the value: operator Equal',
+              false,
+              operator.at,
+              replaceScalar(context.document, operator.at, 'Equal'),
+            )
+          : undefined,
       ],
     });
     return;
@@ -103,17 +112,22 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
   context.report({
     message: `Operator ${quoted(operator.value)} does not exist (Exists or Equal): the API server refuses the pod`,
     span: spanOf(operator.at),
-    fixes: [respell(operator, hasText(value) ? ['Equal'] : ['Exists', 'Equal'], context)],
+    fixes: [respell(operator, operatorsFor(toleration), context)],
   });
 }
 
-function checkEffect({ effect }: Toleration, context: PodSetContext): void {
+/** The operators that go with what else the toleration says: Exists with no value, Equal with a key. */
+function operatorsFor({ key, value }: Toleration): readonly string[] {
+  return [...(hasText(value) ? [] : ['Exists']), ...(hasText(key) ? ['Equal'] : [])];
+}
+
+function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetContext): void {
   if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
   if (effects.some((known) => known === effect.value)) return;
   context.report({
     message: `Effect ${quoted(effect.value)} does not exist (${effects.join(', ')}): the API server refuses the pod`,
     span: spanOf(effect.at),
-    fixes: [respell(effect, effects, context)],
+    fixes: [respell(effect, tolerationSeconds === undefined ? effects : ['NoExecute'], context)],
   });
 }
 
@@ -141,19 +155,30 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   if (hasText(key) || isTemplated(key?.at)) return;
   if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
-  const { document } = context;
-  const exists =
-    operator === undefined
-      ? insertKey(document, at, 'operator', 'Exists', key === undefined ? {} : { after: 'key' })
-      : replaceScalar(document, operator.at, 'Exists');
-  // Removing the value as well keeps the result valid.
-  const removed = value === undefined ? [] : removeKey(document, value.at);
-  const edits = exists && removed && [...exists, ...removed];
+  const edits = tolerateAll({ at, key, operator, value }, context);
   context.report({
     message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
     fixes: [fix(context, 'Tolerate every taint: operator Exists', false, operator?.at ?? at, edits)],
   });
+}
+
+/** Operator Exists, and no value beside it. */
+function tolerateAll(
+  { at, key, operator, value }: Pick<Toleration, 'at' | 'key' | 'operator' | 'value'>,
+  { document }: PodSetContext,
+): readonly TextEdit[] | undefined {
+  if (operator !== undefined) {
+    const exists = replaceScalar(document, operator.at, 'Exists');
+    const removed = value === undefined ? [] : removeKey(document, value.at);
+    return exists && removed && [...exists, ...removed];
+  }
+  if (value === undefined)
+    return insertKey(document, at, 'operator', 'Exists', key === undefined ? {} : { after: 'key' });
+  // The value's entry becomes the operator's.
+  const renamed = renameKey(document, value.at, 'operator');
+  const exists = replaceScalar(document, value.at, 'Exists');
+  return renamed && exists && [...renamed, ...exists];
 }
 
 /** Puts the only near spelling in place. */
