@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,6 +23,19 @@ buildSync({
 });
 afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
 
+// Root may read and write everything, so what is about permissions runs as somebody who may not.
+const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+chmodSync(path.dirname(cli), 0o755);
+
+/** Whether permissions can be tested: not where only root may run Node. */
+export const canDropRights = spawnSync(process.execPath, ['--version'], { ...nobody, cwd: '/' }).status === 0;
+
+/** Gives a folder and what is in it to the user as whom `unprivileged` runs. */
+export function giveAway(folder: string): void {
+  if (nobody.uid === undefined) return;
+  for (const name of ['.', ...readdirSync(folder)]) chownSync(path.join(folder, name), nobody.uid, nobody.gid);
+}
+
 export interface CliResult {
   readonly status: number | null;
   readonly stdout: string;
@@ -36,10 +49,15 @@ export function runCli(
     cwd = fixtures,
     env = {},
     input = '',
-  }: { cwd?: string; env?: Record<string, string>; input?: string | Buffer } = {},
+    unprivileged = false,
+  }: { cwd?: string; env?: Record<string, string>; input?: string | Buffer; unprivileged?: boolean } = {},
 ): Promise<CliResult> {
   const { NO_COLOR, FORCE_COLOR, ...inherited } = process.env;
-  const child = spawn(process.execPath, [cli, ...args], { cwd, env: { ...inherited, ...env } });
+  const child = spawn(process.execPath, [cli, ...args], {
+    cwd,
+    env: { ...inherited, ...env },
+    ...(unprivileged ? nobody : {}),
+  });
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
