@@ -78,7 +78,7 @@ async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefin
     void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
     return;
   }
-  const gpus = await client.sendRequest<GpusResult>(methods.gpus, {});
+  const gpus = await client.sendRequest<GpusResult>(methods.gpus, { uri: file });
   const gpu = await pickGpu(gpus, 'GPU that a request means where the manifest names none');
   if (gpu === undefined) return;
   const provider = await pickProvider(gpu);

@@ -35,14 +35,23 @@ describe('escapeMarkdown', () => {
 
 test('a table keeps its cells whatever stands in them', () => {
   const table = { kind: 'table', head: ['a|b', 'c'], rows: [['1\n2', '`3`']] } as const;
-  expect(renderMarkdown([table])).toBe('| a\\|b | c |\n| --- | --- |\n| 1 2 | \\`3\\` |');
+  expect(renderMarkdown([table])).toBe('| a\\|b | c |\n| :--- | :--- |\n| 1 2 | \\`3\\` |');
 });
 
 test('without Markdown, columns stand under each other', () => {
   const text = renderPlain([
     { kind: 'lead', text: '1 × L4 · $0.80/h' },
-    { kind: 'table', head: ['Pod set', '$/h'], rows: [['predictor', '$0.80/h']] },
+    {
+      kind: 'table',
+      head: ['Pod set', '$/h'],
+      rows: [
+        ['predictor', '$0.80'],
+        ['worker', '$10.00'],
+      ],
+    },
     { kind: 'list', title: 'Assumptions', items: ['one', 'two'] },
   ]);
-  expect(text).toBe('1 × L4 · $0.80/h\n\nPod set    $/h\npredictor  $0.80/h\n\nAssumptions:\n- one\n- two');
+  expect(text).toBe(
+    '1 × L4 · $0.80/h\n\nPod set       $/h\npredictor   $0.80\nworker     $10.00\n\nAssumptions:\n- one\n- two',
+  );
 });

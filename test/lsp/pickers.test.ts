@@ -123,8 +123,17 @@ describe('setting the GPU', () => {
     const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, {});
     const l4 = gpus.find(({ id }) => id === 'l4');
     expect(l4?.description).toMatch(/^24 GB · \$[\d.]+–\$[\d.]+\/h$/);
+    expect(gpus.map(({ id }) => id)).toContain('mi300x');
     expect(l4?.providers.map(({ name }) => name)).toEqual(expect.arrayContaining(['AWS', 'Google Cloud']));
   });
+});
+
+test('of a file, only the GPUs that its requests can mean are offered', async () => {
+  const editor = await openEditor(ours);
+  await editor.open(uri, withCursor(pod()).text);
+  const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
+  expect(gpus.map(({ id }) => id)).toContain('l4');
+  expect(gpus.map(({ id }) => id)).not.toContain('mi300x');
 });
 
 describe('the status bar', () => {

@@ -21,9 +21,7 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
     return podSet === undefined ? [] : [costRow(podSet, basis)];
   });
   const total =
-    new Set(cost.basis.map(({ podSet }) => podSet)).size > 1
-      ? [['all', '', '', '', formatHourly(cost.hourly), formatMonthly(cost.hourly)]]
-      : [];
+    new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['all', '', '', '', ...amounts(cost.hourly)]] : [];
   return {
     kind: 'table',
     head: ['Pod set', 'Pods', 'Devices a pod', 'Instance', '$/h', '$/month'],
@@ -44,9 +42,13 @@ function costRow(podSet: PodSet, basis: CostBasis): readonly string[] {
     formatCount(podSet.pods),
     devices.join(' + '),
     `${providerName(basis.provider)} ${basis.instanceType}${share}`,
-    formatHourly(hourly),
-    formatMonthly(hourly),
+    ...amounts(hourly),
   ];
+}
+
+/** The table's head says what they are per. */
+function amounts(hourly: Range): readonly string[] {
+  return [formatHourly(hourly).replace(/\/h$/, ''), formatMonthly(hourly).replace(/\/month$/, '')];
 }
 
 function reasons({ basis, assumptions }: CostEstimate): readonly Block[] {

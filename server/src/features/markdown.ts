@@ -43,7 +43,8 @@ function blockToMarkdown(block: Block): string {
     );
   }
   const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
-  return [row(block.head), `|${block.head.map(() => ' --- |').join('')}`, ...block.rows.map(row)].join('\n');
+  const rule = block.head.map((_, column) => (isNumeric(block.rows, column) ? ' ---: |' : ' :--- |'));
+  return [row(block.head), `|${rule.join('')}`, ...block.rows.map(row)].join('\n');
 }
 
 function blockToPlain(block: Block): string {
@@ -51,14 +52,14 @@ function blockToPlain(block: Block): string {
   if (block.kind === 'list') return [`${block.title}:`, ...block.items.map((item) => `- ${oneLine(item)}`)].join('\n');
   const rows = [block.head, ...block.rows].map((cells) => cells.map(oneLine));
   const widths = block.head.map((_, column) => Math.max(...rows.map((cells) => (cells[column] ?? '').length)));
-  return rows
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const pad = (cell: string, column: number) =>
+    isNumeric(block.rows, column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return rows.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+}
+
+/** Amounts and counts stand under each other at their right ends. */
+function isNumeric(rows: readonly (readonly string[])[], column: number): boolean {
+  return rows.every((cells) => /^[$\d<?–.,/h]*$/.test(cells[column] ?? ''));
 }
 
 const longest = 200;

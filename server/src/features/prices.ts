@@ -1,8 +1,10 @@
+import type { FileAnalysis } from '../analysis.ts';
 import type { GpuModel, Provider } from '../catalog/index.ts';
-import { gpus, offers } from '../catalog/index.ts';
+import { acceleratorResource, gpus, offers } from '../catalog/index.ts';
 import { quote } from '../cost/offers.ts';
 import type { Range } from '../cost/types.ts';
 import type { Placement } from '../model/workload.ts';
+import { acceleratedWorkloads, askedFor } from './gpu-words.ts';
 
 /** What one whole device of a GPU costs on demand, by provider, cheapest first. Offers without a date are left out. */
 export interface GpuPrices {
@@ -46,4 +48,16 @@ export function pricedGpus(): readonly GpuPrices[] {
     .filter(({ byProvider }) => byProvider.length > 0)
     .sort((a, b) => (priceRange(a)?.min ?? 0) - (priceRange(b)?.min ?? 0));
   return priced;
+}
+
+/** The models that an accelerator request of a file can stand for where the file tells none; all where it asks for none. */
+export function possibleGpus(file: FileAnalysis): readonly GpuModel[] {
+  const asked = acceleratedWorkloads(file).flatMap(({ workload }) => workload.podSets.flatMap(askedFor));
+  const unknown = asked.filter(({ model }) => model === null);
+  const fits = (gpu: GpuModel) =>
+    unknown.some(({ resource, candidates }) =>
+      candidates.length > 0 ? candidates.includes(gpu.id) : acceleratorResource(resource)?.vendor === gpu.vendor,
+    );
+  const found = [...gpus.values()].filter(fits);
+  return found.length > 0 ? found : [...gpus.values()];
 }

@@ -9,7 +9,7 @@ import {
   sliceFix,
   slicesOf,
 } from '../features/mig-picker.ts';
-import { type GpuPrices, gpuPrices, priceRange } from '../features/prices.ts';
+import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
 import { costLines } from '../features/report.ts';
 import { setGpuEdits } from '../features/set-gpu.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
@@ -50,9 +50,10 @@ export function registerPickers(session: Session): void {
 
   connection.onRequest(
     methods.gpus,
-    guard<GpusParams, GpusResult>(log, methods.gpus, [], ({ migOnly }) =>
-      toGpuItems(migOnly === true ? migGpus() : [...gpus.values()]),
-    ),
+    guard<GpusParams, GpusResult>(log, methods.gpus, [], async ({ uri }) => {
+      const found = uri === undefined ? undefined : await session.analysed(uri);
+      return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
+    }),
   );
 
   connection.onRequest(
@@ -119,12 +120,11 @@ export function registerPickers(session: Session): void {
 
 const failed: EditResult = { problem: 'Something went wrong; the output of gpulint says what.' };
 
-/** Those that somebody sells first, cheapest first; the others by name. */
+/** Those that most providers sell first, for a person most likely means one of them; the others by name. */
 function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
   const priced = models.map((gpu) => gpuPrices(gpu));
-  const cheapest = (one: GpuPrices) => priceRange(one)?.min ?? Number.POSITIVE_INFINITY;
   return priced
-    .sort((a, b) => cheapest(a) - cheapest(b) || (a.gpu.name < b.gpu.name ? -1 : 1))
+    .sort((a, b) => b.byProvider.length - a.byProvider.length || (a.gpu.name < b.gpu.name ? -1 : 1))
     .map((one): GpuItem => {
       const range = priceRange(one);
       const memory = one.gpu.memoryGiB === null ? [] : [`${formatNumber(one.gpu.memoryGiB)} GB`];

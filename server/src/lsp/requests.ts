@@ -75,8 +75,8 @@ export interface CostItem {
 export type CostsResult = readonly CostItem[];
 
 export interface GpusParams {
-  /** Only GPUs that can be cut into MIG slices. */
-  readonly migOnly?: boolean;
+  /** Only GPUs that the requests of this file can mean; all of them where it asks for none. */
+  readonly uri?: string;
 }
 export interface GpuItem {
   readonly id: string;
