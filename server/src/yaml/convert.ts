@@ -91,6 +91,11 @@ function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar 
   let end = node.range?.[1] ?? start;
   if (block) while (end > start && isBlank(walk.text, walk.mask, end - 1)) end--;
   const span = { start, end };
+  if (walk.mask && block && touchesAction(walk.mask, { start: end, end: node.range?.[1] ?? end })) {
+    // Template lines behind a block scalar were blanked; deep ones look like lines of spaces in it.
+    const clean = source.replace(/(?:\n[ \t]*)+$/, '\n');
+    return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(walk.mask, span), span };
+  }
   if (walk.mask && touchesAction(walk.mask, span)) {
     const restored = restoreMasked(walk.mask, walk.text, span, source);
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
@@ -107,6 +112,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   const merges: { at: number; built: Built }[] = [];
   let weight = 1;
   let end = start;
+  let twice = false;
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
     const behind = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
@@ -119,7 +125,9 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
       continue;
     }
     if (key.templated) draft.open = true;
-    else if (own.has(key.text) && !walk.mask) {
+    else if (own.has(key.text) && !walk.mask && !twice) {
+      // Two documents written as one repeat many keys: the first one shows it.
+      twice = true;
       walk.problems.push({ message: `The key ${key.text} is set twice in this mapping; remove one`, span: key.span });
     }
     own.set(key.text, draft.entries.length);

@@ -6,6 +6,7 @@ import {
   crossesControl,
   entryEnd,
   isAnchored,
+  isContinued,
   isWrittenIn,
   lineEnd,
   lineStart,
@@ -115,6 +116,7 @@ function insertBlock(doc: YamlDocument, holder: Cursor, end: number, writer: Wri
   }
   at = pastKeptLines(doc, holder, end, at);
   if (crossesControl(doc, { start: holder.entry?.keySpan.start ?? holder.node.span.start, end: at })) return undefined;
+  if (isContinued(doc, at, column)) return undefined;
   const { eol } = writer.style;
   const [first = '', ...rest] = writer.block(column);
   const lines = [' '.repeat(column) + first, ...rest].join(eol);
@@ -219,6 +221,7 @@ function fillEmpty(doc: YamlDocument, cursor: Cursor, writer: Writer): readonly 
 function fillBrackets(doc: YamlDocument, cursor: Cursor, writer: Writer): readonly TextEdit[] | undefined {
   const { span } = cursor.node;
   if (commentsIn(doc, span).length > 0 || crossesControl(doc, span)) return undefined;
+  if (span.start === span.end && !/[:\s-]/.test(doc.text.charAt(span.start - 1))) return undefined;
   const [open, close] = writer.brackets;
   const gap = span.start === span.end && /[:-]/.test(doc.text.charAt(span.start - 1)) ? ' ' : '';
   return [{ span, newText: `${gap}${open}${writer.flow(writesJson(doc, cursor))}${close}` }];

@@ -4,8 +4,10 @@ import {
   commentsIn,
   crossesControl,
   entryEnd,
+  hidesAnother,
   holdsAnchor,
   isAnchored,
+  isContinued,
   isFirstOnLine,
   isWrittenIn,
   lineEnd,
@@ -30,6 +32,7 @@ export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[]
   const end = entryEnd(doc, entry.entry);
   if (end === undefined) return undefined;
   const { start } = entry.entry.keySpan;
+  if (hidesAnother(doc, holder, entry.entry.key)) return undefined;
   if (/[?&!]\S*[ \t]+$/.test(doc.text.slice(lineStart(doc.text, start), start))) return undefined;
   return remove(doc, holder, holder.node, { start, end }, '{}');
 }
@@ -69,6 +72,7 @@ function remove(
   empty: '{}' | '[]',
 ): readonly TextEdit[] | undefined {
   if (holder.shared || isAnchored(doc, holder) || holdsAnchor(doc, slot) || crossesControl(doc, slot)) return undefined;
+  if (isContinued(doc, slot.end, columnOf(doc.text, slot.start))) return undefined;
   // Where the text is laid out as no writer would, nothing is said.
   if (node.flow) return removeFlow(doc, holder, node, slot);
   if (!restIsBlank(doc, slot.end)) return undefined;

@@ -58,8 +58,9 @@ function renderLike(
   const quoted = node.style === 'single' ? "'" : node.style === 'double' ? '"' : undefined;
   if (quoted === undefined) return renderScalar(value, place, quote());
   if (typeof value === 'string') return renderQuoted(value, quoted);
-  const sameKind = value !== null && typeof resolvePlain(node.source) === typeof value;
-  return sameKind ? renderQuoted(String(value), quoted) : renderScalar(value, place);
+  const sameKind =
+    typeof value === 'number' ? typeof resolvePlain(node.source) === 'number' : /^(?:true|false)$/.test(node.source);
+  return sameKind && value !== null ? renderQuoted(String(value), quoted) : renderScalar(value, place);
 }
 
 /** Writes behind the colon or the dash of an empty value. */

@@ -1,6 +1,6 @@
 import type { Cursor } from './cursor.ts';
 import { placeOf } from './edit-scalar.ts';
-import { isAnchored, isWrittenIn } from './layout.ts';
+import { hidesAnother, isAnchored, isWrittenIn } from './layout.ts';
 import type { YamlDocument } from './node.ts';
 import { type PlainValue, renderBlock, renderQuoted, renderScalar } from './render.ts';
 import type { TextEdit } from './span.ts';
@@ -24,6 +24,7 @@ export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readon
   if (holder.shared || !isWrittenIn(holder.node, own) || isAnchored(doc, holder)) return undefined;
   if (holder.node.entries.some((other) => other.key === key)) return undefined;
   const written = doc.text.slice(own.keySpan.start, own.keySpan.end);
+  if (hidesAnother(doc, holder, own.key)) return undefined;
   if (/^[*[{|>]|\{\{|\{%|\n/.test(written)) return undefined;
   const quote = written.charAt(0);
   const newText = quote === '"' || quote === "'" ? renderQuoted(key, quote) : renderScalar(key, placeOf(doc, holder));
@@ -34,7 +35,7 @@ export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readon
 export function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[] {
   const eol = fileText.includes('\r\n') ? '\r\n' : '\n';
   const at = fileText.length;
-  const body = renderBlock(value, 0, { eol, step: 2, dash: 2, quote: '"' }).join(eol) + eol;
+  const body = renderBlock(value, 0, { eol, step: 2, dash: 2, quote: '"', literal: true }).join(eol) + eol;
   const trimmed = fileText.replace(/^\uFEFF/, '').trimEnd();
   const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
   const gap = fileText === '' || fileText === '\uFEFF' || fileText.endsWith('\n') ? '' : eol;

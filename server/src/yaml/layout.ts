@@ -2,7 +2,7 @@ import { type Cursor, entries, items } from './cursor.ts';
 import type { YamlDocument, YamlEntry, YamlNode } from './node.ts';
 import type { WritingStyle } from './render.ts';
 import type { Span } from './span.ts';
-import { findActions } from './template-action.ts';
+import { findActions, isControl, outputIndent } from './template-action.ts';
 
 // What an edit asks of the text around it: lines, columns, comments, and how people write in it.
 
@@ -127,6 +127,27 @@ export function crossesControl(doc: YamlDocument, span: Span): boolean {
   return depth !== 0;
 }
 
+/** Without the entry its key would still have a value: a merge key may bring one, or the key is written twice (a template's branches). */
+export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boolean {
+  const { node } = map;
+  const { span } = node;
+  if (node.kind === 'map' && node.entries.filter((entry) => entry.key === key).length > 1) return true;
+  return /(?:^|[\s{,])<<[ \t]*:/.test(doc.text.slice(span.start, span.end));
+}
+
+/**
+ * In a template, lines that cannot be seen may stand right behind a place and belong to the element above it: an expression on
+ * a line of its own that puts text deeper than the column.
+ */
+export function isContinued(doc: YamlDocument, offset: number, column: number): boolean {
+  if (!doc.template) return false;
+  const next = findActions(doc.text).find(({ span }) => span.end > offset);
+  if (next === undefined) return false;
+  if (next.span.start < offset) return true;
+  if (doc.text.slice(offset, next.span.start).trim() !== '' || isControl(next)) return false;
+  return (outputIndent(next) ?? columnOf(doc.text, next.span.start)) > column;
+}
+
 /** How the text is written near a place; what it does not show is looked up in the whole document. */
 export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
   const found: { step?: number; dash?: number } = {};
@@ -146,7 +167,7 @@ export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
   }
   const step = found.step ?? 2;
   const eol = doc.text.charAt(doc.text.indexOf('\n') - 1) === '\r' ? '\r\n' : '\n';
-  return { eol, step, dash: found.dash ?? step, quote: quoteOf(doc.text) };
+  return { eol, step, dash: found.dash ?? step, quote: quoteOf(doc.text), literal: !doc.template };
 }
 
 /** The indentation of a mapping or sequence under its key, where both are in block style. */

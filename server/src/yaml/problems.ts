@@ -12,7 +12,9 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (first === undefined) return undefined;
   for (const error of real) if (error.pos[0] < first.pos[0]) first = error;
   const { code, message, pos } = first;
-  const span = placeOf(pos, text);
+  // An indentation is at fault where its line's text begins.
+  const shift = code === 'BAD_INDENT' ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
+  const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
   if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
     const quote = unclosedQuote(text);

@@ -19,6 +19,8 @@ export interface WritingStyle {
   readonly dash: number;
   /** The quote for strings that need one. */
   readonly quote: '"' | "'";
+  /** Several lines may be written as a literal block. Not in templates, where the lines that follow may not be what they seem. */
+  readonly literal: boolean;
 }
 
 export type ScalarPlace = 'block' | 'flow' | 'json';
@@ -84,7 +86,7 @@ export function renderEntry(key: string, value: PlainValue, column: number, styl
     const [first = '', ...rest] = renderBlock(value, inner, style);
     return [`${name}:`, ' '.repeat(inner) + first, ...rest];
   }
-  if (typeof value === 'string' && isLiteralSafe(value)) {
+  if (typeof value === 'string' && style.literal && isLiteralSafe(value)) {
     const pad = ' '.repeat(column + style.step);
     const lines = value.replace(/\n$/, '').split('\n');
     return [`${name}: ${value.endsWith('\n') ? '|' : '|-'}`, ...lines.map((line) => (line === '' ? '' : pad + line))];

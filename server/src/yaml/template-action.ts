@@ -82,8 +82,9 @@ function endOfExpression(text: string, start: number, spent: Set<string>): numbe
       at = end;
     }
   }
-  const next = text.indexOf('{{', start + 2);
-  return close - start > MAX_ACTION || (next !== -1 && next < close) ? -1 : close + 2;
+  // A stray apostrophe is let pass on one line; with anything else this is text.
+  const body = text.slice(start + 2, Math.min(close, limit));
+  return close > limit || /["{\n]/.test(body) ? -1 : close + 2;
 }
 
 /** Jinja's `{{ {'a': 1}}}` closes its mapping before the expression. */
