@@ -61,8 +61,9 @@ export default defineRule({
     for (const accelerator of container.accelerators) {
       const { request, resource } = accelerator;
       if (request === undefined || request.empty || !lacksLimit(accelerator, container, context)) continue;
+      const shown = request.templated ? '' : ` (${request.text})`;
       context.report({
-        message: `${resource} is requested (${request.text}) without a limit: the API server refuses the pod`,
+        message: `${resource} is requested${shown} without a limit: the API server refuses the pod`,
         span: keySpanOf(request.at),
         fixes: [copyToLimits(accelerator, container, context)],
       });

@@ -90,7 +90,7 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
         // Without a key, Exists tolerates every taint.
         fix(
           context,
-          'Remove the value: Exists matches any',
+          'Remove the value: Exists matches any value',
           hasText(key),
           value.at,
           removeKey(context.document, value.at),
@@ -98,7 +98,7 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
         hasText(key)
           ? fix(
               context,
-              'Match the value: operator Equal',
+              'Set the operator to Equal, which compares the value',
               false,
               operator.at,
               replaceScalar(context.document, operator.at, 'Equal'),
@@ -146,7 +146,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
     span: keySpanOf(tolerationSeconds),
     fixes: [
       fix(context, 'Remove tolerationSeconds', true, tolerationSeconds, removeKey(document, tolerationSeconds)),
-      fix(context, 'Tolerate the effect NoExecute', false, effect?.at ?? at, evict),
+      fix(context, 'Set the effect to NoExecute', false, effect?.at ?? at, evict),
     ],
   });
 }
@@ -159,7 +159,7 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   context.report({
     message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
-    fixes: [fix(context, 'Tolerate every taint: operator Exists', false, operator?.at ?? at, edits)],
+    fixes: [fix(context, 'Set the operator to Exists: every taint is tolerated', false, operator?.at ?? at, edits)],
   });
 }
 
