@@ -192,5 +192,5 @@ function renamed(model: { [key: string]: Model }, from: string, to: string): Mod
 }
 
 function kindOfText(text: string): string {
-  return /^(?:true|false)$/.test(text) ? 'boolean' : /^[-+]?[\d.]+$/.test(text) ? 'number' : 'none';
+  return /^(?:true|false)$/.test(text) ? 'boolean' : /^[-+]?\d+(?:\.\d+)?$/.test(text) ? 'number' : 'none';
 }

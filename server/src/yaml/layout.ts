@@ -167,7 +167,7 @@ export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
   }
   const step = found.step ?? 2;
   const eol = doc.text.charAt(doc.text.indexOf('\n') - 1) === '\r' ? '\r\n' : '\n';
-  return { eol, step, dash: found.dash ?? step, quote: quoteOf(doc.text), literal: !doc.template };
+  return { eol, step, dash: found.dash ?? step, quote: quoteOf(doc.text), literal: false };
 }
 
 /** The indentation of a mapping or sequence under its key, where both are in block style. */

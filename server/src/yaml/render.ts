@@ -19,7 +19,7 @@ export interface WritingStyle {
   readonly dash: number;
   /** The quote for strings that need one. */
   readonly quote: '"' | "'";
-  /** Several lines may be written as a literal block. Not in templates, where the lines that follow may not be what they seem. */
+  /** Several lines may be written as a literal block. Only at a text's end: a block would swallow spaces and comments that follow. */
   readonly literal: boolean;
 }
 
