@@ -178,13 +178,13 @@ export function isUpToDate(wanted, installed) {
 
 /**
  * In which VS Code the tests run. `skip` carries the sentence that says what is left out.
- * @param {{ env: NodeJS.ProcessEnv, chromium: string | undefined, obstacle: string | undefined }} surroundings
+ * @param {{ platform: string, env: NodeJS.ProcessEnv, chromium: string | undefined, obstacle: string | undefined }} surroundings
  * @returns {{ kind: 'stand-in' } | { kind: 'desktop' } | { kind: 'skip', reason: string }}
  */
-export function chooseTestEditor({ env, chromium, obstacle }) {
+export function chooseTestEditor({ platform, env, chromium, obstacle }) {
   if (env.GPULINT_VSCODE_DESKTOP === '1') return { kind: 'desktop' };
-  if (obstacle !== undefined) return { kind: 'desktop' };
-  if (chromium) return { kind: 'stand-in' };
+  if (chromium && obstacle === undefined) return { kind: 'stand-in' };
+  if (hasDisplay(platform, env)) return { kind: 'desktop' };
   return {
     kind: 'skip',
     reason: 'The tests in VS Code are skipped: no Chromium or Chrome was found (install one, or name it in CHROMIUM).',

@@ -6,11 +6,11 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
 import * as esbuild from 'esbuild';
 import { glob } from 'tinyglobby';
-import { tsImport } from 'tsx/esm/api';
 import { chooseTestEditor } from './choose.mjs';
 import { installStandIn } from './install.mjs';
 import { PlainError, root } from './lab.mjs';
@@ -43,6 +43,7 @@ async function main() {
   const options = readOptions();
   if (typeof options === 'number') return options;
   const editor = chooseTestEditor({
+    platform: process.platform,
     env: process.env,
     chromium: findChromium(),
     obstacle: obstacleHere(),
@@ -50,10 +51,14 @@ async function main() {
   if (editor.kind === 'skip') return skip(editor.reason);
   if (!fs.existsSync(path.join(root, 'dist/client.js')))
     throw new PlainError('dist/client.js is missing: run "npm run build" first.');
-  const executable = editor.kind === 'stand-in' ? await standIn() : await desktop();
-  if (executable === undefined)
-    return skip('The tests in VS Code are skipped: desktop VS Code could not be downloaded.');
-  await bundleSuites();
+  let executable = '';
+  try {
+    executable = editor.kind === 'stand-in' ? await standIn() : await desktop();
+  } catch (error) {
+    if (!(error instanceof PlainError)) throw error;
+    return skip(`The tests in VS Code are skipped: ${error.message}`);
+  }
+  await bundleTests();
   /** @type {Counts} */
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
@@ -101,33 +106,42 @@ function skip(reason) {
   return process.env.CI === 'true' || process.env.GPULINT_REQUIRE_VSCODE === '1' ? 1 : 0;
 }
 
+/** @returns {Promise<string>} The executable of the stand-in. */
 async function standIn() {
   await installStandIn();
   return path.join(root, 'scripts/vscode/stand-in');
 }
 
+/** @returns {Promise<string>} The executable of a downloaded desktop VS Code. */
 async function desktop() {
   try {
     return await downloadAndUnzipVSCode({ cachePath: path.join(root, '.vscode-test') });
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    return undefined;
+    throw new PlainError(`Desktop VS Code cannot be downloaded (${error instanceof Error ? error.message : error}).`);
   }
 }
 
-async function bundleSuites() {
+async function bundleTests() {
   fs.rmSync(path.join(root, 'dist-test'), { recursive: true, force: true });
+  process.setSourceMapsEnabled(true);
+  /** @type {import('esbuild').BuildOptions} */
+  const shared = { absWorkingDir: root, bundle: true, platform: 'node', sourcemap: 'inline', logLevel: 'warning' };
+  const suites = await glob('test/vscode/suite/*.test.ts', { cwd: root });
   await esbuild.build({
-    absWorkingDir: root,
-    entryPoints: ['test/vscode/suite/index.ts', ...(await glob('test/vscode/suite/*.test.ts', { cwd: root }))],
+    ...shared,
+    entryPoints: ['test/vscode/suite/index.ts', ...suites],
     outdir: 'dist-test',
-    bundle: true,
-    platform: 'node',
     format: 'cjs',
     target: 'node18',
-    sourcemap: 'inline',
     external: ['vscode', 'mocha'],
-    logLevel: 'warning',
+  });
+  await esbuild.build({
+    ...shared,
+    entryPoints: ['test/vscode/scenario.ts'],
+    outfile: 'dist-test/scenario.mjs',
+    format: 'esm',
+    packages: 'external',
+    external: ['./scripts/*'],
   });
 }
 
@@ -167,7 +181,7 @@ async function runSuites(executable, grep) {
  */
 async function scenario(kind, { grep, images }) {
   /** @type {typeof import('../../test/vscode/scenario.ts')} */
-  const { runScenario, scenarioTitle } = await tsImport('../../test/vscode/scenario.ts', import.meta.url);
+  const { runScenario, scenarioTitle } = await import(pathToFileURL(path.join(root, 'dist-test/scenario.mjs')).href);
   if (grep && !new RegExp(grep).test(scenarioTitle)) return { passed: 0, failed: 0, skipped: 0 };
   if (kind === 'desktop') {
     console.log('The scenario by mouse and keyboard is skipped: it needs the browser stand-in (Linux with Chromium).');
@@ -186,7 +200,7 @@ async function scenario(kind, { grep, images }) {
     });
     return { passed: 1, failed: 0, skipped: 0 };
   } catch (error) {
-    console.error(error);
+    console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
     return { passed: 0, failed: 1, skipped: 0 };
   }
 }

@@ -32,6 +32,7 @@ export async function runScenario({ vsix, workspace, images, scale = 1, say }: S
       'workbench.colorTheme': 'Default Dark Modern',
       'editor.fontSize': 14,
       'editor.minimap.enabled': false,
+      'editor.occurrencesHighlight': 'off',
       'workbench.layoutControl.enabled': false,
     },
     args: ['--disable-workspace-trust'],
@@ -60,14 +61,11 @@ export async function runScenario({ vsix, workspace, images, scale = 1, say }: S
     const gpu = word(page, 'nvidia.com/gpu', 'nvidia.com/gpu: 1');
     const hover = await hoverOver(page, gpu, 'table');
     assert.match((await hover.textContent()) ?? '', /\$\d/);
-    await shot('cost-hover');
+    await shot('hover');
 
     next('open the light bulb');
     await page.keyboard.press('Escape');
-    await gpu.click();
-    const bulb = page.locator('[class*="lightBulbWidget"]:visible, [class*="gutter-lightbulb"]:visible').first();
-    await bulb.click();
-    const fix = page.locator('.action-widget .monaco-list-row.action', { hasText: /limits/ }).first();
+    const fix = await lightBulb(page, gpu, 'Set the limit of nvidia.com/gpu to 1');
     await fix.hover();
     await shot('quick-fix');
 
@@ -85,7 +83,16 @@ export async function runScenario({ vsix, workspace, images, scale = 1, say }: S
     const after = fs.readFileSync(file, 'utf8');
     for (const line of before.split('\n')) assert.ok(after.includes(line), `the fix changed "${line}"`);
     assert.match(after, /\n {10}limits:\n {12}nvidia\.com\/gpu: 1\n/);
-    await shot('fixed');
+    await page.locator('.squiggly-error').nth(1).waitFor({ state: 'detached' });
+
+    next('choose a MIG slice by its memory and price');
+    const limit = word(page, 'nvidia.com/gpu', 'nvidia.com/gpu: 1', 'last');
+    await (await lightBulb(page, limit, 'Rewrite to a MIG slice')).click();
+    const slice = page.locator('.quick-input-list .monaco-list-row', { hasText: /1g\.10gb.*\$\d/ }).first();
+    await slice.waitFor();
+    await shot('mig-slice');
+    await slice.click();
+    await page.locator('.view-line', { hasText: 'nvidia.com/mig-1g.10gb: 1' }).first().waitFor();
     say(`  ✓ ${step}`);
   } catch (error) {
     const picture = path.join(images, 'failure.png');
@@ -97,8 +104,18 @@ export async function runScenario({ vsix, workspace, images, scale = 1, say }: S
 }
 
 /** A word of the editor, found by the line that it stands in. */
-function word(page: Page, text: string, line: string): Locator {
-  return page.locator('.view-line', { hasText: line }).first().locator('span span', { hasText: text }).first();
+function word(page: Page, text: string, line: string, which: 'first' | 'last' = 'first'): Locator {
+  return page.locator('.view-line', { hasText: line })[which]().locator('span span', { hasText: text }).first();
+}
+
+/** Clicks a place, then the light bulb that appears; gives the menu's row with the title. */
+async function lightBulb(page: Page, place: Locator, title: string): Promise<Locator> {
+  await place.click();
+  const bulb = page.locator('[class*="lightBulbWidget"]:visible, [class*="gutter-lightbulb"]:visible').first();
+  await bulb.click();
+  const row = page.locator('.action-widget .monaco-list-row.action', { hasText: title }).first();
+  await row.waitFor();
+  return row;
 }
 
 /** Rests the mouse on a place until the hover with the wanted element is there. */
