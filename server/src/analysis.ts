@@ -66,7 +66,10 @@ export class Analysis {
 
   setFile(uri: string, text: string, version = 0): FileAnalysis {
     const before = this.#files.get(uri);
-    const file = analyseFile({ uri, text, version, config: this.#config, strict: this.#strict }, before?.documents ?? []);
+    const file = analyseFile(
+      { uri, text, version, config: this.#config, strict: this.#strict },
+      before?.documents ?? [],
+    );
     this.#files.set(uri, file);
     return file;
   }
@@ -94,7 +97,9 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
   const documents =
-    skipped !== null ? [] : splitDocuments(text).map((part) => analyseDocument(part.text, part.base, input, known.get(part.text)));
+    skipped !== null
+      ? []
+      : splitDocuments(text).map((part) => analyseDocument(part.text, part.base, input, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -126,12 +131,17 @@ function summarise(
   if (skipped !== null) return { yaml, parse: 'skipped', problem: skipped };
   const tooMuch = yaml.documents.find((document) => document.skipped !== null);
   if (tooMuch !== undefined && yaml.documents.length === 1) return { yaml, parse: 'skipped', problem: tooMuch.skipped };
-  const [problem] = yaml.documents.flatMap(({ problems }) => problems);
+  const problem = yaml.documents.flatMap(({ problems }) => problems).find(({ readable }) => readable !== true);
   if (problem !== undefined) return { yaml, parse: 'error', problem: problem.message };
   return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
 }
 
-function analyseDocument(text: string, base: number, input: FileInput, before: DocumentAnalysis | undefined): DocumentAnalysis {
+function analyseDocument(
+  text: string,
+  base: number,
+  input: FileInput,
+  before: DocumentAnalysis | undefined,
+): DocumentAnalysis {
   if (before !== undefined) return before.base === base ? before : moved(before, base);
   const document = lazy(() => parseDocument(text, base));
   const concerned = lazy(() => mayConcernAccelerators(text));
@@ -198,10 +208,10 @@ function asksForAccelerators(workload: Workload): boolean {
 }
 
 function syntaxFindings(document: YamlDocument): readonly Finding[] {
-  return document.problems.map(({ message, span }) => ({
+  return document.problems.map(({ message, span, readable }) => ({
     rule: 'yaml-syntax',
     topic: 'syntax',
-    severity: 'error',
+    severity: readable === true ? 'warning' : 'error',
     message,
     span,
     workload: null,

@@ -128,7 +128,8 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
     else if (own.has(key.text) && !walk.mask && !twice) {
       // Two documents written as one repeat many keys: the first one shows it.
       twice = true;
-      walk.problems.push({ message: `The key ${key.text} is set twice in this mapping; remove one`, span: key.span });
+      const message = `The key ${key.text} is set twice in this mapping: only the last one counts`;
+      walk.problems.push({ message, span: key.span, readable: true });
     }
     own.set(key.text, draft.entries.length);
     draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });

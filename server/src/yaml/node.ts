@@ -64,6 +64,8 @@ export interface YamlProblem {
   /** One short sentence without a full stop's worth of jargon: what is wrong, and how to mend it where that is plain. */
   readonly message: string;
   readonly span: Span;
+  /** The text can be read all the same, but not as it was surely meant (a key that is set twice). */
+  readonly readable?: true;
 }
 
 /** One `---` document of a file, with spans relative to its own text. */

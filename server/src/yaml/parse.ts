@@ -5,7 +5,7 @@ import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import type { Span } from './span.ts';
 import { splitDocuments } from './split.ts';
-import { type Mask, markOpen, maskTemplates } from './template.ts';
+import { type Mask, markOpen, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits } from './limits.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
@@ -43,6 +43,10 @@ export function parseDocument(text: string, base: number): YamlDocument {
 
 function readPlain(text: string, base: number): YamlDocument {
   const read = compose(text);
+  const variables = read.errors.length > 0 ? maskVariables(text) : undefined;
+  // Braces of an unquoted ${VAR} are no YAML where a flow mapping may stand; with the variable filled in, the text is.
+  if (variables !== undefined && compose(variables.text).errors.length === 0)
+    return readTemplate(text, base, variables);
   const { root, problems, skipped } = convertTree(read.tree, text, undefined);
   if (skipped !== null) return unread(text, base, skipped);
   const first = firstProblem(read.errors, text);

@@ -70,6 +70,16 @@ export function maskTemplates(text: string): Mask | undefined {
   return { text: masked, original: text, actions, openings };
 }
 
+/** Masks envsubst's `${VAR}`. Undefined when the text holds none. */
+export function maskVariables(text: string): Mask | undefined {
+  const actions: TemplateAction[] = [];
+  const masked = text.replace(/\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g, (variable, start: number) => {
+    actions.push({ text: variable, span: { start, end: start + variable.length } });
+    return FILL.repeat(variable.length);
+  });
+  return actions.length === 0 ? undefined : { text: masked, original: text, actions, openings: [] };
+}
+
 /** Whether a template action stands in the span. */
 export function touchesAction(mask: Mask, span: Span): boolean {
   let low = 0;
