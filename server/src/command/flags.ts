@@ -39,11 +39,6 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
   return flags;
 }
 
-/** The last flag of any of these names: later ones win in every parser we know. */
-export function findFlag(flags: readonly Flag[], ...names: readonly string[]): Flag | undefined {
-  return flags.filter((flag) => names.includes(flag.name)).at(-1);
-}
-
 function flagName(written: string): string {
   return written.replaceAll('_', '-').toLowerCase();
 }
