@@ -5,6 +5,11 @@ import type { Range } from './types.ts';
 /** Hours in a month, as clouds bill it: 365 x 24 / 12. */
 export const HOURS_PER_MONTH = 730;
 
+// Made once: to make a format takes a thousand times as long as to use it, and every keystroke renders every lens of a file.
+const thousandths = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+const cents = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const whole = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 });
+
 /** `$6.88/h`, `$0–$20.64/h`. */
 export function formatHourly(hourly: Range | number): string {
   return `${formatRange(asRange(hourly), formatCents)}/h`;
@@ -25,7 +30,7 @@ export function formatCount(count: { readonly min: number | null; readonly max: 
 
 /** A number as people write it: no trailing zeros, three decimals at most. */
 export function formatNumber(value: number): string {
-  return new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 }).format(value);
+  return thousandths.format(value);
 }
 
 /** `1 GPU`, `2 GPUs`, `0–3 pods`. */
@@ -41,15 +46,13 @@ export function plural(
 function formatCents(amount: number): string {
   if (amount === 0) return '$0';
   if (amount < 0.005) return '<$0.01';
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(amount);
+  return cents.format(amount);
 }
 
 function formatWhole(amount: number): string {
   if (amount === 0) return '$0';
   if (amount < 1) return '<$1';
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }).format(
-    amount,
-  );
+  return whole.format(amount);
 }
 
 function formatRange(range: Range, format: (amount: number) => string): string {
