@@ -154,7 +154,7 @@ function analyseDocument(
   };
   const judged = lazy(() => {
     if (!concerned()) return { findings: [], crashes: [] };
-    const { findings, crashes } = runRules({
+    return runRules({
       document: document(),
       ...lowered(),
       options: input.config,
@@ -162,7 +162,6 @@ function analyseDocument(
       costOf,
       strict: input.strict,
     });
-    return { findings: [...syntaxFindings(document()), ...findings], crashes };
   });
   return {
     base,
@@ -205,20 +204,6 @@ function mayConcernAccelerators(text: string): boolean {
 
 function asksForAccelerators(workload: Workload): boolean {
   return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
-}
-
-function syntaxFindings(document: YamlDocument): readonly Finding[] {
-  return document.problems.map(({ message, span, readable }) => ({
-    rule: 'yaml-syntax',
-    topic: 'syntax',
-    severity: readable === true ? 'warning' : 'error',
-    message,
-    span,
-    workload: null,
-    container: null,
-    fixes: [],
-    saving: null,
-  }));
 }
 
 function lazy<T>(compute: () => T): () => T {

@@ -8,6 +8,7 @@ import type { Rule } from './rule.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import tolerationInvalid from './toleration-invalid.ts';
+import yamlSyntax from './yaml-syntax.ts';
 
 /** Every rule, by id. */
 export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -19,6 +20,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['toleration-invalid', tolerationInvalid],
+  ['yaml-syntax', yamlSyntax],
 ]);
 
 /** The ids of all rules, in alphabetical order. */

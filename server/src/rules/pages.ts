@@ -602,4 +602,73 @@ rules:
 \`\`\`
 `,
   ],
+  [
+    'yaml-syntax',
+    `<!-- Generated from server/src/rules/yaml-syntax.ts by \`npm run generate\`. Do not edit. -->
+# yaml-syntax
+
+The text is no YAML, or not the YAML that was meant.
+
+Severity: **error** · Topic: syntax
+
+## Why
+
+Where a document cannot be read, nothing of it can be applied. A key that is set twice can be read, and then only the last of the two
+counts: what the first one says is lost without a word, or refused by a client that checks strictly.
+
+Documents are read one by one, so a fault in one leaves the findings in the others. Templates (Helm, Jinja) are read with their
+expressions masked and get no findings of this rule; neither do documents that have nothing to do with accelerators.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+      resources:
+        limits:
+          cpu: "4"
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+          cpu: "4"
+\`\`\`
+
+## Sources
+
+- [YAML 1.2.2: mapping keys are unique](https://yaml.org/spec/1.2.2/#3213-node-comparison)
+- [Kubernetes: field validation](https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation)
+
+## Silence it
+
+\`# gpulint-disable-next-line yaml-syntax -- reason\` above the line, or the annotation \`gpulint.dev/disable: "yaml-syntax"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  yaml-syntax: off
+\`\`\`
+`,
+  ],
 ]);

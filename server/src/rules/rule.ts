@@ -63,12 +63,15 @@ export interface Report {
 }
 
 /** What a rule may look at besides the thing it visits. */
-export interface RuleContext {
+export interface DocumentContext {
   readonly document: YamlDocument;
   readonly options: ModelOptions;
-  readonly manifest: Manifest;
   costOf(workload: Workload): CostResult;
   report(report: Report): void;
+}
+
+export interface RuleContext extends DocumentContext {
+  readonly manifest: Manifest;
 }
 
 export interface WorkloadContext extends RuleContext {
@@ -82,6 +85,7 @@ export interface PodSetContext extends WorkloadContext {
 export interface Rule {
   readonly topic: Topic;
   readonly severity: Severity;
+  readonly document?: (document: YamlDocument, context: DocumentContext) => void;
   readonly manifest?: (manifest: Manifest, context: RuleContext) => void;
   readonly workload?: (workload: Workload, context: WorkloadContext) => void;
   readonly podSet?: (podSet: PodSet, context: PodSetContext) => void;

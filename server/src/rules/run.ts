@@ -3,8 +3,8 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { Finding, PodSetContext, Report, Rule, RuleContext, RulesOptions, Severity } from './rule.ts';
-import { applySuppressions, type ManifestFinding, type SuppressionUse } from './suppressions.ts';
+import type { DocumentContext, Finding, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
 export interface RuleCrash {
@@ -34,12 +34,13 @@ export interface RunResult {
 
 /** Lets every rule that is not off look at the document. The runner walks, the rules look. */
 export function runRules(input: RunInput): RunResult {
-  const found: ManifestFinding[] = [];
+  const found: Finding[] = [];
   const crashes: RuleCrash[] = [];
   for (const [id, rule] of input.registry ?? everyRule) {
     const configured = input.rules[id];
     if (configured === 'off') continue;
     const visitor: Visitor = { id, rule, configured, input, found, crashes };
+    visitDocument(visitor);
     for (const manifest of input.manifests) visitManifest(visitor, manifest);
     for (const workload of input.workloads) visitWorkload(visitor, workload);
   }
@@ -52,28 +53,31 @@ interface Visitor {
   readonly rule: Rule;
   readonly configured: Severity | undefined;
   readonly input: RunInput;
-  readonly found: ManifestFinding[];
+  readonly found: Finding[];
   readonly crashes: RuleCrash[];
 }
 
+function visitDocument(visitor: Visitor): void {
+  guard(visitor, () => visitor.rule.document?.(visitor.input.document, contextOf(visitor, null, null)));
+}
+
 function visitManifest(visitor: Visitor, manifest: Manifest): void {
-  const { rule } = visitor;
-  if (rule.manifest === undefined) return;
-  const look = rule.manifest;
-  guard(visitor, () => look(manifest, contextOf(visitor, manifest, null, null)));
+  guard(visitor, () => visitor.rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }));
 }
 
 /** Every pod set and every container (init, sidecar or app) is shown once. */
 function visitWorkload(visitor: Visitor, workload: Workload): void {
   const { rule } = visitor;
-  const context = contextOf(visitor, workload.manifest, workload, null);
+  const { manifest } = workload;
+  const context = { ...contextOf(visitor, workload, null), manifest };
   guard(visitor, () => rule.workload?.(workload, { ...context, workload }));
   for (const podSet of workload.podSets) {
     guard(visitor, () => rule.podSet?.(podSet, { ...context, workload, podSet }));
     if (rule.container === undefined) continue;
     for (const container of podSet.containers) {
       const inContainer: PodSetContext = {
-        ...contextOf(visitor, workload.manifest, workload, container.name),
+        ...contextOf(visitor, workload, container.name),
+        manifest,
         workload,
         podSet,
       };
@@ -84,14 +88,12 @@ function visitWorkload(visitor: Visitor, workload: Workload): void {
 
 function contextOf(
   { id, rule, configured, input, found }: Visitor,
-  manifest: Manifest,
   workload: Workload | null,
   container: string | null,
-): RuleContext {
+): DocumentContext {
   return {
     document: input.document,
     options: input.options,
-    manifest,
     costOf: input.costOf,
     report(report: Report): void {
       const finding: Finding = {
@@ -105,7 +107,7 @@ function contextOf(
         fixes: (report.fixes ?? []).filter((fix) => fix !== undefined),
         saving: report.saving ?? null,
       };
-      found.push({ finding, manifest });
+      found.push(finding);
     },
   };
 }

@@ -24,23 +24,18 @@ export interface SuppressionUse {
   readonly used: boolean;
 }
 
-export interface ManifestFinding {
-  readonly finding: Finding;
-  readonly manifest: Manifest;
-}
-
 /** Takes out the findings that comments and annotations silence. */
 export function applySuppressions(
   document: YamlDocument,
   manifests: readonly Manifest[],
-  found: readonly ManifestFinding[],
+  found: readonly Finding[],
 ): { readonly kept: readonly Finding[]; readonly uses: readonly SuppressionUse[] } {
   const suppressions = [...inComments(document), ...manifests.flatMap(inAnnotations)];
   const used = new Set<Suppression>();
-  const kept = found.flatMap(({ finding }) => {
+  const kept = found.filter((finding) => {
     const silencing = suppressions.filter((suppression) => silences(suppression, finding));
     for (const suppression of silencing) used.add(suppression);
-    return silencing.length > 0 ? [] : [finding];
+    return silencing.length === 0;
   });
   return { kept, uses: suppressions.map((suppression) => ({ suppression, used: used.has(suppression) })) };
 }

@@ -31,7 +31,18 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (code === 'TAB_AS_INDENT' || tab) {
     return { message: 'A tab is used for indentation; use spaces', span: tab ?? span };
   }
+  const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
+  if (deeper) return { message: 'This line is indented deeper than its neighbours; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
+}
+
+/** A key on the line below a plain value, and deeper than it: read as the value's second line, though it was meant as the next key. */
+function deeperLine(text: string, span: Span): Span | undefined {
+  const rest = text.slice(span.start, span.start + 2000);
+  const found = /^[^\r\n]*[\r\n]\s*/.exec(rest);
+  if (!found || /:\s+\S/.test(found[0])) return undefined;
+  const start = span.start + found[0].length;
+  return { start, end: start + (/^[^:\s]*/.exec(text.slice(start, start + 200))?.[0].length ?? 1) };
 }
 
 function sentence(code: string, message: string, text: string, span: Span): string {

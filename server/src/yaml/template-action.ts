@@ -17,10 +17,16 @@ export function findActions(text: string): TemplateAction[] {
   const spent = new Set<string>();
   let lineRead = 0;
   let inComment = false;
+  let line = 0;
+  let newline = text.indexOf('\n');
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
     const start = match.index;
     const kind = match[0];
-    const line = text.lastIndexOf('\n', start) + 1;
+    // Lines are counted along: looking back for each opening would be quadratic in a long line.
+    while (newline !== -1 && newline < start) {
+      line = newline + 1;
+      newline = text.indexOf('\n', line);
+    }
     if (line > lineRead) inComment = false;
     const from = Math.max(line, lineRead);
     const before = text.slice(from, start);

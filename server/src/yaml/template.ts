@@ -1,5 +1,5 @@
 import { draftOf } from './draft.ts';
-import type { YamlNode } from './node.ts';
+import type { YamlMap, YamlNode, YamlSeq } from './node.ts';
 import type { Span } from './span.ts';
 import { findActions, isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
@@ -63,9 +63,12 @@ export function maskTemplates(text: string): Mask | undefined {
     }
   }
   masked += text.slice(at);
+  let content: Opening | undefined;
   for (const { offset } of ranges) {
-    const content = contentBehind(masked, offset);
-    if (content) openings.push(content);
+    // Loops one behind the other have the same content; looking for it anew each time would be quadratic.
+    if (content === undefined || content.offset < offset) content = contentBehind(masked, offset);
+    if (content === undefined) break;
+    if (openings.at(-1) !== content) openings.push(content);
   }
   return { text: masked, original: text, actions, openings };
 }
@@ -108,24 +111,32 @@ export function restoreMasked(mask: Mask, text: string, span: Span, source: stri
  * value that they will fill.
  */
 export function markOpen(root: YamlNode, mask: Mask): void {
-  for (const opening of mask.openings) markOne(root, opening, mask);
+  const written = new Map<YamlNode, readonly Child[]>();
+  for (const opening of mask.openings) markOne(root, opening, mask, written);
 }
 
-function markOne(root: YamlNode, { offset, column }: Opening, mask: Mask): void {
+/** A value whose text stands in its parent, and where it (or its key) begins. */
+interface Child {
+  readonly start: number;
+  readonly value: YamlNode;
+}
+
+function markOne(root: YamlNode, opening: Opening, mask: Mask, written: Map<YamlNode, readonly Child[]>): void {
+  const { offset, column } = opening;
   let node = root;
   for (;;) {
     if (node.kind === 'scalar') {
       draftOf(node).templated = true;
       return;
     }
+    if (node.flow) return setOpen(node);
     const here = columnOf(mask.text, node.span.start);
-    const last = lastBefore(node, offset);
-    if (node.flow || column <= here || last === undefined) {
-      if (node.kind === 'map') draftOf(node).open = true;
-      else draftOf(node).open = true;
+    const last = lastBefore(node, offset, written);
+    if (column <= here || last === undefined) {
+      setOpen(node);
       // A sequence may stand at its key's own column, and so may what the template puts under an empty key.
-      const below = node.kind === 'map' && !node.flow && column === here ? last : undefined;
-      if (below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column) draftOf(below).open = true;
+      const below = node.kind === 'map' && column === here ? last : undefined;
+      if (below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column) setOpen(below);
       if (below?.kind === 'scalar' && below.span.start === below.span.end) draftOf(below).templated = true;
       return;
     }
@@ -133,20 +144,33 @@ function markOne(root: YamlNode, { offset, column }: Opening, mask: Mask): void 
   }
 }
 
+function setOpen(node: YamlMap | YamlSeq): void {
+  if (node.kind === 'map') draftOf(node).open = true;
+  else draftOf(node).open = true;
+}
+
 /** The value that stands last before an offset, by where its key (or it) begins. */
-function lastBefore(node: YamlNode, offset: number): YamlNode | undefined {
-  let found: YamlNode | undefined;
-  if (node.kind === 'map') {
-    let best = -1;
-    for (const { keySpan, value, shared } of node.entries) {
-      if (shared || keySpan.start >= offset || keySpan.start < best) continue;
-      best = keySpan.start;
-      found = value;
-    }
-  } else if (node.kind === 'seq') {
-    for (const { value, shared } of node.items) if (!shared && value.span.start < offset) found = value;
+function lastBefore(
+  node: YamlMap | YamlSeq,
+  offset: number,
+  written: Map<YamlNode, readonly Child[]>,
+): YamlNode | undefined {
+  let children = written.get(node);
+  if (children === undefined) {
+    children =
+      node.kind === 'map'
+        ? node.entries.filter(({ shared }) => !shared).map(({ keySpan, value }) => ({ start: keySpan.start, value }))
+        : node.items.filter(({ shared }) => !shared).map(({ value }) => ({ start: value.span.start, value }));
+    written.set(node, children);
   }
-  return found;
+  let low = 0;
+  let high = children.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((children[middle]?.start ?? 0) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return children[low - 1]?.value;
 }
 
 interface Group {
@@ -157,8 +181,13 @@ interface Group {
   readonly after: string;
 }
 
+/** So much of a line is looked at before an action; only machines write longer ones. */
+const LONGEST_PREFIX = 4000;
+
 /** Neighbouring actions with nothing but white space between them. */
 function* groups(text: string, actions: readonly TemplateAction[]): Generator<Group> {
+  let line = 0;
+  let newline = text.indexOf('\n');
   let lineStart = 0;
   let before = '';
   let read = 0;
@@ -171,15 +200,18 @@ function* groups(text: string, actions: readonly TemplateAction[]): Generator<Gr
       end = action.span.end;
     }
     const start = parts[0]?.span.start ?? 0;
-    const line = text.lastIndexOf('\n', start - 1) + 1;
+    while (newline !== -1 && newline < start) {
+      line = newline + 1;
+      newline = text.indexOf('\n', line);
+    }
     if (line > lineStart || read === 0) {
       // The line may begin inside an earlier action that spans lines.
       lineStart = Math.max(line, read);
       before = text.slice(line, lineStart).replace(/\S/g, ' ') + text.slice(lineStart, start);
-    } else before += FILL + text.slice(read, start);
+    } else before = (before + FILL + text.slice(read, start)).slice(-LONGEST_PREFIX);
     read = end;
-    const newline = text.indexOf('\n', end);
-    const after = text.slice(end, newline === -1 ? text.length : newline);
+    const close = newline >= end || newline === -1 ? newline : text.indexOf('\n', end);
+    const after = text.slice(end, close === -1 ? text.length : close);
     yield { parts, span: { start, end }, before, after };
   }
 }
