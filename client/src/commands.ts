@@ -14,6 +14,7 @@ import {
   type RewriteToMigParams,
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
+import { activeEditor } from './active-editor.ts';
 
 /** @param started starts the server, if nothing has yet, and settles when it answers */
 export function registerCommands(
@@ -41,7 +42,7 @@ export function registerCommands(
 
 /** Opens the hover with the cost table of a workload; of several the person chooses one. */
 async function showCost(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
+  const editor = activeEditor();
   if (place !== undefined) {
     await hoverAt(vscode.Uri.parse(place.uri), place.range.start);
     return;
@@ -90,7 +91,7 @@ async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefin
 /** Asks for a slice in place of the whole GPU at a place, or at the caret. */
 async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
   const uri = place?.uri ?? activeUri(client);
-  const position = place?.range.start ?? vscode.window.activeTextEditor?.selection.active;
+  const position = place?.range.start ?? activeEditor()?.selection.active;
   if (uri === undefined || position === undefined) return;
   const ask = (gpu?: string) => {
     const at = { line: position.line, character: position.character };
@@ -163,7 +164,7 @@ async function apply(client: BaseLanguageClient, result: EditResult, save: boole
 }
 
 function activeUri(client: BaseLanguageClient): string | undefined {
-  const uri = vscode.window.activeTextEditor?.document.uri;
+  const uri = activeEditor()?.document.uri;
   return uri && client.code2ProtocolConverter.asUri(uri);
 }
 

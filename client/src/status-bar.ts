@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { commands, type FileSummary, type SummaryParams } from '../../server/src/lsp/requests.ts';
+import { activeEditor } from './active-editor.ts';
 
 /** Shows what the active file asks for; hidden where that is nothing. */
 export class StatusBar implements vscode.Disposable {
@@ -38,7 +39,7 @@ export class StatusBar implements vscode.Disposable {
   }
 
   #show(): void {
-    const active = vscode.window.activeTextEditor?.document.uri.toString();
+    const active = activeEditor()?.document.uri.toString();
     const summary = active === undefined ? undefined : this.#summaries.get(active);
     void vscode.commands.executeCommand('setContext', 'gpulint.hasAccelerators', summary !== undefined);
     if (summary === undefined) {
