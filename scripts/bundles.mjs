@@ -1,0 +1,51 @@
+// What is bundled, and how. `esbuild.mjs` builds it; the licence notices are collected from the same list.
+//
+// All outputs are CommonJS named `.js`, and package.json therefore has no "type": "module". VS Code decides by that field how to load an
+// extension: with it, its web worker host refuses every `.js` entry, and older hosts do not know a `.cjs` entry there.
+import { chmodSync } from 'node:fs';
+
+/** @param {{ dev: boolean }} options */
+export function bundlesOf({ dev }) {
+  const shared = {
+    bundle: true,
+    format: 'cjs',
+    target: 'es2022',
+    minify: !dev,
+    sourcemap: dev,
+    // Names in a stack trace are what a bug report has to go by.
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+  };
+  const node = { ...shared, platform: 'node', target: 'node18' };
+  const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
+  return [
+    { ...node, entryPoints: ['client/src/node.ts'], outfile: 'dist/client.js', external: ['vscode'] },
+    { ...node, entryPoints: ['server/src/lsp/main.ts'], outfile: 'dist/server.js' },
+    {
+      ...node,
+      entryPoints: ['server/src/cli/main.ts'],
+      outfile: 'dist/cli.js',
+      // A dependency (fdir) asks where it stands, which CommonJS answers in another way.
+      banner: { js: "#!/usr/bin/env node\nconst importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
+      define: { 'import.meta.url': 'importMetaUrl' },
+      plugins: [executable('dist/cli.js')],
+    },
+    { ...browser, entryPoints: ['client/src/browser.ts'], outfile: 'dist/client.browser.js', external: ['vscode'] },
+    { ...browser, entryPoints: ['server/src/lsp/browser.ts'], outfile: 'dist/server.browser.js', format: 'iife' },
+  ];
+}
+
+/** @param {string} file */
+function executable(file) {
+  return {
+    name: 'executable',
+    /** @param {{ onEnd: (callback: (result: { errors: unknown[] }) => void) => void }} build */
+    setup(build) {
+      build.onEnd(({ errors }) => {
+        if (errors.length === 0) chmodSync(file, 0o755);
+      });
+    },
+  };
+}
