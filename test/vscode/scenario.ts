@@ -75,11 +75,13 @@ export async function runScenario({ vsix, workspace, images, scale = 1, say }: S
       .locator('.view-line', { hasText: /^\s*limits:/ })
       .first()
       .waitFor();
+    await page.locator('.tab.active.dirty', { hasText: 'llama-isvc.yaml' }).waitFor();
     assert.equal(fs.readFileSync(file, 'utf8'), before, 'the file was written before it was saved');
 
     next('save, and the file on disk is right');
     await page.keyboard.press('Control+S');
-    await until('the fix on disk', () => fs.readFileSync(file, 'utf8') !== before);
+    // The mark of unsaved changes goes when the file has been written whole.
+    await page.locator('.tab.active:not(.dirty)', { hasText: 'llama-isvc.yaml' }).waitFor();
     const after = fs.readFileSync(file, 'utf8');
     for (const line of before.split('\n')) assert.ok(after.includes(line), `the fix changed "${line}"`);
     assert.match(after, /\n {10}limits:\n {12}nvidia\.com\/gpu: 1\n/);
