@@ -18,6 +18,7 @@ export const testSettings = Object.freeze({
   'editor.hover.delay': 100,
   'editor.cursorBlinking': 'solid',
   'window.commandCenter': false,
+  'workbench.reduceMotion': 'on',
 });
 
 /**
