@@ -8,7 +8,7 @@ import { bundlesOf } from './bundles.mjs';
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..');
 const target = path.join(root, 'THIRD_PARTY_NOTICES');
-const facts = path.join(root, 'server/src/catalog/data/NOTICES.md');
+const facts = path.join(root, 'scripts/notices-of-facts.md');
 
 const text = render(await bundledPackages());
 if (!process.argv.includes('--check')) writeFileSync(target, text);

@@ -11,5 +11,6 @@ export {
   offers,
   pricePerDevice,
 } from './prices.ts';
+export { providerName } from './providers.ts';
 export { type AcceleratorResource, acceleratorResource, acceleratorResourceNames } from './resources.ts';
 export type * from './types.ts';

@@ -1,4 +1,4 @@
-import { gpus } from '../catalog/index.ts';
+import { gpus, providerName } from '../catalog/index.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
@@ -139,7 +139,8 @@ function assumptionsOf(
   if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
   if (models.length > 1)
     said.push(`The selector fits ${models.map(nameOf).join(' and ')}: both are counted in the range`);
-  if (placement.providerFrom === 'config') said.push(`Provider ${placement.provider} from the config`);
+  if (placement.providerFrom === 'config')
+    said.push(`Provider ${providerName(placement.provider ?? '')} from the config`);
   if (form === 'mig' && devices !== null && perPod) {
     said.push(`${resource.replace('nvidia.com/mig-', 'MIG ')} counted as ${fraction(devices / perPod)} of a card`);
   }
@@ -161,7 +162,7 @@ function fraction(share: number): string {
 
 function wanted(models: readonly string[], devices: number, podSet: PodSet): string {
   const { provider, instanceType } = podSet.placement;
-  const on = instanceType ?? provider;
+  const on = instanceType ?? (provider === null ? null : providerName(provider));
   return `${devices} × ${models.map(nameOf).join(' or ')}${on === null ? '' : ` on ${on}`}`;
 }
 

@@ -1,8 +1,9 @@
+import { providerName } from '../catalog/index.ts';
 import { formatCount, formatHourly, formatMonthly } from '../cost/format.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { costWords } from './code-lens.ts';
-import { askedFor, describeAccelerators, formatShare, isRegion, providerName } from './gpu-words.ts';
+import { askedFor, describeAccelerators, formatShare, isRegion } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { whatItWouldCost } from './price-range.ts';
 

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import type { GpuModel, Provider } from '../catalog/index.ts';
+import type { GpuModel } from '../catalog/index.ts';
 import { gpus, migByResource } from '../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../cost/format.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -63,23 +63,6 @@ export function describeGpu(gpu: GpuModel): string {
     .filter((part) => part !== null && part !== '')
     .join(', ');
 }
-
-export function providerName(provider: string): string {
-  return providerNames[provider as Provider] ?? provider;
-}
-
-export const providerNames: Readonly<Record<Provider, string>> = {
-  aws: 'AWS',
-  azure: 'Azure',
-  gcp: 'Google Cloud',
-  oci: 'Oracle Cloud',
-  coreweave: 'CoreWeave',
-  crusoe: 'Crusoe',
-  hyperstack: 'Hyperstack',
-  lambda: 'Lambda',
-  nebius: 'Nebius',
-  runpod: 'RunPod',
-};
 
 /** Some providers have one price in all their regions; the catalogue then names none. */
 export function isRegion(region: string): boolean {

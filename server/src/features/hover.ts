@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { gpus, gpusByLabel, instanceType, isGpuLabel, migByResource } from '../catalog/index.ts';
+import { gpus, gpusByLabel, instanceType, isGpuLabel, migByResource, providerName } from '../catalog/index.ts';
 import { formatHourly } from '../cost/format.ts';
 import { isInstanceTypeLabel } from '../model/devices.ts';
 import type { AcceleratorRequest, Selector, Workload } from '../model/workload.ts';
@@ -7,7 +7,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import { costBlocks } from './cost-blocks.ts';
-import { acceleratedWorkloads, describeGpu, formatShare, providerName } from './gpu-words.ts';
+import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
 

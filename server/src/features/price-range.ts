@@ -1,7 +1,7 @@
-import { acceleratorResource, type GpuModel, migByResource, migShare } from '../catalog/index.ts';
+import { acceleratorResource, type GpuModel, migByResource, migShare, providerName } from '../catalog/index.ts';
 import { formatHourly } from '../cost/format.ts';
 import type { PodAccelerator, Workload } from '../model/workload.ts';
-import { askedFor, providerName } from './gpu-words.ts';
+import { askedFor } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { type GpuPrices, pricedGpus } from './prices.ts';
 

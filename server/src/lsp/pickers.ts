@@ -1,6 +1,6 @@
-import { type GpuModel, gpus } from '../catalog/index.ts';
+import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
-import { isRegion, providerName } from '../features/gpu-words.ts';
+import { isRegion } from '../features/gpu-words.ts';
 import {
   describeSlice,
   migGpus,

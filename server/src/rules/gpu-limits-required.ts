@@ -65,7 +65,7 @@ export default defineRule({
       context.report({
         message: `${resource} is requested${shown} without a limit: the API server refuses the pod`,
         span: keySpanOf(request.at),
-        fixes: [copyToLimits(accelerator, container, context)],
+        fixes: () => [copyToLimits(accelerator, container, context)],
       });
     }
   },

@@ -67,7 +67,7 @@ export default defineRule({
       context.report({
         message: `${accelerator.resource}: ${wrong.text} is no whole number, and devices are handed out whole: the API server refuses the pod`,
         span: spanOf(wrong.at),
-        fixes: [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
+        fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
       });
     }
   },

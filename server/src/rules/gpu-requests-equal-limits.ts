@@ -59,17 +59,24 @@ export default defineRule({
       if (limit === undefined || request === undefined || !isKnown(limit) || !isKnown(request)) continue;
       // A quantity that is no whole number is a mistake of its own.
       if (!isWhole(limit) || !isWhole(request) || limit.value === request.value) continue;
-      const toLimit = replaceQuantities(document, [request], limit.text);
-      const toRequest = replaceQuantities(document, [limit], request.text);
-      const fixes: readonly (Fix | undefined)[] = [
-        toLimit && { title: `Request ${limit.text} ${resource}, as the limit says`, safe: false, edits: toLimit },
-        toRequest && { title: `Limit ${resource} to ${request.text}, as requested`, safe: false, edits: toRequest },
-      ];
       report({
         message: `${resource} is requested ${request.text} times but limited to ${limit.text}: the API server wants them equal`,
         span: keySpanOf(request.at),
-        fixes,
+        fixes: () => [
+          towards(
+            `Request ${limit.text} ${resource}, as the limit says`,
+            replaceQuantities(document, [request], limit.text),
+          ),
+          towards(
+            `Limit ${resource} to ${request.text}, as requested`,
+            replaceQuantities(document, [limit], request.text),
+          ),
+        ],
       });
     }
   },
 });
+
+function towards(title: string, edits: Fix['edits'] | undefined): Fix | undefined {
+  return edits && { title, safe: false, edits };
+}

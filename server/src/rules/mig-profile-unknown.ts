@@ -66,7 +66,7 @@ export default defineRule({
       context.report({
         message: `No GPU has a MIG profile ${resource.slice(prefix.length)}: the pod stays Pending`,
         span: keySpanOf(written.at),
-        fixes: renames(accelerator, context),
+        fixes: () => renames(accelerator, context),
       });
     }
   },

@@ -56,7 +56,8 @@ export interface Finding {
 export interface Report {
   readonly message: string;
   readonly span: Span;
-  readonly fixes?: readonly (Fix | undefined)[];
+  /** Made when somebody asks for them: diagnostics do without. Those that cannot be made are undefined. */
+  readonly fixes?: () => readonly (Fix | undefined)[];
   readonly saving?: number | undefined;
   /** For the cases that are graver or milder than the rule's default. */
   readonly severity?: Severity;

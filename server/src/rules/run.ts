@@ -3,7 +3,7 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Fix, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -58,11 +58,11 @@ interface Visitor {
 }
 
 function visitDocument(visitor: Visitor): void {
-  guard(visitor, () => visitor.rule.document?.(visitor.input.document, contextOf(visitor, null, null)));
+  guard(visitor, () => visitor.rule.document?.(visitor.input.document, contextOf(visitor, null, null)), undefined);
 }
 
 function visitManifest(visitor: Visitor, manifest: Manifest): void {
-  guard(visitor, () => visitor.rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }));
+  guard(visitor, () => visitor.rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }), undefined);
 }
 
 /** Every pod set and every container (init, sidecar or app) is shown once. */
@@ -70,9 +70,9 @@ function visitWorkload(visitor: Visitor, workload: Workload): void {
   const { rule } = visitor;
   const { manifest } = workload;
   const context = { ...contextOf(visitor, workload, null), manifest };
-  guard(visitor, () => rule.workload?.(workload, { ...context, workload }));
+  guard(visitor, () => rule.workload?.(workload, { ...context, workload }), undefined);
   for (const podSet of workload.podSets) {
-    guard(visitor, () => rule.podSet?.(podSet, { ...context, workload, podSet }));
+    guard(visitor, () => rule.podSet?.(podSet, { ...context, workload, podSet }), undefined);
     if (rule.container === undefined) continue;
     for (const container of podSet.containers) {
       const inContainer: PodSetContext = {
@@ -81,22 +81,20 @@ function visitWorkload(visitor: Visitor, workload: Workload): void {
         workload,
         podSet,
       };
-      guard(visitor, () => rule.container?.(container, inContainer));
+      guard(visitor, () => rule.container?.(container, inContainer), undefined);
     }
   }
 }
 
-function contextOf(
-  { id, rule, configured, input, found }: Visitor,
-  workload: Workload | null,
-  container: string | null,
-): DocumentContext {
+function contextOf(visitor: Visitor, workload: Workload | null, container: string | null): DocumentContext {
+  const { id, rule, configured, input, found } = visitor;
   return {
     document: input.document,
     options: input.options,
     costOf: input.costOf,
     report(report: Report): void {
-      const finding: Finding = {
+      let fixes: readonly Fix[] | undefined;
+      found.push({
         rule: id,
         topic: rule.topic,
         severity: configured ?? report.severity ?? rule.severity,
@@ -104,21 +102,24 @@ function contextOf(
         span: report.span,
         workload,
         container,
-        fixes: (report.fixes ?? []).filter((fix) => fix !== undefined),
+        get fixes() {
+          fixes ??= guard(visitor, () => report.fixes?.() ?? [], []).filter((fix) => fix !== undefined);
+          return fixes;
+        },
         saving: report.saving ?? null,
-      };
-      found.push(finding);
+      });
     },
   };
 }
 
 /** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
-function guard({ id, input, crashes }: Visitor, look: () => void): void {
+function guard<T>({ id, input, crashes }: Visitor, look: () => T, otherwise: T): T {
   try {
-    look();
+    return look();
   } catch (error) {
     if (input.strict === true) throw error;
     crashes.push({ rule: id, error: error instanceof Error ? error.message : String(error) });
+    return otherwise;
   }
 }
 

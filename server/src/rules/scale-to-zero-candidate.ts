@@ -77,7 +77,7 @@ export default defineRule({
     context.report({
       message: `One replica stays up with no traffic: ${amount}. ${scaler(scaling)} can scale it to zero`,
       span: keySpanOf(scaling.min ?? scaling.owner),
-      fixes: [floorToZero(scaling, context)],
+      fixes: () => [floorToZero(scaling, context)],
       saving: priced,
     });
   },

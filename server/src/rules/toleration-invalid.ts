@@ -86,7 +86,7 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
     context.report({
       message: `Operator Exists takes no value, but the value is ${quoted(value.value)}: the API server refuses the pod`,
       span: keySpanOf(value.at),
-      fixes: [
+      fixes: () => [
         // Without a key, Exists tolerates every taint.
         fix(
           context,
@@ -112,7 +112,7 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
   context.report({
     message: `Operator ${quoted(operator.value)} does not exist (Exists or Equal): the API server refuses the pod`,
     span: spanOf(operator.at),
-    fixes: [respell(operator, operatorsFor(toleration), context)],
+    fixes: () => [respell(operator, operatorsFor(toleration), context)],
   });
 }
 
@@ -127,7 +127,7 @@ function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetC
   context.report({
     message: `Effect ${quoted(effect.value)} does not exist (${effects.join(', ')}): the API server refuses the pod`,
     span: spanOf(effect.at),
-    fixes: [respell(effect, tolerationSeconds === undefined ? effects : ['NoExecute'], context)],
+    fixes: () => [respell(effect, tolerationSeconds === undefined ? effects : ['NoExecute'], context)],
   });
 }
 
@@ -137,16 +137,16 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
   // A misspelt effect is the cause, and is told by itself.
   if (hasText(effect) && !effects.some((known) => known === effect?.value)) return;
   const { document } = context;
-  const evict =
+  const evict = () =>
     effect === undefined
       ? insertKey(document, at, 'effect', 'NoExecute', { after: 'tolerationSeconds' })
       : replaceScalar(document, effect.at, 'NoExecute');
   context.report({
     message: `tolerationSeconds needs the effect NoExecute, not ${effect?.value || 'none'}: the API server refuses the pod`,
     span: keySpanOf(tolerationSeconds),
-    fixes: [
+    fixes: () => [
       fix(context, 'Remove tolerationSeconds', true, tolerationSeconds, removeKey(document, tolerationSeconds)),
-      fix(context, 'Set the effect to NoExecute', false, effect?.at ?? at, evict),
+      fix(context, 'Set the effect to NoExecute', false, effect?.at ?? at, evict()),
     ],
   });
 }
@@ -155,11 +155,13 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   if (hasText(key) || isTemplated(key?.at)) return;
   if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
-  const edits = tolerateAll({ at, key, operator, value }, context);
+  const edits = () => tolerateAll({ at, key, operator, value }, context);
   context.report({
     message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
-    fixes: [fix(context, 'Set the operator to Exists: every taint is tolerated', false, operator?.at ?? at, edits)],
+    fixes: () => [
+      fix(context, 'Set the operator to Exists: every taint is tolerated', false, operator?.at ?? at, edits()),
+    ],
   });
 }
 

@@ -52,8 +52,13 @@ export default defineRule({
   topic: 'syntax',
   severity: 'error',
   document(document, context) {
+    if (!manifestWords.test(document.text)) return;
     for (const { message, span, readable } of document.problems) {
       context.report({ message, span, severity: readable === true ? 'warning' : 'error' });
     }
   },
 });
+
+/** Other YAML that merely speaks of GPUs (a CI file, notes) is not ours to judge. */
+const manifestWords =
+  /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^\s*(?:nodeSelector|tolerations|resources):/m;
