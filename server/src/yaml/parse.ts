@@ -82,18 +82,38 @@ interface Composed {
 
 /** Runs the library over a text: lexer, parser and composer by hand, because the comments' places are only known in between. */
 function compose(text: string): Composed {
+  // In a badly broken text the library makes an error for every character; their stacks, which nobody reads, would take seconds.
+  const errors: ErrorConstructor & { stackTraceLimit?: number } = Error;
+  const limit = errors.stackTraceLimit;
+  if (limit === undefined) return composeText(text);
+  errors.stackTraceLimit = 0;
+  try {
+    return composeText(text);
+  } finally {
+    errors.stackTraceLimit = limit;
+  }
+}
+
+/** After so many errors the rest of a text says nothing more. */
+const ENOUGH_ERRORS = 100;
+
+function composeText(text: string): Composed {
+  let faults = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, merge: false, logLevel: 'silent' });
   const documents: Document.Parsed[] = [];
   const pass = (tokens: ReturnType<Parser['next']>): void => {
-    for (const token of tokens)
+    for (const token of tokens) {
+      if (token.type === 'error') faults++;
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
+    }
   };
   let at = 0;
   let scalar = false;
   let ownLine = true;
   for (const lexeme of new Lexer().lex(text)) {
+    if (faults > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
     } else {

@@ -22,6 +22,9 @@ interface Opening {
 /** Stands for each character of an expression: a private-use character is plain text wherever YAML reads one. */
 const FILL = '\uE000';
 
+/** A line of its own with `{}` or `[]`: what one branch of an if gives to a key whose other branch has lines. */
+const EMPTY_BRANCH = /^[ \t]+(?:\{\}|\[\])[ \t]*$/gm;
+
 /**
  * Masks Go (Helm) and Jinja templates at equal length: an expression in a line becomes plain text, a line of nothing but actions
  * becomes blank. Undefined when the text holds no template syntax.
@@ -42,7 +45,7 @@ export function maskTemplates(text: string): Mask | undefined {
     const { before, after, parts, span } = group;
     const outputs = parts.filter((part) => !isControl(part));
     const alone = before.trim() === '';
-    const last = /^\s*(?:#.*)?$/.test(after);
+    const last = /^(?:\s*|\s+#.*)$/.test(after);
     if (alone && last) {
       put(span, ' ');
       for (const part of outputs) openings.push({ offset: span.start, column: outputIndent(part) ?? before.length });
@@ -51,18 +54,21 @@ export function maskTemplates(text: string): Mask | undefined {
       }
     } else if (last && outputs.length === 0 && !insideQuotes(before)) {
       put(span, ' ');
-    } else if (last && /(?:^|\s)-\s*$|:\s*$/.test(before)) {
-      const column = /^[\s-]*/.exec(before)?.[0].length ?? 0;
+    } else if (last && startsLines(before, outputs, nextColumn(text, span.end))) {
+      put(span, ' ');
       const produced = outputs.map(outputIndent).find((indent) => indent !== undefined);
-      if (/:$/.test(before) || nextColumn(text, span.end) > column) {
-        put(span, ' ');
-        openings.push({ offset: span.start, column: produced ?? column + 2 });
-      } else put(span, FILL);
+      openings.push({ offset: span.start, column: produced ?? indentOf(before) + 2 });
     } else {
       for (const part of parts) put(part.span, FILL);
     }
   }
   masked += text.slice(at);
+  if (actions.some(isControl)) {
+    masked = masked.replace(EMPTY_BRANCH, (line: string, offset: number) => {
+      openings.push({ offset, column: line.search(/\S/) });
+      return ' '.repeat(line.length);
+    });
+  }
   let content: Opening | undefined;
   for (const { offset } of ranges) {
     // Loops one behind the other have the same content; looking for it anew each time would be quadratic.
@@ -129,7 +135,10 @@ function markOne(root: YamlNode, opening: Opening, mask: Mask, written: Map<Yaml
       draftOf(node).templated = true;
       return;
     }
-    if (node.flow) return setOpen(node);
+    if (node.flow) {
+      setOpen(node);
+      return;
+    }
     const here = columnOf(mask.text, node.span.start);
     const last = lastBefore(node, offset, written);
     if (column <= here || last === undefined) {
@@ -182,7 +191,7 @@ interface Group {
 }
 
 /** So much of a line is looked at before an action; only machines write longer ones. */
-const LONGEST_PREFIX = 4000;
+const LONGEST_PREFIX = 500;
 
 /** Neighbouring actions with nothing but white space between them. */
 function* groups(text: string, actions: readonly TemplateAction[]): Generator<Group> {
@@ -221,6 +230,20 @@ function filled(text: string, fill: string): string {
   const newline = text.search(/[\r\n]/);
   if (newline === -1) return fill.repeat(text.length);
   return fill.repeat(newline) + text.slice(newline).replace(/[^\r\n]/g, ' ');
+}
+
+/**
+ * Whether an expression behind a key or a dash at its line's end gives the first of several lines: deeper ones follow it, or it says by
+ * `nindent` that it starts with a line end (then no space behind the colon is needed).
+ */
+function startsLines(before: string, outputs: readonly TemplateAction[], next: number): boolean {
+  if (/(?:^|\s)-\s*$|:\s+$/.test(before)) return next > indentOf(before);
+  return /^[\s-]*[\w./-]+:$/.test(before) && outputs.some((part) => outputIndent(part) !== undefined);
+}
+
+/** The column of a line's key, behind its dashes. */
+function indentOf(before: string): number {
+  return /^[\s-]*/.exec(before)?.[0].length ?? 0;
 }
 
 function insideQuotes(before: string): boolean {
