@@ -28,6 +28,18 @@ export interface Quote {
  * @param devices devices per pod; a fraction for MIG slices and time slices
  */
 export function quote(model: string, devices: number, placement: Placement, pricing: Pricing): Quote {
+  const { provider, region, instanceType } = placement;
+  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${pricing}`;
+  const known = quotes.get(key) ?? findQuote(model, devices, placement, pricing);
+  // A project asks for few different things, many times over: once for each workload and each keystroke.
+  if (quotes.size >= 500) quotes.clear();
+  quotes.set(key, known);
+  return known;
+}
+
+const quotes = new Map<string, Quote>();
+
+function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing): Quote {
   const told = placement.provider as Provider | null;
   if (told !== null) return quoteOne(model, devices, placement, told, pricing);
   const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
