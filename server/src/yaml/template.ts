@@ -142,10 +142,12 @@ function markOne(root: YamlNode, opening: Opening, mask: Mask, written: Map<Yaml
     const here = columnOf(mask.text, node.span.start);
     const last = lastBefore(node, offset, written);
     if (column <= here || last === undefined) {
-      setOpen(node);
       // A sequence may stand at its key's own column, and so may what the template puts under an empty key.
       const below = node.kind === 'map' && column === here ? last : undefined;
-      if (below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column) setOpen(below);
+      const items = below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column;
+      if (items) setOpen(below);
+      // A loop's own first item says that it makes items and no keys.
+      if (!items || mask.text.charAt(offset) !== '-') setOpen(node);
       if (below?.kind === 'scalar' && below.span.start === below.span.end) draftOf(below).templated = true;
       return;
     }

@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import { at, rootCursor } from '../../server/src/yaml/cursor.ts';
+import type { YamlNode } from '../../server/src/yaml/node.ts';
+import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { modelOf } from './every-edit.ts';
+
+const models = (text: string) => parseYaml(text).documents.map((doc) => modelOf(doc.root));
+const model = (text: string) => models(text)[0];
+
+/** The problems of a text as `line:column message`, with the text they stand on. */
+function problems(text: string): string[] {
+  return parseYaml(text).documents.flatMap((doc) =>
+    doc.problems.map(({ message, span }) => {
+      const before = text.slice(0, doc.base + span.start).split('\n');
+      return `${before.length}:${(before.at(-1)?.length ?? 0) + 1} ${message} [${doc.text.slice(span.start, span.end)}]`;
+    }),
+  );
+}
+
+describe('scalars as Kubernetes reads them', () => {
+  test.each<[string, unknown]>([
+    ['', null],
+    ['~', null],
+    ['Null', null],
+    ['yes', true],
+    ['Off', false],
+    ['y', true],
+    ['yEs', 'yEs'],
+    ['12', 12],
+    ['+1', 1],
+    ['-0x1F', -31],
+    ['0700', 448],
+    ['0o17', 15],
+    ['0b101', 5],
+    ['08', 8],
+    ['1_000', 1000],
+    ['1.5e3', 1500],
+    ['.5', 0.5],
+    ['-.inf', Number.NEGATIVE_INFINITY],
+    ['.nan', Number.NaN],
+    ['1:30', '1:30'],
+    ['2020-01-01', '2020-01-01'],
+    ['1Gi', '1Gi'],
+    ['"8"', '8'],
+    ["'yes'", 'yes'],
+    ['!!str 8', '8'],
+    ['!!int "8"', 8],
+    ['!custom 8', 8],
+  ])('%s', (text, value) => {
+    expect(model(`a: ${text}\n`)).toEqual({ a: value });
+  });
+});
+
+describe('documents', () => {
+  test('are cut at their markers, each with spans of its own', () => {
+    const text = '# head\n---\na: 1\n---\nb: [\n---\n# only a comment\n---\nc: |\n  x\n---\nd: 1\n...\n---\n';
+    const file = parseYaml(text);
+    expect(models(text)).toEqual([{ a: 1 }, { b: [] }, null, { c: 'x\n' }, { d: 1 }]);
+    expect(file.documents.map((doc) => doc.problems.length)).toEqual([0, 1, 0, 0, 0]);
+    for (const doc of file.documents) expect(text.startsWith(doc.text, doc.base)).toBe(true);
+    expect(at(rootCursor(file.documents[4]!.root!), 'd')!.node.span).toEqual({ start: 7, end: 8 });
+  });
+
+  test.each([
+    ['', 0],
+    ['---\n', 0],
+    ['\n', 0],
+    ['# c\n', 1],
+    ['%YAML 1.1\n---\na: 1\n', 1],
+    ['a: 1\n...\n%YAML 1.1\n---\nb: 1\n', 2],
+    ['{{/*\n---\n*/}}\na: 1\n', 1],
+  ])('%j has %d', (text, count) => {
+    expect(parseYaml(text).documents).toHaveLength(count);
+    expect(problems(text)).toEqual([]);
+  });
+
+  test('keep a byte order mark and CRLF out of values and in offsets', () => {
+    const doc = parseYaml('\uFEFFa: x\r\nb: z # c\r\n').documents[0]!;
+    expect(modelOf(doc.root)).toEqual({ a: 'x', b: 'z' });
+    expect(doc.comments).toEqual([{ text: '# c', span: { start: 12, end: 15 }, ownLine: false }]);
+  });
+
+  test('JSON may be indented with tabs', () => {
+    expect(model('{\n\t"a": {"b": [1, {}]},\n\t"c": null\n}')).toEqual({ a: { b: [1, {}] }, c: null });
+  });
+});
+
+test('comments are told from text', () => {
+  const text = '# one\na: "# no" # two\nb: |  # three\n  # no\nc: x#no\n';
+  const found = parseYaml(text).documents[0]!.comments;
+  expect(found.map(({ text: said, ownLine }) => [said, ownLine])).toEqual([
+    ['# one', true],
+    ['# two', false],
+    ['# three', false],
+  ]);
+});
+
+test('spans are exact', () => {
+  const text = 'a: "x"\nb:\nc:\n  - {d: 1 } # c\n  - |\n    t\n\ne: 1\n';
+  const shown: string[] = [];
+  const show = (node: YamlNode): void => {
+    shown.push(text.slice(node.span.start, node.span.end));
+    if (node.kind === 'map') for (const entry of node.entries) show(entry.value);
+    if (node.kind === 'seq') for (const item of node.items) show(item.value);
+  };
+  show(parseYaml(text).documents[0]!.root!);
+  expect(shown).toEqual([text.trimEnd(), '"x"', '', '- {d: 1 } # c\n  - |\n    t', '{d: 1 }', '1', '|\n    t', '1']);
+  expect(at(rootCursor(parseYaml(text).documents[0]!.root!), 'b')!.node.span).toEqual({ start: 9, end: 9 });
+});
+
+describe('aliases and merge keys', () => {
+  test('are followed, and what they bring is shared', () => {
+    const text = 'a: &a {x: 1, y: 2}\nb: *a\nc:\n  <<: [*a, {z: 3, x: 0}]\n  y: 5\n';
+    const root = rootCursor(parseYaml(text).documents[0]!.root!);
+    expect(modelOf(root.node)).toEqual({ a: { x: 1, y: 2 }, b: { x: 1, y: 2 }, c: { x: 1, z: 3, y: 5 } });
+    const shared = [
+      ['a', 'x'],
+      ['b', 'x'],
+      ['c', 'x'],
+      ['c', 'z'],
+      ['c', 'y'],
+    ].map((path) => at(root, ...path)!.shared);
+    expect(shared).toEqual([false, true, true, true, false]);
+  });
+
+  test('that lead nowhere or to themselves are problems', () => {
+    expect(problems('a: *x\nb: &b [*b]\nc:\n  <<: 1\n')).toEqual([
+      '1:4 No anchor &x stands above this alias; add it or write the value [*x]',
+      '2:8 The alias *b stands inside its own anchor; write the value out [*b]',
+      '4:3 A merge key << takes a mapping or a list of mappings [<<]',
+    ]);
+  });
+});
+
+test('a key set twice is one problem, and the last value counts', () => {
+  const text = 'a: 1\nb: 1\na: 2\nb: 2\n';
+  expect(problems(text)).toEqual(['3:1 The key a is set twice in this mapping: only the last one counts [a]']);
+  expect(at(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
+});
+
+describe('one problem for one fault, at its place', () => {
+  test.each([
+    ['a:\n\tb: 1\n', '2:1 A tab is used for indentation; use spaces [\t]'],
+    ['a:\n  b: 1\n c: 2\n', '3:2 The indentation fits nothing above; align the line with its neighbours [c:]'],
+    ['a: "x\nb: 1\nc: 2\n', '1:4 This quote is never closed; add the closing quote ["x]'],
+    ["a: 'x\n", "1:4 This quote is never closed; add the closing quote ['x]"],
+    ['a: [1, 2\nb: 3\n', '1:4 This bracket is never closed; add the closing ] [[]'],
+    ['a: {x: 1\nb: 3\n', '1:4 This bracket is never closed; add the closing } [{]'],
+    ['a: 1\nfoo\nb: 2\n', '2:1 This is no `key: value`; add the missing colon, or indent or quote the text [foo]'],
+    ['a: b: c\n', '1:4 A second `: ` on one line; quote the value or start a new line [b:]'],
+    ['a: @x\n', '1:4 A plain value cannot start with @; put it in quotes [@x]'],
+    ['a: "x" y\n', '1:8 Unexpected text behind the value; quote the whole value or move it [y]'],
+    ['a: 1\n]\nb: 2\n', '2:1 Unexpected ]; remove it or quote the text []]'],
+  ])('%j', (text, expected) => {
+    expect(problems(text)).toEqual([expected]);
+  });
+});
+
+describe('what is not read says why', () => {
+  const nested = 'The document is nested 10000 levels deep; up to 200 are read.';
+  test.each<[string, string, string]>([
+    ['a large file', 'a: b\n'.repeat(1_100_000), 'The file has 5.5 MB of text; up to 5 MB are read.'],
+    ['a binary', 'a\0b', 'The file is binary: it has a NUL character at offset 1.'],
+    ['brackets', '['.repeat(10_000), nested],
+    ['closed brackets', '['.repeat(10_000) + ']'.repeat(10_000), nested],
+    ['dashes', '- '.repeat(9_999), nested],
+    [
+      'indentation',
+      Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+      nested.replace('10000', '2000'),
+    ],
+    [
+      'an alias bomb',
+      `a0: &a0 [${'x,'.repeat(10)}]\n${Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]\n`).join('')}`,
+      "The document's aliases stand for more than 10^15 values; up to 100,000 are read.",
+    ],
+  ])('%s', (_name, text, reason) => {
+    const file = parseYaml(text);
+    expect(file.skipped).toBe(reason);
+    expect(file.documents.every((doc) => doc.root === null)).toBe(true);
+  });
+
+  test('beside others, such a document is one problem and the others are read', () => {
+    const file = parseYaml(`a: 1\n---\n${'['.repeat(300)}\n---\nb: 1\n`);
+    expect(file.skipped).toBeNull();
+    expect(file.documents.map((doc) => doc.problems.length)).toEqual([0, 1, 0]);
+  });
+
+  test('many brackets in a string are no nesting', () => {
+    expect(parseYaml(`a: "${'['.repeat(10_000)}"\n`).skipped).toBeNull();
+  });
+});
