@@ -3,6 +3,7 @@
 // All outputs are CommonJS named `.js`, and package.json therefore has no "type": "module". VS Code decides by that field how to load an
 // extension: with it, its web worker host refuses every `.js` entry, and older hosts do not know a `.cjs` entry there.
 import { chmodSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** @param {{ dev: boolean }} options */
 export function bundlesOf({ dev }) {
@@ -18,7 +19,9 @@ export function bundlesOf({ dev }) {
     logLevel: 'warning',
     metafile: true,
   };
-  const node = { ...shared, platform: 'node', target: 'node18' };
+  // The library's build for Node asks process.env for a debugging switch at every token, which costs a third of the reading.
+  const yaml = fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url));
+  const node = { ...shared, platform: 'node', target: 'node18', alias: { yaml } };
   const browser = { ...shared, platform: 'browser', mainFields: ['browser', 'module', 'main'] };
   return [
     { ...node, entryPoints: ['client/src/node.ts'], outfile: 'dist/client.js', external: ['vscode'] },
