@@ -74,6 +74,74 @@ rules:
 `,
   ],
   [
+    'gpu-quantity-empty',
+    `<!-- Generated from server/src/rules/gpu-quantity-empty.ts by \`npm run generate\`. Do not edit. -->
+# gpu-quantity-empty
+
+The count of an accelerator is empty.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+The API server drops a resource whose value is null: the pod is accepted, starts, and has no GPU.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu:
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: nobody said how many, and a GPU costs money.
+
+## When it is silent
+
+In patches, where null takes a key away, and in definitions. A request that names a count beside an empty limit is gpu-limits-required's.
+
+## Sources
+
+- [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+
+## Silence it
+
+\`# gpulint-disable-next-line gpu-quantity-empty -- reason\` above the line, or the annotation \`gpulint.dev/disable: "gpu-quantity-empty"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  gpu-quantity-empty: off
+\`\`\`
+`,
+  ],
+  [
     'gpu-quantity-whole',
     `<!-- Generated from server/src/rules/gpu-quantity-whole.ts by \`npm run generate\`. Do not edit. -->
 # gpu-quantity-whole
@@ -217,6 +285,76 @@ rules:
 `,
   ],
   [
+    'gpu-resource-name',
+    `<!-- Generated from server/src/rules/gpu-resource-name.ts by \`npm run generate\`. Do not edit. -->
+# gpu-resource-name
+
+A container asks for an accelerator by a name that no device plugin has.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+The API server takes any well-formed name of a resource. No node offers \`nvidia.com/gpus\` or \`nvidia/gpu\`, so the pod stays Pending.
+\`gpu\` with no domain is refused.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpus: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Safe for a misspelt name: the pod could not run before. Unsafe for \`gpu\` alone, which does not say whose GPU is meant.
+
+## When it is silent
+
+For names that are not near a known one (your own device plugin may offer them), and in custom resources that define a plain \`gpu\`.
+
+## Sources
+
+- [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+- [kubernetes/kubernetes#44438](https://github.com/kubernetes/kubernetes/issues/44438)
+
+## Silence it
+
+\`# gpulint-disable-next-line gpu-resource-name -- reason\` above the line, or the annotation \`gpulint.dev/disable: "gpu-resource-name"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  gpu-resource-name: off
+\`\`\`
+`,
+  ],
+  [
     'idle-gpu-container',
     `<!-- Generated from server/src/rules/idle-gpu-container.ts by \`npm run generate\`. Do not edit. -->
 # idle-gpu-container
@@ -287,6 +425,71 @@ rules:
 `,
   ],
   [
+    'image-not-pinned',
+    `<!-- Generated from server/src/rules/image-not-pinned.ts by \`npm run generate\`. Do not edit. -->
+# image-not-pinned
+
+The image of a container with an accelerator has no tag, or one that moves.
+
+Severity: **info** · Topic: image-pin
+
+## Why
+
+CUDA, the driver it needs, the framework and the server's flags are all in the image. With \`latest\`, or no tag, the next pod (after
+an eviction, on a new replica) can run another build than the one beside it. Name a version, or the digest.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:latest
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For containers without an accelerator, placeholders, digests, and the pods of device plugins, drivers and the like.
+
+## Sources
+
+- [Kubernetes: image names](https://kubernetes.io/docs/concepts/containers/images/#image-names)
+
+## Silence it
+
+\`# gpulint-disable-next-line image-not-pinned -- reason\` above the line, or the annotation \`gpulint.dev/disable: "image-not-pinned"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  image-not-pinned: off
+\`\`\`
+`,
+  ],
+  [
     'mig-profile-unknown',
     `<!-- Generated from server/src/rules/mig-profile-unknown.ts by \`npm run generate\`. Do not edit. -->
 # mig-profile-unknown
@@ -353,6 +556,164 @@ Otherwise the nearest profiles are offered.
 \`\`\`yaml
 rules:
   mig-profile-unknown: off
+\`\`\`
+`,
+  ],
+  [
+    'mixed-accelerators',
+    `<!-- Generated from server/src/rules/mixed-accelerators.ts by \`npm run generate\`. Do not edit. -->
+# mixed-accelerators
+
+One container asks for two kinds of accelerators.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+The node must have both, and few do. Where it has (a whole GPU and a MIG slice, two MIG profiles), each allocation sets the same
+environment variable of the container, so that only one of them is seen; the other is paid for and idle. Ask for one kind, or
+make it two containers.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: both
+spec:
+  containers:
+    - name: main
+      image: registry.example/server:3.2
+      resources:
+        limits:
+          nvidia.com/mig-1g.5gb: 1
+          nvidia.com/mig-2g.10gb: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: each
+spec:
+  containers:
+    - name: small
+      image: registry.example/server:3.2
+      resources:
+        limits:
+          nvidia.com/mig-1g.5gb: 1
+    - name: large
+      image: registry.example/server:3.2
+      resources:
+        limits:
+          nvidia.com/mig-2g.10gb: 1
+\`\`\`
+
+## When it is silent
+
+For what travels with an accelerator: memory and core counters of vGPU schedulers, EFA and RDMA devices, and for counts of 0.
+
+## Sources
+
+- [NVIDIA/k8s-device-plugin#728](https://github.com/NVIDIA/k8s-device-plugin/issues/728)
+- [NVIDIA/gpu-operator#637](https://github.com/NVIDIA/gpu-operator/issues/637)
+
+## Silence it
+
+\`# gpulint-disable-next-line mixed-accelerators -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mixed-accelerators"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mixed-accelerators: off
+\`\`\`
+`,
+  ],
+  [
+    'rayjob-left-running',
+    `<!-- Generated from server/src/rules/rayjob-left-running.ts by \`npm run generate\`. Do not edit. -->
+# rayjob-left-running
+
+The cluster of a RayJob keeps its GPUs after the job has ended.
+
+Severity: **warning** · Topic: scale-to-zero
+
+## Why
+
+KubeRay makes a cluster for each RayJob and, unless \`shutdownAfterJobFinishes\` is true, leaves it running when the job is done: the
+nodes are paid for until somebody deletes the RayJob.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayJob
+metadata:
+  name: tune
+spec:
+  entrypoint: python tune.py
+  rayClusterSpec:
+    headGroupSpec:
+      rayStartParams: {}
+      template:
+        spec:
+          containers:
+            - name: head
+              image: registry.example/ray:2.46.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayJob
+metadata:
+  name: tune
+spec:
+  entrypoint: python tune.py
+  shutdownAfterJobFinishes: true
+  rayClusterSpec:
+    headGroupSpec:
+      rayStartParams: {}
+      template:
+        spec:
+          containers:
+            - name: head
+              image: registry.example/ray:2.46.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: the cluster goes, and with it the logs and files that only its pods have.
+
+## When it is silent
+
+Where the job runs in a cluster that exists anyway (\`clusterSelector\`), where a \`deletionStrategy\` says what happens, and for
+clusters without accelerators, or whose
+accelerators the autoscaler takes away.
+
+## Sources
+
+- [Ray: RayJob configuration](https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayjob-quick-start.html)
+- [Kueue: run a RayJob](https://kueue.sigs.k8s.io/docs/tasks/run/rayjobs/)
+
+## Silence it
+
+\`# gpulint-disable-next-line rayjob-left-running -- reason\` above the line, or the annotation \`gpulint.dev/disable: "rayjob-left-running"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  rayjob-left-running: off
 \`\`\`
 `,
   ],

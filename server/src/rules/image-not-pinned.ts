@@ -1,0 +1,119 @@
+import type { Container } from '../model/workload.ts';
+import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The image of a container with an accelerator has no tag, or one that moves.
+ *
+ * ## Why
+ *
+ * CUDA, the driver it needs, the framework and the server's flags are all in the image. With `latest`, or no tag, the next pod (after
+ * an eviction, on a new replica) can run another build than the one beside it. Name a version, or the digest.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:latest
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For containers without an accelerator, placeholders, digests, and the pods of device plugins, drivers and the like.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: image names](https://kubernetes.io/docs/concepts/containers/images/#image-names)
+ */
+export default defineRule({
+  topic: 'image-pin',
+  severity: 'info',
+  container(container, context) {
+    const { image } = container;
+    if (image === undefined || !holdsAccelerator(container) || context.workload.role === 'infrastructure') return;
+    if (isTemplated(image.at) || isStandIn(image.value)) return;
+    const parts = imageParts(image.value);
+    if (parts === undefined || parts.digest) return;
+    if (parts.tag === undefined) {
+      context.report({
+        message: `Image ${shorten(parts.name)} has no tag, which means latest: the build can change under the workload`,
+        span: spanOf(image.at),
+      });
+    } else if (moves(parts.tag)) {
+      context.report({
+        message: `Image tag ${parts.tag} moves: the build can change under the workload`,
+        span: tagSpan(context.document.text, image, parts.tag),
+      });
+    }
+  },
+});
+
+function holdsAccelerator({ accelerators }: Container): boolean {
+  return accelerators.some(({ count, limit, request }) => count !== 0 && (limit ?? request)?.empty === false);
+}
+
+interface ImageParts {
+  readonly name: string;
+  readonly tag: string | undefined;
+  readonly digest: boolean;
+}
+
+/** Undefined for what is no image name: rules of their own say so. https://github.com/distribution/reference */
+function imageParts(image: string): ImageParts | undefined {
+  const at = image.indexOf('@');
+  const reference = at < 0 ? image : image.slice(0, at);
+  // A colon before the last slash belongs to the registry's port.
+  const colon = reference.indexOf(':', reference.lastIndexOf('/') + 1);
+  const name = colon < 0 ? reference : reference.slice(0, colon);
+  const tag = colon < 0 ? undefined : reference.slice(colon + 1);
+  const path = name.slice(name.indexOf('/') + 1);
+  if (!/^[a-z0-9][a-z0-9._/-]*$/.test(path) || (tag !== undefined && !/^\w[\w.-]*$/.test(tag))) return undefined;
+  return { name, tag, digest: at >= 0 };
+}
+
+/** Names that only stand in for an image, in words that no template marks. */
+function isStandIn(image: string): boolean {
+  return /(^|[/._-])(your|my-registry|image-name|placeholder|replace|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
+}
+
+const movingTags =
+  /^(latest|main|master|dev|devel|develop|edge|canary|head|stable|nightly|snapshot|current|gpu|cuda)$/i;
+
+/** A date or a commit in the tag pins what `nightly` alone does not. */
+function moves(tag: string): boolean {
+  if (movingTags.test(tag)) return true;
+  return /(^|[._-])(latest|nightly)([._-]|$)/i.test(tag) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag);
+}
+
+function tagSpan(text: string, { at, value }: Located<string>, tag: string): Span {
+  const whole = spanOf(at);
+  const shift = text.slice(whole.start, whole.end).indexOf(`:${tag}`, Math.max(0, value.lastIndexOf('/')));
+  if (shift < 0) return whole;
+  return { start: whole.start + shift + 1, end: whole.start + shift + 1 + tag.length };
+}
+
+function shorten(name: string): string {
+  return name.length > 50 ? `…${name.slice(-49)}` : name;
+}

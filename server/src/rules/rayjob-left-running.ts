@@ -1,0 +1,107 @@
+import { formatHourly } from '../cost/format.ts';
+import { asBoolean, asText, at, isNull, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+
+/**
+ * The cluster of a RayJob keeps its GPUs after the job has ended.
+ *
+ * ## Why
+ *
+ * KubeRay makes a cluster for each RayJob and, unless `shutdownAfterJobFinishes` is true, leaves it running when the job is done: the
+ * nodes are paid for until somebody deletes the RayJob.
+ *
+ * ```yaml invalid
+ * apiVersion: ray.io/v1
+ * kind: RayJob
+ * metadata:
+ *   name: tune
+ * spec:
+ *   entrypoint: python tune.py
+ *   rayClusterSpec:
+ *     headGroupSpec:
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: head
+ *               image: registry.example/ray:2.46.0
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: ray.io/v1
+ * kind: RayJob
+ * metadata:
+ *   name: tune
+ * spec:
+ *   entrypoint: python tune.py
+ *   shutdownAfterJobFinishes: true
+ *   rayClusterSpec:
+ *     headGroupSpec:
+ *       rayStartParams: {}
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: head
+ *               image: registry.example/ray:2.46.0
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the cluster goes, and with it the logs and files that only its pods have.
+ *
+ * ## When it is silent
+ *
+ * Where the job runs in a cluster that exists anyway (`clusterSelector`), where a `deletionStrategy` says what happens, and for
+ * clusters without accelerators, or whose
+ * accelerators the autoscaler takes away.
+ *
+ * ## Sources
+ *
+ * - [Ray: RayJob configuration](https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/rayjob-quick-start.html)
+ * - [Kueue: run a RayJob](https://kueue.sigs.k8s.io/docs/tasks/run/rayjobs/)
+ */
+export default defineRule({
+  topic: 'scale-to-zero',
+  severity: 'warning',
+  workload(workload, context) {
+    if (workload.kind !== 'RayJob' || workload.partial) return;
+    const spec = at(workload.manifest.root, 'spec');
+    if (spec === undefined || isOpen(spec) || at(spec, 'clusterSelector') !== undefined) return;
+    if (at(spec, 'deletionStrategy') !== undefined || at(spec, 'deletionPolicy') !== undefined) return;
+    const shutdown = at(spec, 'shutdownAfterJobFinishes');
+    if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
+    if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
+    // Groups that the autoscaler takes down to nothing cost nothing when they are idle.
+    const holds = workload.podSets.some(
+      ({ accelerators, pods }) => pods.min !== 0 && accelerators.some(({ perPod }) => perPod !== 0),
+    );
+    if (!holds) return;
+    const idle = context.costOf(workload).cost?.idleHourly ?? 0;
+    const amount = idle === 0 ? '' : ` (${formatHourly(idle)})`;
+    const said = shutdown === undefined ? 'not set' : (asText(shutdown) ?? 'empty');
+    context.report({
+      message: `shutdownAfterJobFinishes is ${said}: the cluster and its accelerators stay up after the job ends${amount}`,
+      span: shutdown === undefined ? keySpanOf(spec) : spanOf(shutdown),
+      fixes: () => [shutDown(context)],
+    });
+  },
+});
+
+function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
+  const spec = at(manifest.root, 'spec');
+  const written = at(spec, 'shutdownAfterJobFinishes');
+  if (spec === undefined || spec.shared || written?.shared === true) return undefined;
+  const neighbour = at(spec, 'entrypoint') === undefined ? {} : { after: 'entrypoint' };
+  const edits =
+    written === undefined
+      ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, neighbour)
+      : replaceScalar(document, written, true);
+  return edits && { title: 'Shut the cluster down when the job ends', safe: false, edits };
+}
