@@ -1,7 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml';
 import { type DraftMap, type DraftScalar, type DraftSeq, emptyScalar } from './draft.ts';
 import { aliasReason, MAX_ALIASED } from './limits.ts';
-import type { YamlEntry, YamlNode, YamlProblem } from './node.ts';
+import type { YamlEntry, YamlNode, YamlProblem, YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
@@ -82,26 +82,50 @@ function followAlias(walk: Walk, name: string, span: Span): Built {
 function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar {
   const source = node.source ?? (typeof node.value === 'string' ? node.value : '');
   const style = styleOf(node.type);
-  const block = style === 'literal' || style === 'folded';
   const start = node.range?.[0] ?? fallback;
   if (source === '' && style === 'plain') {
     const at = node.anchor === undefined && node.tag === undefined ? fallback : start;
     return { ...emptyScalar(at), value: node.tag === STR ? '' : null };
   }
-  let end = node.range?.[1] ?? start;
-  if (block) while (end > start && isBlank(walk.text, walk.mask, end - 1)) end--;
+  const rawEnd = node.range?.[1] ?? start;
+  let end = rawEnd;
+  if (isBlock(style)) while (end > start && isBlank(walk.text, walk.mask, end - 1)) end--;
+  return scalarNode(walk, { source, style, start, end, rawEnd, tag: node.tag });
+}
+
+/** A scalar as it was found in the text: its source with quotes, escapes and folding resolved. */
+interface FoundScalar {
+  readonly source: string;
+  readonly style: YamlScalar['style'];
+  readonly start: number;
+  readonly end: number;
+  /** A block scalar's end with the blank lines behind it. */
+  readonly rawEnd: number;
+  readonly tag?: string | undefined;
+}
+
+/** Makes the node of a scalar that is not empty. */
+export function scalarNode(
+  { text, mask }: { readonly text: string; readonly mask: Mask | undefined },
+  { source, style, start, end, rawEnd, tag }: FoundScalar,
+): DraftScalar {
+  const block = isBlock(style);
   const span = { start, end };
-  if (walk.mask && block && touchesAction(walk.mask, { start: end, end: node.range?.[1] ?? end })) {
+  if (mask && block && touchesAction(mask, { start: end, end: rawEnd })) {
     // Template lines behind a block scalar were blanked; deep ones look like lines of spaces in it.
     const clean = source.replace(/(?:\n[ \t]*)+$/, '\n');
-    return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(walk.mask, span), span };
+    return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(mask, span), span };
   }
-  if (walk.mask && touchesAction(walk.mask, span)) {
-    const restored = restoreMasked(walk.mask, walk.text, span, source);
+  if (mask && touchesAction(mask, span)) {
+    const restored = restoreMasked(mask, text, span, source);
     return { kind: 'scalar', value: restored, source: restored, style, templated: true, span };
   }
   const templated = !block && isPlaceholder(source);
-  return { kind: 'scalar', value: resolveValue(source, style, node.tag), source, style, templated, span };
+  return { kind: 'scalar', value: resolveValue(source, style, tag), source, style, templated, span };
+}
+
+function isBlock(style: YamlScalar['style']): boolean {
+  return style === 'literal' || style === 'folded';
 }
 
 function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
@@ -128,8 +152,7 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
     else if (own.has(key.text) && !walk.mask && !twice) {
       // Two documents written as one repeat many keys: the first one shows it.
       twice = true;
-      const message = `The key ${key.text} is set twice in this mapping: only the last one counts`;
-      walk.problems.push({ message, span: key.span, readable: true });
+      walk.problems.push(setTwice(key.text, key.span));
     }
     own.set(key.text, draft.entries.length);
     draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });
@@ -137,6 +160,10 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   if (merges.length > 0) draft.entries = merge(walk, draft.entries, own, merges);
   draft.span = { start, end: flow ? (map.range?.[1] ?? end) : end };
   return { node: draft, shared: false, weight, end: draft.span.end };
+}
+
+export function setTwice(key: string, span: Span): YamlProblem {
+  return { message: `The key ${key} is set twice in this mapping: only the last one counts`, span, readable: true };
 }
 
 interface Key {

@@ -3,6 +3,7 @@ import { convertTree } from './convert.ts';
 import { checkLimits, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
+import { readQuick } from './quick.ts';
 import type { Span } from './span.ts';
 import { splitDocuments } from './split.ts';
 import { type Mask, markOpen, maskTemplates, maskVariables } from './template.ts';
@@ -28,12 +29,21 @@ export function joinDocuments(text: string, documents: readonly YamlDocument[]):
   return { text, documents, skipped: documents.length === 1 ? (documents[0]?.skipped ?? null) : null };
 }
 
-/** Reads one document's text, as `splitDocuments` cuts it. The result depends on the text alone, but for `base`. */
-export function parseDocument(text: string, base: number): YamlDocument {
+/**
+ * Reads one document's text, as `splitDocuments` cuts it. The result depends on the text alone, but for `base`.
+ *
+ * @param quick the reader of simple texts; a test that compares it with the library leaves it out
+ */
+export function parseDocument(text: string, base: number, quick = readQuick): YamlDocument {
   const skipped = nestingReason(text);
   if (skipped !== null) return unread(text, base, skipped);
   try {
     const mask = maskTemplates(text);
+    const read = quick(text, mask);
+    if (read !== undefined) {
+      if (read.root && mask) markOpen(read.root, mask);
+      return { base, text, ...read, template: mask !== undefined, skipped: null };
+    }
     return mask ? readTemplate(text, base, mask) : readPlain(text, base);
   } catch (error) {
     const message = `This document cannot be read (${error instanceof Error ? error.message : String(error)})`;

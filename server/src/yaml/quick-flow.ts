@@ -1,0 +1,127 @@
+import { setTwice } from './convert.ts';
+import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
+import {
+  checkPlain,
+  comment,
+  giveUp,
+  isBreak,
+  nextLine,
+  plainNode,
+  quoted,
+  quoteEnd,
+  type Reader,
+  skipSpaces,
+} from './quick-scalar.ts';
+
+/** A mapping or sequence in brackets. Its lines must be deeper than the block around; pairs without a value are left to the library. */
+export function readFlow(reader: Reader, parent: number): YamlNode {
+  const start = reader.at++;
+  return reader.source.charAt(start) === '{' ? flowMap(reader, parent, start) : flowSeq(reader, parent, start);
+}
+
+function flowMap(reader: Reader, parent: number, start: number): YamlMap {
+  const entries: YamlEntry[] = [];
+  const keys = new Set<string>();
+  let open = false;
+  let twice = false;
+  while (!closes(reader, parent, '}')) {
+    const key = flowScalar(reader);
+    if (key.style === 'plain' && key.source === '<<') giveUp();
+    if (key.span.end - key.span.start > 1000 || reader.source.charAt(reader.at) !== ':') giveUp();
+    // Behind a plain key the colon was found by the gap that follows it.
+    reader.at++;
+    space(reader, parent);
+    const value = flowValue(reader, parent);
+    if (key.templated) open = true;
+    else if (keys.has(key.source) && reader.mask === undefined && !twice) {
+      twice = true;
+      reader.problems.push(setTwice(key.source, key.span));
+    }
+    keys.add(key.source);
+    entries.push({ key: key.source, keySpan: key.span, value, shared: false });
+    separate(reader, parent, '}');
+  }
+  return { kind: 'map', entries, flow: true, open, span: { start, end: reader.at } };
+}
+
+function flowSeq(reader: Reader, parent: number, start: number): YamlSeq {
+  const items: YamlItem[] = [];
+  while (!closes(reader, parent, ']')) {
+    items.push({ value: flowValue(reader, parent), shared: false });
+    separate(reader, parent, ']');
+  }
+  return { kind: 'seq', items, flow: true, open: false, span: { start, end: reader.at } };
+}
+
+function flowValue(reader: Reader, parent: number): YamlNode {
+  const first = reader.source.charAt(reader.at);
+  return first === '{' || first === '[' ? readFlow(reader, parent) : flowScalar(reader);
+}
+
+function flowScalar(reader: Reader): YamlScalar {
+  const { source, at } = reader;
+  const first = source.charAt(at);
+  if (first === '"' || first === "'") return quoted(reader, quoteEnd(source, at));
+  const end = plainEnd(source, at);
+  checkPlain(source, at, end);
+  // A dash, a colon or a question mark in front of a bracket or a comma is no text.
+  if (end === at || /^[-?:](?:$|[,[\]{}])/.test(source.slice(at, Math.min(at + 2, end)))) giveUp();
+  reader.at = end;
+  return plainNode(reader, source.slice(at, end), at, end);
+}
+
+function plainEnd(source: string, start: number): number {
+  let end = start;
+  for (let here = start; ; here++) {
+    const code = source.charCodeAt(here);
+    if (code === 0x20) continue;
+    if (isBreak(code)) return end;
+    const char = source.charAt(here);
+    if (',[]{}'.includes(char)) return end;
+    if (char === '#' && source.charAt(here - 1) === ' ') return end;
+    if (char === ':') {
+      const next = source.charCodeAt(here + 1);
+      // The key must touch its colon, and a gap must follow it.
+      if (next === 0x20 || isBreak(next)) return here === end ? end : giveUp();
+      if (',[]{}'.includes(source.charAt(here + 1))) giveUp();
+    }
+    end = here + 1;
+  }
+}
+
+/** Over the closing bracket if it is next. */
+function closes(reader: Reader, parent: number, bracket: string): boolean {
+  space(reader, parent);
+  if (reader.source.charAt(reader.at) !== bracket) return false;
+  reader.at++;
+  return true;
+}
+
+/** Over the comma behind an item; the closing bracket is left to `closes`. */
+function separate(reader: Reader, parent: number, bracket: string): void {
+  space(reader, parent);
+  const char = reader.source.charAt(reader.at);
+  if (char === ',') reader.at++;
+  else if (char !== bracket) giveUp();
+}
+
+/** Over spaces, line ends and comments. */
+function space(reader: Reader, parent: number): void {
+  const { source } = reader;
+  let own = false;
+  for (;;) {
+    skipSpaces(reader);
+    const code = source.charCodeAt(reader.at);
+    if (Number.isNaN(code)) giveUp();
+    if (code === 0x23) {
+      if (!own && source.charAt(reader.at - 1) !== ' ') giveUp();
+      comment(reader, own);
+    } else if (!isBreak(code)) {
+      if (own && reader.at - reader.lineStart <= parent) giveUp();
+      return;
+    }
+    nextLine(reader);
+    reader.lineStart = reader.at;
+    own = true;
+  }
+}

@@ -1,0 +1,308 @@
+import { CST } from 'yaml';
+import { scalarNode } from './convert.ts';
+import type { YamlComment, YamlProblem, YamlScalar } from './node.ts';
+import { isPlaceholder } from './placeholder.ts';
+import { type Mask, touchesAction } from './template.ts';
+
+/** Where the quick reader stands in a text. */
+export interface Reader {
+  /** The text with templates masked. */
+  readonly source: string;
+  readonly text: string;
+  readonly mask: Mask | undefined;
+  readonly comments: YamlComment[];
+  readonly problems: YamlProblem[];
+  at: number;
+  lineStart: number;
+  /** The column of what stands at `at` when a line was begun; -1 at the end of the text. */
+  column: number;
+}
+
+/** Thrown, for want of a cheaper way out of a deep recursion, where a text is left to the library. */
+export const GIVE_UP: unique symbol = Symbol('left to the library');
+
+export function giveUp(): never {
+  throw GIVE_UP;
+}
+
+/** Undefined for texts whose line ends or first character need a closer look. */
+export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
+  const source = mask?.text ?? text;
+  if (/^\uFEFF|\r(?!\n)/.test(source)) return undefined;
+  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0 };
+}
+
+/** From a line's start to the next text that is no comment. @param first whether a `---` line may still come */
+export function advance(reader: Reader, first = false): void {
+  const { source } = reader;
+  for (;;) {
+    reader.lineStart = reader.at;
+    skipSpaces(reader);
+    const code = source.charCodeAt(reader.at);
+    if (code === HASH) comment(reader, true);
+    else if (Number.isNaN(code)) {
+      reader.column = -1;
+      return;
+    } else if (code !== LINE_FEED && code !== CARRIAGE_RETURN) {
+      if (code === TAB) giveUp();
+      reader.column = reader.at - reader.lineStart;
+      if (reader.column > 0 || !/^(?:---|\.\.\.)(?![^\s])/.test(source.slice(reader.at, reader.at + 4))) return;
+      if (!first || code !== DASH) giveUp();
+      first = false;
+      reader.at += 3;
+      skipSpaces(reader);
+      const rest = source.charCodeAt(reader.at);
+      if (rest === HASH && source.charCodeAt(reader.at - 1) === SPACE) comment(reader, false);
+      else if (!isBreak(rest)) giveUp();
+    }
+    nextLine(reader);
+  }
+}
+
+/** From behind a value: only a comment may follow it on its line. Then on to the next text. */
+export function endLine(reader: Reader): void {
+  skipSpaces(reader);
+  const code = reader.source.charCodeAt(reader.at);
+  if (code === HASH) {
+    if (reader.source.charCodeAt(reader.at - 1) !== SPACE) giveUp();
+    comment(reader, false);
+  } else if (!isBreak(code)) giveUp();
+  nextLine(reader);
+  advance(reader);
+}
+
+export function nextLine(reader: Reader): void {
+  const newline = reader.source.indexOf('\n', reader.at);
+  reader.at = newline === -1 ? reader.source.length : newline + 1;
+}
+
+export function skipSpaces(reader: Reader): void {
+  while (reader.source.charCodeAt(reader.at) === SPACE) reader.at++;
+}
+
+export function comment(reader: Reader, ownLine: boolean): void {
+  const start = reader.at;
+  const end = lineEnd(reader.source, start);
+  reader.comments.push({ text: reader.source.slice(start, end), span: { start, end }, ownLine });
+  reader.at = end;
+}
+
+/** Whether the code ends a line or, as NaN, the text. */
+export function isBreak(code: number): boolean {
+  return code === LINE_FEED || code === CARRIAGE_RETURN || Number.isNaN(code);
+}
+
+/** Whether a `- ` stands here. */
+export function isDash({ source, at }: Reader): boolean {
+  return source.charCodeAt(at) === DASH && isGap(source.charCodeAt(at + 1));
+}
+
+/** Where the colon of the key stands that begins here; -1 where none begins. */
+export function keyColon({ source, at }: Reader): number {
+  const first = source.charCodeAt(at);
+  if (first === DOUBLE || first === SINGLE) {
+    const end = quoteEnd(source, at);
+    if (end === -1 || source.charCodeAt(end) !== COLON) return -1;
+    return isGap(source.charCodeAt(end + 1)) ? end : giveUp();
+  }
+  if (first === BRACE || first === BRACKET || first === BAR || first === GREATER) return -1;
+  for (let here = at; ; here++) {
+    const code = source.charCodeAt(here);
+    if (code === COLON) {
+      if (isGap(source.charCodeAt(here + 1))) return here;
+    } else if (isBreak(code) || (code === HASH && source.charCodeAt(here - 1) === SPACE)) return -1;
+  }
+}
+
+/** The key up to its colon, where `at` then stands. */
+export function readKey(reader: Reader, colon: number): YamlScalar {
+  const { source, at } = reader;
+  // The library's own limit is 1,024 characters.
+  if (colon === -1 || colon - at > 1000) giveUp();
+  const first = source.charCodeAt(at);
+  if (first === DOUBLE || first === SINGLE) return quoted(reader, colon);
+  checkPlain(source, at, colon);
+  const word = source.slice(at, colon);
+  if (colon === at || word.endsWith(' ') || word === '<<') giveUp();
+  reader.at = colon;
+  if (reader.mask !== undefined) return plainNode(reader, word, at, colon);
+  const templated = isPlaceholder(word);
+  return { kind: 'scalar', value: word, source: word, style: 'plain', templated, span: { start: at, end: colon } };
+}
+
+/** @param end behind the closing quote; -1 where that is not on the line */
+export function quoted(reader: Reader, end: number): YamlScalar {
+  const { source, at } = reader;
+  if (end === -1) giveUp();
+  const double = source.charCodeAt(at) === DOUBLE;
+  const raw = source.slice(at, end);
+  const inner = raw.slice(1, -1);
+  let value = inner;
+  if (double && inner.includes('\\'))
+    value = resolved({ type: 'double-quoted-scalar', offset: 0, indent: 0, source: raw });
+  else if (!double) value = inner.replaceAll("''", "'");
+  reader.at = end;
+  return scalarNode(reader, { source: value, style: double ? 'double' : 'single', start: at, end, rawEnd: end });
+}
+
+/** Behind the closing quote, or -1 where the line ends first. */
+export function quoteEnd(source: string, at: number): number {
+  const quote = source.charCodeAt(at);
+  for (let here = at + 1; ; here++) {
+    const code = source.charCodeAt(here);
+    if (isBreak(code)) return -1;
+    if (code === BACKSLASH && quote === DOUBLE) here++;
+    else if (code === quote) {
+      if (quote === DOUBLE || source.charCodeAt(here + 1) !== SINGLE) return here + 1;
+      here++;
+    }
+  }
+}
+
+export function plainNode(reader: Reader, source: string, start: number, end: number): YamlScalar {
+  return scalarNode(reader, { source, style: 'plain', start, end, rawEnd: end });
+}
+
+/** Gives up where a plain scalar may not begin so, or holds a tab. */
+export function checkPlain(source: string, start: number, end: number): void {
+  const first = source.charAt(start);
+  if (FORBIDDEN.includes(first)) giveUp();
+  if ((first === '-' || first === '?' || first === ':') && isGap(source.charCodeAt(start + 1))) giveUp();
+  const tab = source.indexOf('\t', start);
+  if (tab !== -1 && tab < end) giveUp();
+}
+
+/** A plain scalar with the lines that continue it, and then the place of what follows. */
+export function plainLines(reader: Reader, parent: number): YamlScalar {
+  const { source, at: start } = reader;
+  let end = plainEnd(source, start);
+  checkPlain(source, start, end);
+  let lines = 1;
+  for (;;) {
+    // A comment behind the value ends it.
+    if (!isBreak(source.charCodeAt(skipped(source, end)))) break;
+    const next = continuation(source, end, parent);
+    if (next === -1) break;
+    end = plainEnd(source, next);
+    lines++;
+  }
+  const raw = source.slice(start, end);
+  if (lines > 1 && raw.includes('\t')) giveUp();
+  const value = lines === 1 ? raw : resolved({ type: 'scalar', offset: 0, indent: 0, source: raw });
+  reader.at = end;
+  reader.lineStart = source.lastIndexOf('\n', end - 1) + 1;
+  endLine(reader);
+  return plainNode(reader, value, start, end);
+}
+
+/** Where the text of a plain value's line ends. */
+function plainEnd(source: string, start: number): number {
+  let end = start;
+  for (let here = start; ; here++) {
+    const code = source.charCodeAt(here);
+    if (code === SPACE) continue;
+    if (isBreak(code) || (code === HASH && here > start && source.charCodeAt(here - 1) === SPACE)) return end;
+    if (code === COLON && isGap(source.charCodeAt(here + 1))) giveUp();
+    end = here + 1;
+  }
+}
+
+/** Where the next line of a plain value begins; -1 where it has none. */
+function continuation(source: string, end: number, parent: number): number {
+  let at = source.indexOf('\n', end);
+  while (at !== -1) {
+    const line = at + 1;
+    at = skipped(source, line);
+    const code = source.charCodeAt(at);
+    if (code === TAB) giveUp();
+    if (!isBreak(code)) return at - line > parent && code !== HASH ? at : -1;
+    at = source.indexOf('\n', at);
+  }
+  return -1;
+}
+
+/** A literal or folded scalar, and then the place of what follows it. */
+export function blockScalar(reader: Reader, parent: number): YamlScalar {
+  const { source, at: start } = reader;
+  const header = /^[|>][+-]?(?=[ ]*\r?\n)/.exec(source.slice(start, start + 80))?.[0];
+  if (header === undefined) return giveUp();
+  nextLine(reader);
+  const from = reader.at;
+  const { end, indent } = blockLines(source, from, parent);
+  let trimmed = end;
+  while (trimmed > from && BLANK.includes(source.charAt(trimmed - 1))) trimmed--;
+  // Template lines behind the text were blanked; what becomes of them is told elsewhere.
+  if (reader.mask && touchesAction(reader.mask, { start: trimmed, end })) giveUp();
+  const value = resolved({
+    type: 'block-scalar',
+    offset: 0,
+    indent: Math.min(indent, parent + 1),
+    props: [{ type: 'block-scalar-header', offset: 0, indent: 0, source: header }],
+    source: source.slice(from, end),
+  });
+  reader.at = end;
+  advance(reader);
+  const style = header.startsWith('|') ? 'literal' : 'folded';
+  return scalarNode(reader, { source: value, style, start, end: trimmed, rawEnd: end });
+}
+
+/** The lines of a block scalar with the blank ones behind it. */
+function blockLines(source: string, from: number, parent: number): { end: number; indent: number } {
+  let indent = -1;
+  let widest = 0;
+  let line = from;
+  while (line < source.length) {
+    const at = skipped(source, line);
+    const code = source.charCodeAt(at);
+    const width = at - line;
+    if (!isBreak(code)) {
+      if (code === TAB && width < Math.max(indent, parent + 1)) giveUp();
+      if (indent === -1) {
+        // An empty block, or blank lines deeper than its first: seldom, and the library knows what holds then.
+        if (width <= parent || width < widest) giveUp();
+        indent = width;
+      } else if (width < indent) break;
+    } else if (indent === -1) widest = Math.max(widest, width);
+    const newline = source.indexOf('\n', at);
+    line = newline === -1 ? source.length : newline + 1;
+  }
+  return indent === -1 ? giveUp() : { end: line, indent };
+}
+
+function resolved(token: CST.FlowScalar | CST.BlockScalar): string {
+  return CST.resolveAsScalar(token, true, giveUp)?.value ?? giveUp();
+}
+
+function skipped(source: string, from: number): number {
+  let at = from;
+  while (source.charCodeAt(at) === SPACE) at++;
+  return at;
+}
+
+function lineEnd(source: string, from: number): number {
+  const newline = source.indexOf('\n', from);
+  if (newline === -1) return source.endsWith('\r') ? source.length - 1 : source.length;
+  return source.charCodeAt(newline - 1) === CARRIAGE_RETURN ? newline - 1 : newline;
+}
+
+function isGap(code: number): boolean {
+  return code === SPACE || code === TAB || isBreak(code);
+}
+
+/** Characters that no plain scalar begins with. */
+const FORBIDDEN = ',[]{}#&*!|>\'"%@`';
+const BLANK = ' \t\r\n';
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const DOUBLE = 0x22;
+const HASH = 0x23;
+const SINGLE = 0x27;
+const DASH = 0x2d;
+const COLON = 0x3a;
+const GREATER = 0x3e;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+const BAR = 0x7c;
