@@ -10,7 +10,14 @@ import { findDesktop, openInBrowser, runDesktop } from './vscode/desktop.mjs';
 import { installStandIn } from './vscode/install.mjs';
 import { PlainError, root } from './vscode/lab.mjs';
 import { obstacleHere } from './vscode/machine.mjs';
-import { installExtension, quietSettings, startServer, workbenchUrl, writeSettings } from './vscode/server.mjs';
+import {
+  installExtension,
+  onSignal,
+  quietSettings,
+  startServer,
+  workbenchUrl,
+  writeSettings,
+} from './vscode/server.mjs';
 
 const examples = path.join(root, 'examples');
 
@@ -42,16 +49,22 @@ async function main(args) {
     if (!hasModules()) run('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund']);
     run('Building', 'npm', ['run', '--silent', 'build']);
   }
-  const choice = chooseEditor({
+  const surroundings = {
     platform: process.platform,
     env: process.env,
     browserOnly: options.browser,
     desktop: options.browser || !hasDisplay(process.platform, process.env) ? undefined : findDesktop(enginesRange()),
     obstacle: obstacleHere(),
-  });
-  if (choice.kind === 'desktop') openDesktop(choice.executable, options.open);
-  else if (choice.kind === 'browser') await serveBrowser(options.open);
-  else report(choice.reason);
+  };
+  let choice = chooseEditor(surroundings);
+  if (choice.kind === 'desktop') {
+    const problem = openDesktop(choice.executable, options.open);
+    if (problem === undefined) return;
+    console.log(problem);
+    choice = chooseEditor({ ...surroundings, desktop: undefined, browserOnly: true });
+  }
+  if (choice.kind === 'report') report(choice.reason);
+  else await serveBrowser(options.open);
 }
 
 function hasModules() {
@@ -70,19 +83,20 @@ function enginesRange() {
 /**
  * @param {string} executable
  * @param {boolean} open
+ * @returns {string | undefined} Why no window was opened.
  */
 function openDesktop(executable, open) {
   const args = ['--new-window', `--extensionDevelopmentPath=${root}`, examples];
   if (!open) {
     console.log([executable, ...args].map((part) => JSON.stringify(part)).join(' '));
-    return;
+    return undefined;
   }
   const { status, stderr, error } = runDesktop(executable, args);
   if (status !== 0) {
-    const why = (error?.message ?? stderr.trim().split('\n')[0]) || `exit status ${status}`;
-    throw new PlainError(`${executable} did not open a window (${why}); "npm start -- --browser" does without it.`);
+    return `${executable} opened no window (${error?.message || stderr?.trim().split('\n')[0] || `exit status ${status}`}).`;
   }
   console.log('VS Code opens a new window with gpulint on examples/. A good first look: serving/llama-isvc.yaml.');
+  return undefined;
 }
 
 /** @param {boolean} open */
@@ -106,7 +120,7 @@ async function serveBrowser(open) {
   const server = await startServer(lab, { dataFolder });
   /** @type {Promise<string>} */
   const asked = new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => resolve(signal));
+    onSignal(resolve);
   });
   const url = workbenchUrl(server, { folder: examples });
   console.log(

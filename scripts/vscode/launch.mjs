@@ -6,7 +6,7 @@ import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { labPaths } from './lab.mjs';
 import { findChromium } from './machine.mjs';
-import { installExtension, quietSettings, startServer, workbenchUrl, writeSettings } from './server.mjs';
+import { installExtension, onSignal, quietSettings, startServer, workbenchUrl, writeSettings } from './server.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -56,10 +56,16 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
       env: { ...process.env, ...env, XDG_RUNTIME_DIR: folder },
     });
     undo.push(server.stop);
+    const forget = onSignal(() => stop().finally(() => process.exit(130)));
+    undo.push(async () => forget());
     const profile = path.join(folder, 'browser');
     const context = await chromium.launchPersistentContext(profile, {
       executablePath,
       headless: true,
+      // Its own reaction would end this process and leave the server behind.
+      handleSIGINT: false,
+      handleSIGTERM: false,
+      handleSIGHUP: false,
       viewport: viewport ?? { width: 1400, height: 900 },
       deviceScaleFactor: scale ?? 1,
       // Chromium would otherwise write to the user's own ~/.config.

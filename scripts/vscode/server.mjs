@@ -95,6 +95,7 @@ export async function startServer(lab, { dataFolder, args = [], env = process.en
     child.stderr.destroy();
     await ended;
   };
+  const forget = onSignal(() => stop().finally(() => process.exit(130)));
   const port = await new Promise((resolve, reject) => {
     const fail = (/** @type {string} */ why) => reject(new PlainError(`VS Code's server did not start: ${why}`));
     const timer = setTimeout(() => fail(`no answer in 60 seconds. ${output}`), 60_000);
@@ -109,10 +110,12 @@ export async function startServer(lab, { dataFolder, args = [], env = process.en
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-  }).catch(async (error) => {
-    await stop();
-    throw error;
-  });
+  })
+    .catch(async (error) => {
+      await stop();
+      throw error;
+    })
+    .finally(forget);
   return { port, token, authority: `127.0.0.1:${port}`, output: () => output, ended, stop };
 }
 
@@ -128,6 +131,21 @@ export function workbenchUrl(server, { folder, payload } = {}) {
   if (payload) url.searchParams.set('payload', JSON.stringify(payload));
   url.searchParams.set('tkn', server.token);
   return url.href;
+}
+
+/**
+ * Calls back when the user or the system wants this process to end. The server is in a process group of its own, so
+ * from its start on somebody must always be listening.
+ * @param {(signal: NodeJS.Signals) => void} listener
+ * @returns {() => void} Ends the listening.
+ */
+export function onSignal(listener) {
+  /** @type {NodeJS.Signals[]} */
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, listener);
+  return () => {
+    for (const signal of signals) process.off(signal, listener);
+  };
 }
 
 /**

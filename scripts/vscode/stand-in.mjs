@@ -19,9 +19,6 @@ const workbench = await launchWorkbench({
   // Without this switch VS Code ignores the payload below without a word.
   args: ['--enable-smoke-test-driver', '--disable-workspace-trust'],
 });
-const stopped = () => workbench.stop().then(() => process.exit(130));
-process.once('SIGINT', stopped);
-process.once('SIGTERM', stopped);
 try {
   process.exitCode = await runTests();
 } finally {

@@ -28,14 +28,13 @@ GPULINT_VSCODE_DESKTOP=1 takes desktop VS Code (downloaded) instead of the stand
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-test-'));
+process.once('exit', () => fs.rmSync(temp, { recursive: true, force: true }));
 try {
   process.exitCode = await main();
 } catch (error) {
   if (!(error instanceof PlainError)) throw error;
   console.error(error.message);
   process.exitCode = 1;
-} finally {
-  fs.rmSync(temp, { recursive: true, force: true });
 }
 
 /** @returns {Promise<number>} The exit status. */
