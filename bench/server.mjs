@@ -1,0 +1,151 @@
+// @ts-check
+// A language server as a child process that speaks over standard input and output, and a clock beside it.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+/** @typedef {{ id?: number | string, method?: string, params?: any, result?: any, error?: { message: string } }} Message */
+
+/**
+ * @typedef {object} Server
+ * @property {any} capabilities
+ * @property {number} startedAfter milliseconds from the start of the process to the answer to `initialize`
+ * @property {(method: string, params: unknown) => void} notify
+ * @property {(method: string, params: unknown) => Promise<any>} request
+ * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, asked for or
+ *   waited for, as the server has it; call it behind the change, in the same turn
+ * @property {() => { rss: number, peak: number, cpu: number }} usage megabytes, and milliseconds of processor time since the start
+ * @property {() => Promise<void>} stop
+ */
+
+/** @param {readonly string[]} command @returns {Promise<Server>} */
+export async function startServer([program = '', ...args]) {
+  const begin = performance.now();
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (data) => {
+    said = (said + data).slice(-2000);
+  });
+  /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
+  const waiting = new Map();
+  /** @type {Set<(params: any) => void>} */
+  const listeners = new Set();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  void ended.then((code) => {
+    for (const { reject } of waiting.values()) reject(new Error(`the server ended with ${code}: ${said}`));
+  });
+  child.stdin.on('error', () => undefined);
+  let nextId = 1;
+
+  /** @param {Message} message */
+  function send(message) {
+    const body = JSON.stringify({ jsonrpc: '2.0', ...message });
+    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+  }
+
+  onMessages(child.stdout, (message) => {
+    if (message.method !== undefined && message.id !== undefined) send({ id: message.id, result: answer(message) });
+    else if (message.method === 'textDocument/publishDiagnostics')
+      for (const listen of listeners) listen(message.params);
+    else if (typeof message.id === 'number') {
+      const request = waiting.get(message.id);
+      waiting.delete(message.id);
+      if (message.error) request?.reject(new Error(message.error.message));
+      else request?.resolve(message.result);
+    }
+  });
+
+  /** @param {string} method @param {unknown} params */
+  const notify = (method, params) => send({ method, params });
+  /** @param {string} method @param {unknown} params @returns {Promise<any>} */
+  const request = (method, params) =>
+    new Promise((resolve, reject) => {
+      const id = nextId++;
+      waiting.set(id, { resolve, reject });
+      send({ id, method, params });
+    });
+
+  const { capabilities } = await request('initialize', initializeParams);
+  const startedAfter = performance.now() - begin;
+  notify('initialized', {});
+  return {
+    capabilities,
+    startedAfter,
+    notify,
+    request,
+    async diagnostics(uri, version) {
+      if (capabilities.diagnosticProvider)
+        return (await request('textDocument/diagnostic', { textDocument: { uri } })).items;
+      return new Promise((resolve) => {
+        listeners.add(function listen(params) {
+          if (params.uri !== uri || (params.version ?? version) < version) return;
+          listeners.delete(listen);
+          resolve(params.diagnostics);
+        });
+      });
+    },
+    usage: () => usageOf(child.pid ?? 0),
+    async stop() {
+      await request('shutdown', null);
+      notify('exit', undefined);
+      await ended;
+    },
+  };
+}
+
+const initializeParams = {
+  processId: process.pid,
+  rootUri: null,
+  workspaceFolders: null,
+  capabilities: {
+    general: { positionEncodings: ['utf-16'] },
+    textDocument: {
+      synchronization: { dynamicRegistration: false },
+      publishDiagnostics: { versionSupport: true },
+      diagnostic: { dynamicRegistration: false },
+      hover: { contentFormat: ['markdown'] },
+      completion: { completionItem: { snippetSupport: true } },
+      codeLens: {},
+      codeAction: { codeActionLiteralSupport: { codeActionKind: { valueSet: ['quickfix'] } } },
+    },
+    workspace: { configuration: true, didChangeConfiguration: {} },
+  },
+};
+
+/** What a server asks of a client without settings. @param {Message} message */
+function answer({ method, params }) {
+  return method === 'workspace/configuration' ? params.items.map(() => null) : null;
+}
+
+/** @param {import('node:stream').Readable} stream @param {(message: Message) => void} handle */
+function onMessages(stream, handle) {
+  let buffer = Buffer.alloc(0);
+  stream.on('data', (data) => {
+    buffer = buffer.length === 0 ? data : Buffer.concat([buffer, data]);
+    for (;;) {
+      const head = buffer.indexOf('\r\n\r\n');
+      if (head === -1) return;
+      const length = Number(/content-length: *(\d+)/i.exec(buffer.toString('latin1', 0, head))?.[1]);
+      const end = head + 4 + length;
+      if (buffer.length < end) return;
+      const message = JSON.parse(buffer.toString('utf8', head + 4, end));
+      buffer = buffer.subarray(end);
+      handle(message);
+    }
+  });
+}
+
+/** Linux tells it; elsewhere it is not known. @param {number} pid */
+function usageOf(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const megabytes = (/** @type {string} */ field) =>
+      Number(new RegExp(`^${field}:\\s*(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
+    // Behind the name, which may hold spaces: user and system time in hundredths of a second.
+    const times = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return { rss: megabytes('VmRSS'), peak: megabytes('VmHWM'), cpu: (Number(times[11]) + Number(times[12])) * 10 };
+  } catch {
+    return { rss: Number.NaN, peak: Number.NaN, cpu: Number.NaN };
+  }
+}
