@@ -2,6 +2,8 @@ import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
+import type { Claims } from './model/claims.ts';
+import { lowerClaims, makesClaims, noClaims, usesClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
 import type { Manifest, Workload } from './model/workload.ts';
 import type { Finding } from './rules/rule.ts';
@@ -17,6 +19,8 @@ export interface DocumentAnalysis {
   /** Where the document starts in the file. */
   readonly base: number;
   readonly text: string;
+  /** What of the file's other documents this one was read with: the analysis is as good as long as neither changes. */
+  readonly context: string;
   readonly document: YamlDocument;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
@@ -56,20 +60,20 @@ export class Analysis {
     this.#strict = options.strict ?? false;
   }
 
+  /** The config of files that are set without one of their own, now and before. */
   setConfig(config: ProjectConfig): void {
+    const former = this.#config;
     this.#config = config;
-    for (const { uri, text, version } of [...this.#files.values()]) {
-      this.#files.delete(uri);
-      this.setFile(uri, text, version);
+    for (const { uri, text, version, config: own } of [...this.#files.values()]) {
+      if (own === former) this.setFile(uri, text, version);
     }
   }
 
-  setFile(uri: string, text: string, version = 0): FileAnalysis {
+  /** @param config what holds for this file; what was known of its documents stands only as long as it is the same object */
+  setFile(uri: string, text: string, version = 0, config = this.#config): FileAnalysis {
     const before = this.#files.get(uri);
-    const file = analyseFile(
-      { uri, text, version, config: this.#config, strict: this.#strict },
-      before?.documents ?? [],
-    );
+    const known = before?.config === config ? before.documents : [];
+    const file = analyseFile({ uri, text, version, config, strict: this.#strict }, known);
     this.#files.set(uri, file);
     return file;
   }
@@ -96,10 +100,9 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const skipped = checkLimits(text);
   // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
-  const documents =
-    skipped !== null
-      ? []
-      : splitDocuments(text).map((part) => analyseDocument(part.text, part.base, input, known.get(part.text)));
+  const parts = skipped === null ? splitDocuments(text) : [];
+  const claims = claimsOf(parts);
+  const documents = parts.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -136,16 +139,37 @@ function summarise(
   return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
 }
 
+interface FileClaims {
+  /** The texts that they were read from. */
+  readonly context: string;
+  readonly claims: () => Claims;
+}
+
+/** The claims that a file's pods may name. Most files make none, and then nothing is read for them. */
+function claimsOf(parts: ReturnType<typeof splitDocuments>): FileClaims {
+  const texts = parts.map(({ text }) => text);
+  const making = parts.filter(({ text }) => makesClaims(text));
+  if (making.length === 0) return { context: '', claims: () => noClaims };
+  // Pods that name the same claim share it, so each depends on the others that do.
+  const context = texts.filter((text) => makesClaims(text) || usesClaims(text)).join('\n---\n');
+  const documents = () => making.map(({ text, base }) => parseDocument(text, base));
+  return { context, claims: lazy(() => lowerClaims(documents(), texts)) };
+}
+
 function analyseDocument(
-  text: string,
-  base: number,
+  { text, base }: { readonly text: string; readonly base: number },
   input: FileInput,
-  before: DocumentAnalysis | undefined,
+  file: FileClaims,
+  known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
+  const context = usesClaims(text) ? file.context : '';
+  const before = known?.context === context ? known : undefined;
   if (before !== undefined) return before.base === base ? before : moved(before, base);
   const document = lazy(() => parseDocument(text, base));
   const concerned = lazy(() => mayConcernAccelerators(text));
-  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config) : nothing));
+  const lowered = lazy(() =>
+    concerned() ? lowerDocument(document(), input.config, context === '' ? noClaims : file.claims()) : nothing,
+  );
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
     const cost = costs.get(workload) ?? estimateCost(workload);
@@ -166,6 +190,7 @@ function analyseDocument(
   return {
     base,
     text,
+    context,
     get document() {
       return document();
     },
@@ -196,7 +221,8 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
 const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
-const acceleratorWords = /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible/i;
+const acceleratorWords =
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

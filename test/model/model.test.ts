@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
+import { lowerClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { PodSet, Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -9,16 +10,18 @@ import { goldenTests } from '../support/golden.ts';
 describe('what a manifest will run', () => {
   goldenTests('test/fixtures/model', (text) => {
     const config = configOf(text);
-    const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
+    const { documents } = parseYaml(text);
+    const claims = lowerClaims(documents, [text]);
+    const workloads = documents.flatMap((document) => lowerDocument(document, config, claims).workloads);
     return workloads.map(renderWorkload).join('\n');
   });
 });
 
 function renderWorkload(workload: Workload): string {
-  const { kind, name, role, partial, retries, scaling, podSets } = workload;
+  const { kind, name, role, partial, byShape, retries, scaling, podSets } = workload;
   const gpus = gpusOf(workload);
   const lines = [
-    `${kind}/${name} ${role}${partial ? ' partial' : ''}`,
+    `${kind}/${name} ${role}${partial ? ' partial' : ''}${byShape ? ' by shape' : ''}`,
     `  gpus ${gpus.min}..${gpus.max}; retries ${retries === null ? 'unknown' : retries.limit}`,
     ...(scaling === null
       ? []

@@ -13,12 +13,20 @@ const karpenter = 'aws/karpenter-provider-aws@1d927085 (2026-08-21):pkg/apis/v1/
 const kserve = 'kserve/kserve@aaac4e29 (2026-08-21):pkg/constants/constants.go';
 const hami = 'HAMi documentation, seen in a public text';
 const volcano = 'Volcano vGPU documentation, seen in a public text';
+const volcanoShare = 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)';
 const unsourced = 'unsourced';
 
 /** Names that are matched whole. Counters that travel with accelerators (EFA, RDMA, host devices) are none and are not here. */
 const names: Readonly<Record<string, AcceleratorResource>> = {
   'nvidia.com/gpu': { vendor: 'nvidia', form: 'whole', source: devicePlugin },
   'nvidia.com/gpu.shared': { vendor: 'nvidia', form: 'shared', source: devicePlugin },
+  // Passed through to a virtual machine.
+  'nvidia.com/pgpu': {
+    vendor: 'nvidia',
+    form: 'whole',
+    source:
+      'NVIDIA/k8s-nim-operator@f63f74d7 (2026-08-21):config/samples/nim/serving/standalone/confidential-computing',
+  },
   'nvidia.com/gpumem': { vendor: 'nvidia', form: 'memory', source: hami },
   'nvidia.com/gpumem-percentage': { vendor: 'nvidia', form: 'percent', source: hami },
   'nvidia.com/gpucores': { vendor: 'nvidia', form: 'percent', source: hami },
@@ -26,6 +34,8 @@ const names: Readonly<Record<string, AcceleratorResource>> = {
   'volcano.sh/vgpu-memory': { vendor: 'nvidia', form: 'memory', source: volcano },
   'volcano.sh/vgpu-memory-percentage': { vendor: 'nvidia', form: 'percent', source: volcano },
   'volcano.sh/vgpu-cores': { vendor: 'nvidia', form: 'percent', source: volcano },
+  'volcano.sh/gpu-number': { vendor: 'nvidia', form: 'whole', source: volcanoShare },
+  'volcano.sh/gpu-memory': { vendor: 'nvidia', form: 'memory', source: volcanoShare },
   'aliyun.com/gpu-mem': { vendor: 'nvidia', form: 'memory', source: unsourced },
   'aliyun.com/gpu-count': { vendor: 'nvidia', form: 'shared', source: unsourced },
   'tencent.com/vcuda-core': { vendor: 'nvidia', form: 'percent', source: unsourced },

@@ -10,6 +10,8 @@ import type { CostBasis, CostResult, Range } from './types.ts';
  * (CPU, memory, local disks) is in the instance's price; disks, traffic and control planes are not counted.
  */
 export function estimateCost(workload: Workload): CostResult {
+  if (workload.role === 'definition')
+    return { cost: null, problem: 'Nothing runs from a definition by itself', missing: null };
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null };
   const parts: PodSetCost[] = [];
@@ -35,10 +37,10 @@ export function estimateCost(workload: Workload): CostResult {
   };
 }
 
-/** The accelerators that a pod takes; an explicit 0 takes none. */
+/** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */
 export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
   return podSet.accelerators.filter(
-    ({ perPod, form }) => perPod !== 0 && (form === 'whole' || form === 'mig' || form === 'shared'),
+    ({ perPod, devices, form }) => perPod !== 0 && devices !== 0 && form !== 'memory' && form !== 'percent',
   );
 }
 

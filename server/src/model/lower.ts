@@ -1,66 +1,106 @@
 import type { Cursor } from '../yaml/cursor.ts';
-import { at, isOpen } from '../yaml/cursor.ts';
+import { at, isOpen, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { Claims } from './claims.ts';
+import { noClaims, podClaims } from './claims.ts';
 import { lowerPodAccelerators } from './devices.ts';
+import { annotatedFractions } from './given.ts';
+import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
-import type { KindEntry, PodSetSource } from './kinds/kind.ts';
+import type { KindLowering, PodSetSource } from './kinds/kind.ts';
+import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { roleOf } from './role.ts';
-import type { Manifest, PodSet, Workload } from './workload.ts';
+import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
-/** The objects of a document, and what those of known kinds will run. Never throws; what cannot be read is left out. */
+/**
+ * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
+ * @param claims those of the whole file, for the pods that name them
+ */
 export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
+  claims: Claims = noClaims,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
-  const workloads = manifests.flatMap((manifest) => {
-    const entry = kindEntry(groupOf(manifest.apiVersion), manifest.kind);
-    return entry === undefined ? [] : [lowerWorkload(manifest, entry, options)];
-  });
-  return { manifests, workloads };
+  return { manifests, workloads: manifests.flatMap((manifest) => lowerManifest(manifest, options, claims) ?? []) };
 }
 
-function lowerWorkload(manifest: Manifest, entry: KindEntry, options: ModelOptions): Workload {
-  const { root, annotations, kind } = manifest;
-  const lowered = entry.lower({ kind, root, annotations, options });
-  const podSets = lowered.podSets.map((source) => lowerPodSet(source, options));
+function lowerManifest(manifest: Manifest, options: ModelOptions, claims: Claims): Workload | undefined {
+  const { root, annotations, kind, apiVersion } = manifest;
+  const entry = kindEntry(groupOf(apiVersion), kind);
+  if (entry !== undefined) {
+    const lowered = entry.lower({ kind, apiVersion, root, annotations, options });
+    return lowerWorkload(manifest, lowered, entry.role ?? lowered.role, options, claims);
+  }
+  const guessed = lowerByShape(manifest);
+  if (guessed === undefined) return undefined;
+  const workload = lowerWorkload(manifest, guessed, undefined, options, claims);
+  // Without accelerators a guess is of no use to anybody.
+  const uses = workload.podSets.some(({ accelerators }) => accelerators.length > 0);
+  return uses ? { ...workload, byShape: true, partial: true } : undefined;
+}
+
+function lowerWorkload(
+  manifest: Manifest,
+  lowered: KindLowering,
+  role: Role | undefined,
+  options: ModelOptions,
+  claims: Claims,
+): Workload {
+  const defines = role === 'definition';
+  const podSets = lowered.podSets.map((source) =>
+    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
+  );
   return {
     manifest,
     apiVersion: manifest.apiVersion,
-    kind,
+    kind: manifest.kind,
     name: manifest.name,
     namespace: manifest.namespace,
-    role: entry.role ?? roleOf(manifest, podSets),
+    role: role ?? roleOf(manifest, podSets),
     podSets,
-    partial: lowered.partial || podSets.some(isPartial),
+    partial: defines || lowered.partial || podSets.some(isPartial),
+    byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
   };
 }
 
-function lowerPodSet(source: PodSetSource, options: ModelOptions): PodSet {
+function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims): PodSet {
   const { pod } = source;
   const containers = source.containers ?? lowerContainers(pod);
   const selectors = lowerSelectors(pod);
+  const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const annotations = lowerStrings(at(source.metadata, 'annotations'));
+  const beside = [
+    ...annotatedFractions(annotations),
+    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min),
+    ...(source.claimed ?? []),
+  ];
   return {
     name: source.name,
     pods: source.pods,
     replicas: source.replicas,
     pod,
     labels: lowerStrings(at(source.metadata, 'labels')),
-    annotations: lowerStrings(at(source.metadata, 'annotations')),
+    annotations,
     containers,
-    accelerators: lowerPodAccelerators(containers, selectors, options),
+    accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, options),
     selectors,
     tolerations: lowerTolerations(pod),
     volumes: lowerVolumes(pod),
     restartPolicy: text(at(pod, 'restartPolicy')),
-    placement: lowerPlacement(selectors, options),
+    placement: lowerPlacement(nodes, options),
   };
+}
+
+/** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */
+function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Selector {
+  return { key: 'node.kubernetes.io/instance-type', values: [type], from: 'nodeSelector', at: type.at };
 }
 
 /** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */

@@ -12,8 +12,9 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
   const apiVersion = asString(at(root, 'apiVersion'));
   const kind = asString(at(root, 'kind'));
   if (apiVersion === undefined || kind === undefined) return [];
-  if (kind === 'List' && apiVersion === 'v1')
-    return items(at(root, 'items')).flatMap((item) => manifestsAt(document, item));
+  const inner = embedded(apiVersion, kind, root)?.flatMap((item) => manifestsAt(document, item));
+  // A wrapper is an object too, with a queue of its own; a list is none.
+  if (inner !== undefined && kind !== 'AppWrapper') return inner;
   const metadata = at(root, 'metadata');
   return [
     {
@@ -26,7 +27,21 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
       labels: lowerStrings(at(metadata, 'labels')),
       annotations: lowerStrings(at(metadata, 'annotations')),
     },
+    ...(inner ?? []),
   ];
+}
+
+/** The whole objects in an object that is made of objects; undefined for all others. */
+function embedded(apiVersion: string, kind: string, root: Cursor): readonly Cursor[] | undefined {
+  const group = groupOf(apiVersion);
+  if (kind === 'List' && apiVersion === 'v1') return items(at(root, 'items'));
+  // OpenShift's: its parameters stand in the objects as ${NAME}, which are read as placeholders.
+  if (kind === 'Template' && group === 'template.openshift.io') return items(at(root, 'objects'));
+  if (kind !== 'AppWrapper' || !group.startsWith('workload.codeflare.dev')) return undefined;
+  const generic = items(at(root, 'spec', 'resources', 'GenericItems')).flatMap(
+    (item) => at(item, 'generictemplate') ?? [],
+  );
+  return [...items(at(root, 'spec', 'components')).flatMap((item) => at(item, 'template') ?? []), ...generic];
 }
 
 /** The entries of a map of strings (labels, annotations); the key is each cursor's step. */

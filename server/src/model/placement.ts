@@ -1,5 +1,5 @@
 import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
-import { isInstanceTypeLabel } from './devices.ts';
+import { isInstanceTypeLabel } from './gpu-model.ts';
 import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 

@@ -15,9 +15,16 @@ export function lowerContainers(pod: Cursor): readonly Container[] {
   return [...init, ...items(at(pod, 'containers')).map((container) => lowerContainer(container, 'app'))];
 }
 
-/** @param name for the mappings that stand for a container without saying its name (KServe's `model:`) */
-export function lowerContainer(container: Cursor, type: Container['type'], name = ''): Container {
-  const resources = at(container, 'resources');
+/**
+ * @param name for the mappings that stand for a container without saying its name (KServe's `model:`)
+ * @param resources where kinds write a container's resources beside it, or under another key
+ */
+export function lowerContainer(
+  container: Cursor,
+  type: Container['type'],
+  name = '',
+  resources = at(container, 'resources'),
+): Container {
   return {
     type,
     name: asText(at(container, 'name')) ?? name,

@@ -27,6 +27,8 @@ export interface Workload {
   readonly podSets: readonly PodSet[];
   /** Only part of the object is here (a kustomize patch, a definition, a template): what is not said may be said elsewhere. */
   readonly partial: boolean;
+  /** The kind is not known: what looks like a pod template in it was read as one, and what its controller makes of it is a guess. */
+  readonly byShape: boolean;
   /** How failed pods come back; null where the object does not say and the kind has no default. */
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
@@ -93,6 +95,7 @@ export interface Quantity {
 }
 
 export interface PodAccelerator {
+  /** The resource's name; `dra:<device class>`, `annotation:<key>` or `<system>:<field>` where it is asked for in other words. */
   readonly resource: string;
   readonly form: AcceleratorForm;
   /** As written, per pod; null where templated. */

@@ -2,29 +2,19 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, at } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
-import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
+import type { KindEntry, KindLowering, PodCount } from './kind.ts';
+import { exactly, fromPodSpec, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
 
 /** Pods and what the built-in controllers make of them. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
+  { group: '', kinds: ['Pod'], lower: ({ root }) => lowerPod(root) },
+  // A controller's selector may be left out here: it is read off the template.
+  { group: '', kinds: ['ReplicationController'], lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }) },
   {
     group: '',
-    kinds: ['Pod'],
-    lower: ({ root }) => {
-      const pod = at(root, 'spec');
-      const source = pod && {
-        name: 'pod',
-        pod,
-        metadata: at(root, 'metadata'),
-        replicas: undefined,
-        pods: { min: 1, max: 1 },
-      };
-      return {
-        podSets: source ? [source] : [],
-        retries: restarts(pod, 'Always'),
-        scaling: null,
-        partial: false,
-      };
-    },
+    kinds: ['PodTemplate'],
+    role: 'definition',
+    lower: ({ root }) => ({ podSets: fromTemplate('pod', at(root, 'template'), exactly(null)), ...nothingElse }),
   },
   { group: 'apps', kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'], lower: ({ root }) => lowerReplicated(root) },
   {
@@ -32,50 +22,42 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['DaemonSet'],
     role: 'infrastructure',
     // One pod a node, and how many nodes there are is not in the file.
-    lower: ({ root }) => ({ ...lowerReplicated(root), podSets: fromTemplate(root, 'pod', null) }),
+    lower: ({ root }) => lowerReplicated(root, exactly(null)),
   },
   { group: 'batch', kinds: ['Job'], lower: ({ root }) => lowerJob(at(root, 'spec')) },
   { group: 'batch', kinds: ['CronJob'], lower: ({ root }) => lowerJob(at(root, 'spec', 'jobTemplate', 'spec')) },
 ];
 
-function lowerReplicated(root: Cursor): KindLowering {
-  const replicas = at(root, 'spec', 'replicas');
+const nothingElse = { retries: null, scaling: null, partial: false } as const;
+
+function lowerPod(root: Cursor): KindLowering {
+  const pod = at(root, 'spec');
+  const sets = fromPodSpec('pod', pod, exactly(1)).map((set) => ({ ...set, metadata: at(root, 'metadata') }));
+  return { ...nothingElse, podSets: sets, retries: restarts(pod, 'Always') };
+}
+
+function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
+  const replicas = pods === undefined ? at(root, 'spec', 'replicas') : undefined;
   return {
-    podSets: fromTemplate(root, 'pod', lowerCount(replicas, 1), replicas),
-    retries: { limit: Number.POSITIVE_INFINITY, at: undefined },
+    podSets: fromTemplate('pod', at(root, 'spec', 'template'), pods ?? written(replicas), replicas),
+    retries: untilStopped,
     scaling: null,
     partial: at(root, 'spec', 'selector') === undefined,
   };
 }
 
-function fromTemplate(root: Cursor, name: string, count: number | null, replicas?: Cursor): readonly PodSetSource[] {
-  const template = at(root, 'spec', 'template');
-  const pod = at(template, 'spec');
-  if (pod === undefined) return [];
-  return [{ name, pod, metadata: at(template, 'metadata'), replicas, pods: { min: count, max: count } }];
-}
-
 /** A Job runs as many pods at a time as its parallelism says, but never more than it still has to complete. */
 function lowerJob(job: Cursor | undefined): KindLowering {
-  const pod = at(job, 'template', 'spec');
-  const parallelism = at(job, 'parallelism');
-  const most = lowerCount(parallelism, 1);
-  const completions = lowerCount(at(job, 'completions'), Number.POSITIVE_INFINITY);
-  const count = most === null || completions === null ? null : Math.min(most, completions);
-  const source = pod && {
-    name: 'pod',
-    pod,
-    metadata: at(job, 'template', 'metadata'),
-    replicas: parallelism,
-    pods: { min: count, max: count },
-  };
-  return { podSets: source ? [source] : [], retries: jobRetries(job), scaling: null, partial: false };
+  const podSets = fromTemplate('pod', at(job, 'template'), exactly(jobPods(job)), at(job, 'parallelism'));
+  const backoff = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
+  return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
 }
 
-function jobRetries(job: Cursor | undefined): Retries | null {
-  const written = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
-  const limit = lowerCount(written, 6);
-  return limit === null ? null : { limit, at: written };
+/** Pods that a Job's spec runs at a time. */
+export function jobPods(job: Cursor | undefined): number | null {
+  const parallelism = lowerCount(at(job, 'parallelism'), 1);
+  const completions = lowerCount(at(job, 'completions'), Number.POSITIVE_INFINITY);
+  return parallelism === null || completions === null ? null : Math.min(parallelism, completions);
 }
 
 function restarts(pod: Cursor | undefined, unset: string): Retries | null {

@@ -1,4 +1,5 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
+import type { GivenAccelerator } from '../given.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
@@ -7,13 +8,14 @@ export interface KindEntry {
   /** The API group without its version; empty for the core group. */
   readonly group: string;
   readonly kinds: readonly string[];
-  /** Where the kind alone tells it. */
+  /** Where the kind alone tells it. Nothing runs from a `definition` by itself, so its pods are never counted. */
   readonly role?: Role;
   readonly lower: (object: KindInput) => KindLowering;
 }
 
 export interface KindInput {
   readonly kind: string;
+  readonly apiVersion: string;
   /** The object's root mapping. */
   readonly root: Cursor;
   readonly annotations: readonly Located<string>[];
@@ -21,10 +23,12 @@ export interface KindInput {
 }
 
 export interface KindLowering {
+  /** Where the object's fields tell it, and its kind alone does not. */
+  readonly role?: Role;
   readonly podSets: readonly PodSetSource[];
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
-  /** A field without which the API server refuses the object is missing: it is a patch. */
+  /** A field without which the API server refuses the object is missing (it is a patch), or another object adds to this one. */
   readonly partial: boolean;
 }
 
@@ -35,7 +39,21 @@ export interface PodSetSource {
   readonly pod: Cursor;
   readonly metadata: Cursor | undefined;
   readonly replicas: Cursor | undefined;
-  readonly pods: { readonly min: number | null; readonly max: number | null };
+  readonly pods: PodCount;
   /** For kinds that describe containers in other places than `containers`. */
   readonly containers?: readonly Container[];
+  /** For kinds that say what one pod takes in other places than its containers; it then stands for what these ask. */
+  readonly given?: readonly GivenAccelerator[];
+  /** For kinds that make claims of devices, beside the pod's own. */
+  readonly claimed?: readonly GivenAccelerator[];
+  /** For kinds that name claims in other places than the pod's `resourceClaims`. */
+  readonly claims?: readonly Cursor[];
+  /** For kinds that name the instance type outside of the pod. */
+  readonly instanceType?: Located<string>;
+}
+
+/** Pods at steady state, from floor to ceiling; null where that is not told. */
+export interface PodCount {
+  readonly min: number | null;
+  readonly max: number | null;
 }

@@ -4,6 +4,7 @@ import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+import { exactly, product, untilStopped } from './pod-sets.ts';
 
 /**
  * KServe's InferenceService. Who can scale to zero, and the defaults:
@@ -11,6 +12,8 @@ import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts
  */
 export const kserveKinds: readonly KindEntry[] = [
   { group: 'serving.kserve.io', kinds: ['InferenceService'], role: 'serving', lower: lowerInferenceService },
+  // Its group before 0.7, when it was a part of Kubeflow; v1alpha2 had two endpoints, `default` and `canary`.
+  { group: 'serving.kubeflow.org', kinds: ['InferenceService'], role: 'serving', lower: lowerInferenceService },
 ];
 
 const components = ['predictor', 'transformer', 'explainer'] as const;
@@ -35,29 +38,37 @@ const modelKeys = new Set([
 function lowerInferenceService(object: KindInput): KindLowering {
   const spec = at(object.root, 'spec');
   const mode = deploymentMode(object);
-  const podSets: PodSetSource[] = [];
-  for (const name of components) {
-    const component = at(spec, name);
-    if (component === undefined) continue;
-    const scaling = lowerScaling(component, mode, object.annotations);
-    podSets.push({
-      name,
+  const stable = at(spec, 'default') ?? spec;
+  const predictor = at(stable, 'predictor');
+  return {
+    podSets: [...endpointPods(stable, '', object, mode), ...endpointPods(at(spec, 'canary'), 'canary ', object, mode)],
+    retries: untilStopped,
+    scaling: predictor === undefined ? null : lowerScaling(predictor, mode, object.annotations),
+    partial: predictor === undefined,
+  };
+}
+
+function endpointPods(
+  endpoint: Cursor | undefined,
+  prefix: string,
+  { annotations }: KindInput,
+  mode: Mode,
+): readonly PodSetSource[] {
+  return components.flatMap((name): readonly PodSetSource[] => {
+    const component = at(endpoint, name);
+    if (component === undefined) return [];
+    const scaling = lowerScaling(component, mode, annotations);
+    const served: PodSetSource = {
+      name: prefix + name,
       pod: component,
       metadata: component,
       replicas: scaling.min,
       pods: { min: scaling.floor, max: ceiling(component, scaling) },
       containers: componentContainers(component),
-    });
+    };
     const worker = at(component, 'workerSpec');
-    if (worker !== undefined) podSets.push(workerPods(worker, scaling.floor));
-  }
-  const predictor = at(spec, 'predictor');
-  return {
-    podSets,
-    retries: { limit: Number.POSITIVE_INFINITY, at: undefined },
-    scaling: predictor === undefined ? null : lowerScaling(predictor, mode, object.annotations),
-    partial: predictor === undefined,
-  };
+    return worker === undefined ? [served] : [served, workerPods(worker, scaling.floor)];
+  });
 }
 
 function componentContainers(component: Cursor): readonly Container[] {
@@ -69,8 +80,8 @@ function componentContainers(component: Cursor): readonly Container[] {
 function workerPods(worker: Cursor, heads: number | null): PodSetSource {
   const written = at(worker, 'pipelineParallelSize');
   const nodes = lowerCount(written, 2);
-  const count = nodes === null || heads === null ? null : heads * Math.max(nodes - 1, 0);
-  return { name: 'worker', pod: worker, metadata: undefined, replicas: written, pods: { min: count, max: count } };
+  const pods = exactly(product(heads, nodes === null ? null : Math.max(nodes - 1, 0)));
+  return { name: 'worker', pod: worker, metadata: undefined, replicas: written, pods };
 }
 
 interface Mode {

@@ -1,11 +1,13 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, keyOf } from '../../yaml/cursor.ts';
+import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { lookUp } from '../manifest.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
-import type { KindEntry, KindLowering } from './kind.ts';
+import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import { between, exactly, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
 
 /**
- * The jobs of the Kubeflow training operator, which differ in one field's name.
+ * The jobs of the Kubeflow training operator, which differ in one field's name, and its notebooks.
  * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/apis/kubeflow.org/v1
  */
 export const kubeflowKinds: readonly KindEntry[] = [
@@ -15,6 +17,7 @@ export const kubeflowKinds: readonly KindEntry[] = [
   trainingJob('XGBoostJob', 'xgbReplicaSpecs', 'Never'),
   trainingJob('JAXJob', 'jaxReplicaSpecs', 'Never'),
   trainingJob('MPIJob', 'mpiReplicaSpecs', 'Never'),
+  { group: 'kubeflow.org', kinds: ['Notebook'], role: 'interactive', lower: lowerNotebook },
 ];
 
 function trainingJob(kind: string, field: string, restartDefault: string): KindEntry {
@@ -22,42 +25,76 @@ function trainingJob(kind: string, field: string, restartDefault: string): KindE
     group: 'kubeflow.org',
     kinds: [kind],
     role: 'training',
-    lower: ({ root }) => lowerTrainingJob(at(root, 'spec'), field, restartDefault),
+    lower: ({ root, apiVersion }) => {
+      const spec = at(root, 'spec');
+      const first = firstVersions(spec);
+      if (first !== undefined) return first;
+      // The first MPI operators that took roles ran no worker unless told how many.
+      const workers = kind === 'MPIJob' && !apiVersion.endsWith('/v2beta1') ? 0 : 1;
+      return lowerTrainingJob(spec, field, restartDefault, workers);
+    },
   };
 }
 
-function lowerTrainingJob(spec: Cursor | undefined, field: string, restartDefault: string): KindLowering {
+function lowerTrainingJob(
+  spec: Cursor | undefined,
+  field: string,
+  restartDefault: string,
+  workers: number,
+): KindLowering {
   const roles = entries(at(spec, field));
   const podSets = roles.flatMap((role) => {
-    const pod = at(role, 'template', 'spec');
-    if (pod === undefined) return [];
-    const replicas = at(role, 'replicas');
-    const metadata = at(role, 'template', 'metadata');
-    return [{ name: keyOf(role), pod, metadata, replicas, pods: podsOf(spec, role, replicas) }];
+    const unset = keyOf(role) === 'Worker' ? workers : 1;
+    return fromTemplate(keyOf(role), at(role, 'template'), podsOf(spec, role, unset), at(role, 'replicas'));
   });
   return { podSets, retries: retriesOf(spec, roles, restartDefault), scaling: null, partial: false };
 }
 
+/** v1alpha1: MPIJob had one template for all its pods, PyTorchJob and TFJob a list of roles. */
+function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
+  const listed = items(at(spec, 'replicaSpecs'));
+  const template = at(spec, 'template');
+  const rest = { retries: null, scaling: null, partial: false } as const;
+  if (listed.length > 0) {
+    const podSets = listed.flatMap((role) => {
+      const name = asText(at(role, 'replicaType')) ?? asText(at(role, 'tfReplicaType')) ?? 'worker';
+      return fromTemplate(name, at(role, 'template'), written(at(role, 'replicas')), at(role, 'replicas'));
+    });
+    return { ...rest, podSets };
+  }
+  if (template === undefined) return undefined;
+  const replicas = at(spec, 'replicas');
+  const gpus = at(spec, 'gpus') ?? at(spec, 'processingUnits');
+  if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
+  // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
+  const all = { resource: 'nvidia.com/gpu', form: 'whole', vendor: 'nvidia', each: 1 } as const;
+  const given = [{ ...all, perPod: lowerCount(gpus, 0) }];
+  return { ...rest, podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, given })) };
+}
+
 /** Elastic jobs run with any number of workers between two bounds. */
-function podsOf(
-  spec: Cursor | undefined,
-  role: Cursor,
-  replicas: Cursor | undefined,
-): { min: number | null; max: number | null } {
-  const count = lowerCount(replicas, 1);
+function podsOf(spec: Cursor | undefined, role: Cursor, unset: number): PodCount {
+  const count = lowerCount(at(role, 'replicas'), unset);
   const elastic = at(spec, 'elasticPolicy');
-  if (elastic === undefined || keyOf(role) !== 'Worker' || count === null) return { min: count, max: count };
-  return {
-    min: lowerCount(at(elastic, 'minReplicas'), count),
-    max: lowerCount(at(elastic, 'maxReplicas'), count),
-  };
+  if (elastic === undefined || keyOf(role) !== 'Worker' || count === null) return exactly(count);
+  return between(lowerCount(at(elastic, 'minReplicas'), count), lowerCount(at(elastic, 'maxReplicas'), count));
 }
 
 /** Every role restarts by its own policy, within the job's backoffLimit where there is one; the weakest role decides. */
 function retriesOf(spec: Cursor | undefined, roles: readonly Cursor[], restartDefault: string): Retries | null {
   const never = roles.find((role) => (asText(at(role, 'restartPolicy')) ?? restartDefault) === 'Never');
   if (never !== undefined) return { limit: 0, at: at(never, 'restartPolicy') };
-  const written = at(spec, 'runPolicy', 'backoffLimit') ?? at(spec, 'elasticPolicy', 'maxRestarts');
-  const limit = lowerCount(written, Number.POSITIVE_INFINITY);
-  return limit === null ? null : { limit, at: written };
+  const limit = at(spec, 'runPolicy', 'backoffLimit') ?? at(spec, 'elasticPolicy', 'maxRestarts');
+  return retriesAt(limit, Number.POSITIVE_INFINITY);
+}
+
+/** One pod, or none while the annotation says that it is stopped. */
+function lowerNotebook({ root, annotations }: KindInput): KindLowering {
+  const stopped = lookUp(annotations, 'kubeflow-resource-stopped') !== undefined;
+  const podSets: readonly PodSetSource[] = fromTemplate(
+    'notebook',
+    at(root, 'spec', 'template'),
+    exactly(stopped ? 0 : 1),
+  );
+  return { podSets, retries: untilStopped, scaling: null, partial: false };
 }

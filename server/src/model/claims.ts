@@ -1,0 +1,149 @@
+import type { Vendor } from '../catalog/index.ts';
+import { gpusByLabel } from '../catalog/index.ts';
+import type { Cursor } from '../yaml/cursor.ts';
+import { asBoolean, asText, at, isTemplated, items } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { GivenAccelerator } from './given.ts';
+import { groupOf, lowerManifests } from './manifest.ts';
+import { lowerCount } from './pod.ts';
+
+// Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
+
+/** The claims that the documents of one file make, for the pods in it. */
+export interface Claims {
+  readonly templates: ReadonlyMap<string, readonly GivenAccelerator[]>;
+  readonly claims: ReadonlyMap<string, readonly GivenAccelerator[]>;
+  /** How often the file names each claim: pods that name the same one share its devices. */
+  readonly users: ReadonlyMap<string, number>;
+}
+
+export const noClaims: Claims = { templates: new Map(), claims: new Map(), users: new Map() };
+
+const claimKinds = /\bkind:\s*["']?ResourceClaim/;
+
+/** Whether a document makes claims that pods of other documents may name. By its text, so that it need not be parsed. */
+export function makesClaims(text: string): boolean {
+  return claimKinds.test(text);
+}
+
+/** Whether a document's pods are read with the claims of its file. */
+export function usesClaims(text: string): boolean {
+  return /resourceClaim(?:Template)?Name\b/.test(text);
+}
+
+/** @param texts the documents' texts, for how often each claim is named */
+export function lowerClaims(documents: readonly YamlDocument[], texts: readonly string[]): Claims {
+  const templates = new Map<string, readonly GivenAccelerator[]>();
+  const claims = new Map<string, readonly GivenAccelerator[]>();
+  for (const { apiVersion, kind, name, root } of documents.flatMap(lowerManifests)) {
+    if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) continue;
+    if (kind === 'ResourceClaimTemplate') templates.set(name, claimedDevices(at(root, 'spec', 'spec')));
+    if (kind === 'ResourceClaim') claims.set(name, claimedDevices(at(root, 'spec')));
+  }
+  const users = new Map<string, number>();
+  for (const [, name = ''] of texts.join('\n').matchAll(/^[^#\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm))
+    users.set(name, (users.get(name) ?? 0) + 1);
+  return { templates, claims, users };
+}
+
+/** The accelerators that a pod's claims hold. @param pods how many pods there are of it: they share a claim that has a name */
+export function podClaims(
+  references: readonly Cursor[],
+  claims: Claims,
+  pods: number | null,
+): readonly GivenAccelerator[] {
+  return references.flatMap((reference): readonly GivenAccelerator[] => {
+    // Before 1.31 the two names stood under `source`.
+    const said = at(reference, 'source') ?? reference;
+    const template = asText(at(said, 'resourceClaimTemplateName'));
+    const claim = asText(at(said, 'resourceClaimName'));
+    const found = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
+    if (found === undefined) return unknownClaim(template ?? claim ?? '');
+    if (template !== undefined) return found;
+    const sharers = pods === null ? null : pods * (claims.users.get(claim ?? '') ?? 1);
+    return found.map((device) => ({
+      ...device,
+      each: device.each === null || sharers === null ? null : device.each / Math.max(sharers, 1),
+    }));
+  });
+}
+
+/** A claim of another file. Most claims that are no accelerators (networks, channels) say so in their names. */
+function unknownClaim(name: string): readonly GivenAccelerator[] {
+  if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
+  return [{ resource: `dra:${name}`, form: 'whole', vendor: null, perPod: null, each: null }];
+}
+
+/** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
+export function claimedDevices(spec: Cursor | undefined): readonly GivenAccelerator[] {
+  const classic = asText(at(spec, 'resourceClassName'));
+  if (classic !== undefined) return deviceOf(classic, 1, []);
+  return items(at(spec, 'devices', 'requests')).flatMap((request) => {
+    const alternatives = items(at(request, 'firstAvailable'));
+    const [first = [], ...others] = (alternatives.length > 0 ? alternatives : [at(request, 'exactly') ?? request]).map(
+      ofRequest,
+    );
+    const alike = others.every((other) => other[0]?.perPod === first[0]?.perPod && other[0]?.each === first[0]?.each);
+    return alike ? first : first.map((device) => ({ ...device, perPod: null }));
+  });
+}
+
+function ofRequest(request: Cursor): readonly GivenAccelerator[] {
+  const name = asText(at(request, 'deviceClassName'));
+  // Access for administrators watches devices that others hold.
+  if (name === undefined || asBoolean(at(request, 'adminAccess')) === true) return [];
+  const all = asText(at(request, 'allocationMode')) === 'All';
+  const expressions = items(at(request, 'selectors')).flatMap(
+    (selector) => asText(at(selector, 'cel', 'expression')) ?? [],
+  );
+  if (isTemplated(at(request, 'deviceClassName')))
+    return [{ resource: 'dra:', form: 'whole', vendor: null, perPod: null, each: null }];
+  return deviceOf(name, all ? null : lowerCount(at(request, 'count'), 1), expressions);
+}
+
+/** What one device of a class is; nothing for classes of other things than accelerators. */
+export function deviceOf(
+  deviceClass: string,
+  perPod: number | null,
+  expressions: readonly string[],
+): readonly GivenAccelerator[] {
+  if (isOther(deviceClass)) return [];
+  const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
+  if (vendor === null && !/gpu/i.test(deviceClass)) return [];
+  const said = expressions.join('\n');
+  const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
+  const profile = named ? `${named[1]}.${named[2]}` : equalTo(said, 'profile');
+  const product = equalTo(said, 'productName')?.replaceAll(' ', '-');
+  const models = product === undefined ? [] : gpusByLabel('nvidia.com/gpu.product', product);
+  const cut = /^mig\b/.test(deviceClass) || profile !== undefined;
+  return [
+    {
+      resource: `dra:${deviceClass}`,
+      form: cut ? 'mig' : 'whole',
+      vendor,
+      perPod,
+      each: cut ? null : 1,
+      ...(cut && profile !== undefined ? { profile } : {}),
+      ...(models.length > 0 ? { models, modelFrom: 'device-class' as const } : {}),
+    },
+  ];
+}
+
+const vendors: readonly (readonly [pattern: RegExp, vendor: Vendor])[] = [
+  [/nvidia\.com$/, 'nvidia'],
+  [/gpu\.amd\.com$/, 'amd'],
+  [/^gaudi\b/, 'habana'],
+  [/gpu\.intel\.com$/, 'intel'],
+  [/^neuron\b/, 'aws'],
+  [/^tpu\b/, 'google'],
+];
+
+/** Channels between GPUs and network cards are handed out in the same way. */
+function isOther(name: string): boolean {
+  return /imex|compute-domain|channel|netdev|network|rdma|efa\b|\bnic\b|dranet/i.test(name);
+}
+
+/** The value that a CEL expression compares an attribute with, in either way to name one. */
+function equalTo(expression: string, attribute: string): string | undefined {
+  return new RegExp(`\\b${attribute}["']?\\]?\\s*==\\s*["']([^"']{1,80})["']`).exec(expression)?.[1];
+}

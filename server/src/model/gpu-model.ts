@@ -1,0 +1,72 @@
+import type { GpuModel, Vendor } from '../catalog/index.ts';
+import { gpus, gpusByLabel, instanceType } from '../catalog/index.ts';
+import type { ModelOptions } from './options.ts';
+import type { ModelFrom, Selector } from './workload.ts';
+
+/** The models that a pod's node selectors leave. */
+export interface Told {
+  readonly candidates: readonly GpuModel[];
+  readonly from: ModelFrom;
+}
+
+export interface Resolved {
+  /** Catalogue ids; more than one where what is told fits several. */
+  readonly candidates: readonly string[];
+  readonly modelFrom: ModelFrom | null;
+}
+
+/** The models that each selector allows, intersected. */
+export function toldModels(selectors: readonly Selector[]): Told | undefined {
+  let told: Told | undefined;
+  for (const selector of selectors) {
+    const models = modelsOf(selector);
+    if (models.length === 0) continue;
+    const from: ModelFrom = /instance-(type|family)$/.test(selector.key) ? 'instance-type' : selector.from;
+    const both = told?.candidates.filter((model) => models.includes(model));
+    // Contradicting selectors are a rule's business; here the first one stands.
+    if (both === undefined) told = { candidates: models, from };
+    else if (both.length > 0 && told !== undefined) told = { candidates: both, from: told.from };
+  }
+  return told;
+}
+
+export function isInstanceTypeLabel(key: string): boolean {
+  return key === 'node.kubernetes.io/instance-type' || key === 'beta.kubernetes.io/instance-type';
+}
+
+/**
+ * What a request can be on: what the selectors say, else what the config says, else every card with such slices.
+ * @param cuttable catalogue ids of the cards that have the slice that is asked for; none for whole cards
+ */
+export function resolveModel(
+  vendor: Vendor | null,
+  cuttable: readonly string[],
+  told: Told | undefined,
+  options: ModelOptions,
+): Resolved {
+  const fits = (model: GpuModel) =>
+    (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
+  const candidates = told?.candidates.filter(fits) ?? [];
+  if (told !== undefined && candidates.length > 0)
+    return { candidates: candidates.map(({ id }) => id), modelFrom: told.from };
+  // A selector that names another GPU than this resource can be on is a contradiction; the config must not paper over it.
+  if (told !== undefined) return { candidates: [], modelFrom: null };
+  const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
+  if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
+  if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
+  return { candidates: [], modelFrom: null };
+}
+
+function modelsOf(selector: Selector): readonly GpuModel[] {
+  const models = new Set<GpuModel>();
+  for (const { value, at } of selector.values) {
+    if (at.node.kind === 'scalar' && at.node.templated) return [];
+    const found = isInstanceTypeLabel(selector.key)
+      ? [gpus.get(instanceType(value)?.gpu ?? '')].filter((model) => model !== undefined)
+      : gpusByLabel(selector.key, value);
+    // One alternative that is not understood makes the whole list unknown.
+    if (found.length === 0) return [];
+    for (const model of found) models.add(model);
+  }
+  return [...models];
+}

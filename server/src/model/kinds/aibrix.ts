@@ -1,0 +1,46 @@
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asText, at, items } from '../../yaml/cursor.ts';
+import { lowerCount } from '../pod.ts';
+import type { KindEntry, KindLowering } from './kind.ts';
+import { fromTemplate, product, times, untilStopped, written } from './pod-sets.ts';
+import { lowerRayCluster } from './ray.ts';
+
+/** AIBrix: groups of roles, and fleets of Ray clusters. https://github.com/vllm-project/aibrix/tree/main/api/orchestration/v1alpha1 */
+export const aibrixKinds: readonly KindEntry[] = [
+  {
+    group: 'orchestration.aibrix.ai',
+    kinds: ['StormService'],
+    role: 'serving',
+    lower: ({ root }) => lowerRoles(at(root, 'spec'), at(root, 'spec', 'template', 'spec')),
+  },
+  {
+    group: 'orchestration.aibrix.ai',
+    kinds: ['RoleSet'],
+    role: 'serving',
+    lower: ({ root }) => lowerRoles(undefined, at(root, 'spec')),
+  },
+  {
+    group: 'orchestration.aibrix.ai',
+    kinds: ['RayClusterFleet', 'RayClusterReplicaSet'],
+    role: 'serving',
+    lower: ({ root }) => lowerFleet(at(root, 'spec')),
+  },
+];
+
+/** Each replica has all roles; a role's replica may be a group of several pods. */
+function lowerRoles(service: Cursor | undefined, roleSet: Cursor | undefined): KindLowering {
+  const sets = lowerCount(at(service, 'replicas'), 1);
+  const podSets = items(at(roleSet, 'roles')).flatMap((role) => {
+    const replicas = at(role, 'replicas');
+    const size = lowerCount(at(role, 'podGroupSize'), 1);
+    const pods = times(written(replicas), product(sets, size));
+    return fromTemplate(asText(at(role, 'name')) ?? 'role', at(role, 'template'), pods, replicas);
+  });
+  return { podSets, retries: untilStopped, scaling: null, partial: false };
+}
+
+function lowerFleet(spec: Cursor | undefined): KindLowering {
+  const clusters = lowerCount(at(spec, 'replicas'), 1);
+  const cluster = lowerRayCluster(at(spec, 'template', 'spec'), untilStopped);
+  return { ...cluster, podSets: cluster.podSets.map((set) => ({ ...set, pods: times(set.pods, clusters) })) };
+}

@@ -1,0 +1,29 @@
+import type { Cursor } from '../../yaml/cursor.ts';
+import { at } from '../../yaml/cursor.ts';
+import { claimedDevices } from '../claims.ts';
+import type { KindEntry, KindLowering } from './kind.ts';
+import { exactly } from './pod-sets.ts';
+
+/** Claims of devices: they run nothing, and their devices are counted at the pods that use them. */
+export const draKinds: readonly KindEntry[] = [
+  {
+    group: 'resource.k8s.io',
+    kinds: ['ResourceClaimTemplate'],
+    role: 'definition',
+    lower: ({ root }) => lowerClaim(at(root, 'spec', 'spec')),
+  },
+  {
+    group: 'resource.k8s.io',
+    kinds: ['ResourceClaim'],
+    role: 'definition',
+    lower: ({ root }) => lowerClaim(at(root, 'spec')),
+  },
+];
+
+function lowerClaim(spec: Cursor | undefined): KindLowering {
+  const rest = { retries: null, scaling: null, partial: true } as const;
+  if (spec === undefined) return { ...rest, podSets: [] };
+  const given = claimedDevices(spec);
+  const set = { name: 'claim', pod: spec, metadata: undefined, replicas: undefined, pods: exactly(null) };
+  return { ...rest, podSets: [{ ...set, containers: [], given }] };
+}

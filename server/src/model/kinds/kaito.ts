@@ -1,0 +1,90 @@
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asText, at, isTemplated } from '../../yaml/cursor.ts';
+import type { GivenAccelerator } from '../given.ts';
+import { devicesOfInstance } from '../given.ts';
+import { lowerContainers, lowerCount, text } from '../pod.ts';
+import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
+import { times, untilStopped, written } from './pod-sets.ts';
+
+/**
+ * KAITO makes nodes of an instance type and runs on all of their GPUs, so the type says how many there are.
+ * https://github.com/kaito-project/kaito/tree/main/api
+ */
+export const kaitoKinds: readonly KindEntry[] = [
+  // A Workspace has no `spec`: its fields stand at the root.
+  { group: 'kaito.sh', kinds: ['Workspace'], lower: ({ root }) => lowerWorkspace(root) },
+  {
+    group: 'kaito.sh',
+    kinds: ['InferenceSet'],
+    role: 'serving',
+    lower: ({ root }) => lowerInferenceSet(at(root, 'spec')),
+  },
+  {
+    group: 'kaito.sh',
+    kinds: ['RAGEngine'],
+    role: 'serving',
+    lower: ({ root }) => lowerRagEngine(at(root, 'spec')),
+  },
+];
+
+const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+
+function lowerWorkspace(root: Cursor): KindLowering {
+  const resource = at(root, 'resource');
+  const tuning = at(root, 'tuning');
+  const podSets = nodePods(tuning === undefined ? 'inference' : 'tuning', resource, at(root, 'inference', 'template'));
+  return { ...rest, podSets, role: tuning === undefined ? 'serving' : 'training' };
+}
+
+function lowerInferenceSet(spec: Cursor | undefined): KindLowering {
+  const template = at(spec, 'template');
+  const sets = lowerCount(at(spec, 'replicas'), 1);
+  const podSets = nodePods('inference', at(template, 'resource') ?? template, at(template, 'inference', 'template'));
+  return {
+    ...rest,
+    podSets: podSets.map((set) => ({ ...set, replicas: at(spec, 'replicas'), pods: times(set.pods, sets) })),
+  };
+}
+
+/** Without `compute`, or with an instance type without GPUs, it runs on CPUs. */
+function lowerRagEngine(spec: Cursor | undefined): KindLowering {
+  const compute = at(spec, 'compute');
+  return { ...rest, podSets: at(compute, 'instanceType') === undefined ? [] : nodePods('engine', compute, undefined) };
+}
+
+/** One pod a node. A template's own requests are for the same GPUs as the node's; they count only where the node's are not told. */
+function nodePods(name: string, resource: Cursor | undefined, template: Cursor | undefined): readonly PodSetSource[] {
+  if (resource === undefined) return [];
+  const pod = at(template, 'spec');
+  const containers = pod === undefined ? [] : lowerContainers(pod);
+  const instanceType = text(at(resource, 'instanceType'));
+  const onNode = nodeDevices(resource);
+  const told = onNode.perPod !== null || containers.every(({ accelerators }) => accelerators.length === 0);
+  const count = at(resource, 'count');
+  return [
+    {
+      name,
+      pod: pod ?? resource,
+      metadata: at(template, 'metadata'),
+      replicas: count,
+      pods: written(count),
+      containers,
+      ...(told ? { given: [onNode] } : {}),
+      ...(instanceType === undefined || isTemplated(instanceType.at) ? {} : { instanceType }),
+    },
+  ];
+}
+
+/** A partition takes a slice, or some cards, of nodes that are there already. */
+function nodeDevices(resource: Cursor): GivenAccelerator {
+  const partition = at(resource, 'partition');
+  const count = lowerCount(at(partition, 'count'), 1);
+  const profile = asText(at(partition, 'profile'));
+  if (profile !== undefined) {
+    const name = `nvidia.com/mig-${profile.replace('+', '.')}`;
+    return { resource: name, form: 'mig', vendor: 'nvidia', perPod: count, each: null, profile };
+  }
+  if (partition !== undefined)
+    return { resource: 'kaito:partition', form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
+  return devicesOfInstance('kaito:instanceType', text(at(resource, 'instanceType')));
+}

@@ -1,0 +1,182 @@
+import type { Cursor, Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { deviceOf } from '../claims.ts';
+import type { GivenAccelerator } from '../given.ts';
+import { lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
+import { lowerQuantity } from '../quantity.ts';
+import type { Container, Scaling } from '../workload.ts';
+import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import { between, fromTemplate, times, untilStopped, written } from './pod-sets.ts';
+
+/** NVIDIA's operators of inference: NIM and Dynamo, and Grove under it. NIMCache only downloads. */
+export const nvidiaKinds: readonly KindEntry[] = [
+  {
+    group: 'apps.nvidia.com',
+    kinds: ['NIMService'],
+    role: 'serving',
+    lower: ({ root }) => ({ ...served, ...lowerNimService(at(root, 'spec'), 'service') }),
+  },
+  { group: 'apps.nvidia.com', kinds: ['NIMPipeline'], role: 'serving', lower: ({ root }) => lowerNimPipeline(root) },
+  {
+    group: 'nvidia.com',
+    kinds: ['DynamoGraphDeployment'],
+    role: 'serving',
+    lower: ({ root }) => lowerDynamoGraph(at(root, 'spec')),
+  },
+  {
+    group: 'nvidia.com',
+    kinds: ['DynamoComponentDeployment'],
+    role: 'serving',
+    lower: ({ root }) => ({ ...served, podSets: componentPods('component', at(root, 'spec')) }),
+  },
+  {
+    group: 'grove.io',
+    kinds: ['PodCliqueSet'],
+    role: 'serving',
+    lower: ({ root }) => ({ ...served, podSets: cliquePods(at(root, 'spec')) }),
+  },
+];
+
+const served = { retries: untilStopped, scaling: null, partial: false } as const;
+
+/** The spec is the pod and its one container at once. https://docs.nvidia.com/nim-operator/latest/service.html */
+function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLowering, 'podSets' | 'scaling'> {
+  if (spec === undefined) return { podSets: [], scaling: null };
+  const scaling = hpaOf(spec);
+  const replicas = scaling?.min ?? at(spec, 'replicas');
+  const pods =
+    scaling === null
+      ? written(at(spec, 'replicas'))
+      : between(scaling.floor, scaling.max === undefined ? null : lowerCount(scaling.max, 1));
+  const podSet: PodSetSource = {
+    name,
+    pod: spec,
+    metadata: spec,
+    replicas,
+    pods: times(pods, nodesOf(at(spec, 'multiNode'))),
+    containers: [nimContainer(spec, name)],
+    claimed: items(at(spec, 'draResources')).flatMap(createdClaims),
+    claims: items(at(spec, 'draResources')),
+  };
+  return { podSets: [podSet], scaling };
+}
+
+/** The image is a mapping; it is told as one reference, at the part of it that says which version. */
+function nimContainer(spec: Cursor, name: string): Container {
+  const repository = text(at(spec, 'image', 'repository'));
+  const tag = text(at(spec, 'image', 'tag'));
+  const image: Located<string> | undefined =
+    repository && (tag ? { value: `${repository.value}:${tag.value}`, at: tag.at } : repository);
+  return { ...lowerContainer(spec, 'app', name), image };
+}
+
+/** Each replica is a group of as many pods as the pipeline has stages; the first versions said their number. */
+function nodesOf(multiNode: Cursor | undefined): number | null {
+  return lowerCount(at(multiNode, 'parallelism', 'pipeline') ?? at(multiNode, 'size'), 1);
+}
+
+/** An HPA cannot go to zero. */
+function hpaOf(spec: Cursor): Scaling | null {
+  const scale = at(spec, 'scale');
+  const hpa = at(scale, 'hpa');
+  if (hpa === undefined || asBoolean(at(scale, 'enabled')) !== true) return null;
+  const min = at(hpa, 'minReplicas');
+  return {
+    mechanism: 'hpa',
+    mechanismFrom: 'default',
+    min,
+    max: at(hpa, 'maxReplicas'),
+    owner: hpa,
+    minKey: 'minReplicas',
+    floor: lowerCount(min, 1),
+    canReachZero: false,
+  };
+}
+
+/** Claims that the operator makes, of devices whose class is NVIDIA's GPUs unless another is named. */
+function createdClaims(resource: Cursor): readonly GivenAccelerator[] {
+  return items(at(resource, 'claimCreationSpec', 'devices')).flatMap((device) =>
+    deviceOf(
+      asText(at(device, 'deviceClassName')) ?? 'gpu.nvidia.com',
+      lowerCount(at(device, 'count'), 1),
+      items(at(device, 'celExpressions')).flatMap((expression) => asText(expression) ?? []),
+    ),
+  );
+}
+
+/** Services under one roof; those that are not enabled are not made. */
+function lowerNimPipeline(root: Cursor): KindLowering {
+  const services = items(at(root, 'spec', 'services')).filter((service) => asBoolean(at(service, 'enabled')) !== false);
+  const podSets = services.flatMap(
+    (service) => lowerNimService(at(service, 'spec'), asText(at(service, 'name')) ?? 'service').podSets,
+  );
+  return { ...served, podSets };
+}
+
+/** v1alpha1 has a map of services, v1beta1 a list of components with pod templates. https://docs.nvidia.com/dynamo/latest/kubernetes/ */
+function lowerDynamoGraph(spec: Cursor | undefined): KindLowering {
+  const services = entries(at(spec, 'services')).flatMap((service) => componentPods(keyOf(service), service));
+  const components = items(at(spec, 'components')).flatMap((component) =>
+    fromTemplate(
+      asText(at(component, 'name')) ?? 'component',
+      at(component, 'podTemplate'),
+      componentCount(component),
+      at(component, 'replicas'),
+    ),
+  );
+  return { ...served, podSets: [...services, ...components] };
+}
+
+function componentPods(name: string, component: Cursor | undefined): readonly PodSetSource[] {
+  if (component === undefined) return [];
+  const pod = at(component, 'extraPodSpec');
+  const main = at(pod, 'mainContainer');
+  const resources = at(component, 'resources');
+  const gpus = at(resources, 'limits', 'gpu') ?? at(resources, 'requests', 'gpu');
+  const containers = [
+    ...(main === undefined ? [] : [lowerContainer(main, 'app', 'main', at(main, 'resources') ?? resources)]),
+    ...(pod === undefined ? [] : lowerContainers(pod)),
+  ];
+  const source: PodSetSource = {
+    name,
+    pod: pod ?? component,
+    metadata: at(component, 'extraPodMetadata'),
+    replicas: at(component, 'replicas'),
+    pods: componentCount(component),
+    containers,
+  };
+  return [gpus === undefined ? source : { ...source, given: [plainGpus(gpus, at(resources, 'limits', 'gpuType'))] }];
+}
+
+function componentCount(component: Cursor): PodCount {
+  const multinode = at(component, 'multinode');
+  const nodes = multinode === undefined ? 1 : lowerCount(at(multinode, 'nodeCount'), 2);
+  const autoscaling = at(component, 'autoscaling');
+  if (asBoolean(at(autoscaling, 'enabled')) !== true) return times(written(at(component, 'replicas')), nodes);
+  const max = at(autoscaling, 'maxReplicas');
+  const min = lowerCount(at(autoscaling, 'minReplicas'), 1);
+  return times(between(min, max === undefined ? null : lowerCount(max, 1)), nodes);
+}
+
+/** `gpu: "2"` without a vendor, of which the operator makes NVIDIA's resource unless another type is named. */
+export function plainGpus(count: Cursor, type: Cursor | undefined): GivenAccelerator {
+  const { value } = lowerQuantity(count);
+  const resource = asText(type) ?? 'nvidia.com/gpu';
+  return { resource, form: 'whole', vendor: /^nvidia/.test(resource) ? 'nvidia' : null, perPod: value, each: 1 };
+}
+
+/** https://github.com/ai-dynamo/grove */
+function cliquePods(spec: Cursor | undefined): readonly PodSetSource[] {
+  const sets = lowerCount(at(spec, 'replicas'), 1);
+  const template = at(spec, 'template');
+  const groups = items(at(template, 'podCliqueScalingGroups'));
+  return items(at(template, 'cliques')).flatMap((clique): readonly PodSetSource[] => {
+    const pod = at(clique, 'spec', 'podSpec');
+    if (pod === undefined) return [];
+    const name = asText(at(clique, 'name')) ?? 'clique';
+    const group = groups.find((one) => items(at(one, 'cliqueNames')).some((member) => asText(member) === name));
+    const replicas = at(clique, 'spec', 'replicas');
+    const pods = times(times(written(replicas), lowerCount(at(group, 'replicas'), 1)), sets);
+    return [{ name, pod, metadata: clique, replicas, pods }];
+  });
+}

@@ -1,0 +1,137 @@
+import { gpusByLabel } from '../../catalog/index.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asBoolean, asText, at, isTemplated } from '../../yaml/cursor.ts';
+import type { GivenAccelerator } from '../given.ts';
+import { lookUp, lowerStrings } from '../manifest.ts';
+import { lowerContainer, lowerCount, text } from '../pod.ts';
+import type { Scaling } from '../workload.ts';
+import type { KindEntry, KindLowering, PodCount } from './kind.ts';
+import { plainGpus } from './nvidia.ts';
+import { between, exactly, fromTemplate, untilStopped, written } from './pod-sets.ts';
+
+/** Knative Services, and model servers of single projects. */
+export const servingKinds: readonly KindEntry[] = [
+  { group: 'serving.knative.dev', kinds: ['Service'], role: 'serving', lower: ({ root }) => lowerKnative(root) },
+  { group: 'kubeai.org', kinds: ['Model'], role: 'serving', lower: ({ root }) => lowerKubeAiModel(at(root, 'spec')) },
+  {
+    group: 'production-stack.vllm.ai',
+    kinds: ['VLLMRuntime'],
+    role: 'serving',
+    lower: ({ root }) => lowerVllmRuntime(at(root, 'spec')),
+  },
+];
+
+const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+
+/** Bounds are annotations of the template; without them from none to as many as it takes. https://knative.dev/docs/serving/autoscaling/scale-bounds/ */
+function lowerKnative(root: Cursor): KindLowering {
+  const template = at(root, 'spec', 'template');
+  const map = at(template, 'metadata', 'annotations');
+  const annotations = lowerStrings(map);
+  const bound = (name: string, old: string) =>
+    (lookUp(annotations, `autoscaling.knative.dev/${name}`) ?? lookUp(annotations, `autoscaling.knative.dev/${old}`))
+      ?.at;
+  const min = bound('min-scale', 'minScale');
+  const max = bound('max-scale', 'maxScale');
+  const floor = numberIn(min, 0);
+  const ceiling = numberIn(max, 0);
+  const scaling: Scaling | null =
+    template === undefined
+      ? null
+      : {
+          mechanism: 'knative',
+          mechanismFrom: 'default',
+          min,
+          max,
+          owner: map ?? template,
+          minKey: 'autoscaling.knative.dev/min-scale',
+          floor,
+          canReachZero: true,
+        };
+  const pods = between(floor, ceiling === 0 ? null : ceiling);
+  return { ...rest, podSets: fromTemplate('revision', template, pods, min), scaling, partial: template === undefined };
+}
+
+/** Annotations are strings, so their numbers are too. */
+function numberIn(cursor: Cursor | undefined, unset: number): number | null {
+  if (cursor === undefined) return unset;
+  const value = Number(asText(cursor) ?? Number.NaN);
+  return isTemplated(cursor) || !Number.isFinite(value) ? null : value;
+}
+
+/**
+ * A profile of the chart's values says what one of it takes: those that the chart ships are known by their names. The floor is 0.
+ * https://github.com/kubeai-project/kubeai/blob/main/charts/kubeai/values.yaml
+ */
+function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
+  if (spec === undefined) return { ...rest, podSets: [], partial: true };
+  const profile = at(spec, 'resourceProfile');
+  const fixed = asBoolean(at(spec, 'autoscalingDisabled')) === true;
+  const replicas = fixed ? at(spec, 'replicas') : at(spec, 'minReplicas');
+  const max = at(spec, 'maxReplicas');
+  const pods = fixed
+    ? written(replicas)
+    : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
+  const given = profile === undefined ? [] : profileDevices(asText(profile) ?? '', isTemplated(profile));
+  const containers = [lowerContainer(spec, 'app', 'server')];
+  return {
+    ...rest,
+    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, given }],
+  };
+}
+
+function profileDevices(written_: string, templated: boolean): readonly GivenAccelerator[] {
+  const [name = '', times = '1'] = written_.split(':');
+  const count = templated || !/^\d+$/.test(times) ? null : Number(times);
+  if (/^cpu\b/.test(name)) return [];
+  const base = {
+    resource: 'kubeai:resourceProfile',
+    form: 'whole',
+    perPod: count,
+    modelFrom: 'resource-name',
+  } as const;
+  const tpu = /^google-tpu-(v\w+)-(\d+)x(\d+)(?:x(\d+))?$/.exec(name);
+  if (tpu !== null) {
+    const chips = Number(tpu[2]) * Number(tpu[3]) * Number(tpu[4] ?? 1);
+    const models = gpusByLabel('cloud.google.com/gke-tpu-accelerator', tpuLabels[tpu[1] ?? ''] ?? '');
+    return [{ ...base, vendor: 'google', each: chips, models }];
+  }
+  const vendor = name.startsWith('nvidia-gpu-') ? 'nvidia' : name.startsWith('amd-gpu-') ? 'amd' : null;
+  // A profile of the project's own may take anything.
+  if (vendor === null) return [{ ...base, vendor, each: null }];
+  const models = gpusByLabel('cloud.google.com/gke-accelerator', gkeNames[name] ?? '');
+  return [{ ...base, vendor, each: 1, models }];
+}
+
+const tpuLabels: Readonly<Record<string, string>> = { v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' };
+
+/** Profiles whose name fits one model alone; an H100 may be one of three. */
+const gkeNames: Readonly<Record<string, string>> = { 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' };
+
+/** Plain words for resources, as the Dynamo operator has them. https://github.com/vllm-project/production-stack/tree/main/operator */
+function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
+  // The first version had the deployment's fields in the spec itself.
+  const deployment = at(spec, 'deploymentConfig') ?? spec;
+  if (deployment === undefined) return { ...rest, podSets: [], partial: true };
+  const resources = at(deployment, 'resources');
+  const gpus = at(resources, 'gpu');
+  const image = text(at(deployment, 'image', 'name'));
+  const podSet = {
+    name: 'runtime',
+    pod: deployment,
+    metadata: undefined,
+    replicas: at(deployment, 'replicas'),
+    pods: vllmPods(spec, deployment),
+    containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image }],
+    given: gpus === undefined ? [] : [plainGpus(gpus, at(resources, 'gpuType'))],
+  };
+  return { ...rest, podSets: [podSet] };
+}
+
+function vllmPods(spec: Cursor | undefined, deployment: Cursor): PodCount {
+  const scaling = at(spec, 'autoscalingConfig');
+  if (asBoolean(at(scaling, 'enabled')) !== true) return written(at(deployment, 'replicas'));
+  const max = at(scaling, 'maxReplicas');
+  const min = lowerCount(at(scaling, 'minReplicas'), 1);
+  return min === null ? exactly(null) : between(min, max === undefined ? null : lowerCount(max, 1));
+}

@@ -1,0 +1,86 @@
+import { gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
+import type { Selector } from './workload.ts';
+
+// What of a card one of something is, in devices; null where it is not told.
+
+/** The share of a card that a MIG slice takes, where it is the same on every model that it can be on. */
+export function sliceShare(resource: string, candidates: readonly string[]): number | null {
+  const shares = migByResource(resource)
+    .filter(({ gpu }) => candidates.includes(gpu.id))
+    .map(({ table, profile }) => migShare(table, profile));
+  return same(shares);
+}
+
+/**
+ * What one `nvidia.com/gpu` is of a card on the selected nodes: 1, the share of a time slice, the share of a MIG slice under the
+ * single strategy, or null where the nodes share their cards in a way that is not told.
+ */
+export function toldSharing(selectors: readonly Selector[]): (model: string | null) => number | null {
+  const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
+  const partition =
+    value('cloud.google.com/gke-gpu-partition-size') ?? /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1];
+  if (partition !== undefined) return (model) => partitionShare(model, partition);
+  const clients = Number(value('cloud.google.com/gke-max-shared-clients-per-gpu'));
+  if (clients >= 1) return () => 1 / clients;
+  const replicas = Number(value('nvidia.com/gpu.replicas'));
+  if (replicas >= 1) return () => 1 / replicas;
+  const shared =
+    /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
+    value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined;
+  return () => (shared ? null : 1);
+}
+
+function partitionShare(model: string | null, profileName: string): number | null {
+  const table = model === null ? undefined : migTable(model);
+  const profile = table?.profiles.find(({ name }) => name === profileName);
+  return table === undefined || profile === undefined ? null : migShare(table, profile);
+}
+
+/** Cores of one Neuron device. Trainium2's four or eight depend on how cores are joined on the node. https://awsdocs-neuron.readthedocs-hosted.com/ */
+const neuronCores: Readonly<Record<string, number>> = { inferentia1: 4, inferentia2: 2, trainium1: 2 };
+
+export function neuronCoreShare(candidates: readonly string[]): number | null {
+  return same(candidates.map((model) => 1 / (neuronCores[model] ?? Number.NaN)));
+}
+
+/** Compute partitions of an AMD card by their mode; CPX makes one of each compute die. https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/ */
+const amdModes: Readonly<Record<string, number>> = { spx: 1, dpx: 2, tpx: 3, qpx: 4 };
+const amdDies: Readonly<Record<string, number>> = { mi300x: 8, mi325x: 8, mi355x: 8 };
+
+export function amdPartitionShare(resource: string, candidates: readonly string[]): number | null {
+  const mode = /^amd\.com\/([a-z]+)_nps/.exec(resource)?.[1] ?? '';
+  if (mode === 'cpx') return same(candidates.map((model) => 1 / (amdDies[model] ?? Number.NaN)));
+  const parts = amdModes[mode];
+  return parts === undefined ? null : 1 / parts;
+}
+
+/** The part of a card that an amount of its memory is. */
+export function memoryShare(mebibytes: number | undefined, candidates: readonly string[]): number | null {
+  if (mebibytes === undefined) return null;
+  return same(candidates.map((model) => Math.min(1, mebibytes / ((gpus.get(model)?.memoryGiB ?? Number.NaN) * 1024))));
+}
+
+const memoryPercent = /(?:gpumem|vgpu-memory)-percentage$/;
+const memoryAmount = /(?:\/gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
+const corePercent = /(?:gpucores|vgpu-cores)$/;
+
+/**
+ * What one virtual GPU of HAMi or Volcano is of a card: the larger of its memory's and its cores' part. Without a word on memory it
+ * is not told, for what is the default is the cluster's to say. https://project-hami.io/docs/
+ */
+export function virtualShare(
+  counters: readonly { readonly resource: string; readonly perPod: number | null }[],
+  candidates: readonly string[],
+): number | null {
+  const amount = (pattern: RegExp) => counters.find(({ resource }) => pattern.test(resource))?.perPod ?? undefined;
+  const percent = amount(memoryPercent);
+  const memory = percent === undefined ? memoryShare(amount(memoryAmount), candidates) : percent / 100;
+  if (memory === null || !Number.isFinite(memory)) return null;
+  return Math.min(1, Math.max(memory, (amount(corePercent) ?? 0) / 100));
+}
+
+/** The one value that all have; null for none, for several, and where one is not known. */
+function same(values: readonly number[]): number | null {
+  const [first] = values;
+  return first !== undefined && Number.isFinite(first) && values.every((value) => value === first) ? first : null;
+}
