@@ -168,8 +168,7 @@ export function checkPlain(source: string, start: number, end: number): void {
   const first = source.charAt(start);
   if (FORBIDDEN.includes(first)) giveUp();
   if ((first === '-' || first === '?' || first === ':') && isGap(source.charCodeAt(start + 1))) giveUp();
-  const tab = source.indexOf('\t', start);
-  if (tab !== -1 && tab < end) giveUp();
+  for (let here = start; here < end; here++) if (source.charCodeAt(here) === TAB) giveUp();
 }
 
 /** A plain scalar with the lines that continue it, and then the place of what follows. */
