@@ -74,6 +74,77 @@ rules:
 `,
   ],
   [
+    'gpu-misplaced',
+    `<!-- Generated from server/src/rules/gpu-misplaced.ts by \`npm run generate\`. Do not edit. -->
+# gpu-misplaced
+
+A field that places a pod, or asks for its accelerators, stands where Kubernetes does not look.
+
+Severity: **error** · Topic: gpu-request
+
+## Why
+
+\`nodeSelector\`, \`tolerations\`, \`affinity\`, \`runtimeClassName\` and the like are fields of the pod. In a container, beside the pod
+template or beside a KServe predictor they are unknown fields: kubectl refuses them, other clients drop them without a word, and the
+pod goes anywhere. Accelerators are asked for in a container's \`resources.limits\`; the pod's own \`resources\` take cpu, memory
+and huge pages only.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      runtimeClassName: nvidia
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  runtimeClassName: nvidia
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For pods that have nothing to do with accelerators, and for fields of custom resources that gpulint does not know.
+
+## Sources
+
+- [canonical/microk8s#4408](https://github.com/canonical/microk8s/issues/4408)
+- [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+- [Kubernetes: pod-level resources](https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/)
+
+## Silence it
+
+\`# gpulint-disable-next-line gpu-misplaced -- reason\` above the line, or the annotation \`gpulint.dev/disable: "gpu-misplaced"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  gpu-misplaced: off
+\`\`\`
+`,
+  ],
+  [
     'gpu-quantity-empty',
     `<!-- Generated from server/src/rules/gpu-quantity-empty.ts by \`npm run generate\`. Do not edit. -->
 # gpu-quantity-empty
@@ -355,6 +426,75 @@ rules:
 `,
   ],
   [
+    'gpus-exceed-node',
+    `<!-- Generated from server/src/rules/gpus-exceed-node.ts by \`npm run generate\`. Do not edit. -->
+# gpus-exceed-node
+
+A pod asks for more accelerators than any node that it selects has.
+
+Severity: **error** · Topic: gpu-request
+
+## Why
+
+All accelerators of a pod come from one node. With an instance type that has fewer, the pod stays Pending, and an autoscaler adds no node.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: g5.12xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: g5.48xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Where no instance type is selected, or one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
+
+## Sources
+
+- [Amazon EC2: accelerated computing instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
+- [Google Compute Engine: GPU machine types](https://cloud.google.com/compute/docs/gpus)
+
+## Silence it
+
+\`# gpulint-disable-next-line gpus-exceed-node -- reason\` above the line, or the annotation \`gpulint.dev/disable: "gpus-exceed-node"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  gpus-exceed-node: off
+\`\`\`
+`,
+  ],
+  [
     'idle-gpu-container',
     `<!-- Generated from server/src/rules/idle-gpu-container.ts by \`npm run generate\`. Do not edit. -->
 # idle-gpu-container
@@ -490,6 +630,149 @@ rules:
 `,
   ],
   [
+    'instance-without-gpu',
+    `<!-- Generated from server/src/rules/instance-without-gpu.ts by \`npm run generate\`. Do not edit. -->
+# instance-without-gpu
+
+A pod asks for an accelerator on an instance type that has none of that kind.
+
+Severity: **error** · Topic: placement
+
+## Why
+
+The selector and the request must hold on one node. A type without GPUs, or with those of another vendor, never offers the resource:
+the pod stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: m5.4xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: g5.4xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For types that are not known, and where one of several types has such an accelerator.
+
+## Sources
+
+- [Amazon EC2: instance types](https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-types.html)
+- [Google Compute Engine: machine families](https://cloud.google.com/compute/docs/machine-resource)
+
+## Silence it
+
+\`# gpulint-disable-next-line instance-without-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "instance-without-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  instance-without-gpu: off
+\`\`\`
+`,
+  ],
+  [
+    'mig-profile-not-on-gpu',
+    `<!-- Generated from server/src/rules/mig-profile-not-on-gpu.ts by \`npm run generate\`. Do not edit. -->
+# mig-profile-not-on-gpu
+
+A MIG profile that the selected GPU cannot be cut into.
+
+Severity: **error** · Topic: mig
+
+## Why
+
+Each GPU has its own profiles: an A100 with 40 GB has \`1g.5gb\`, an H100 has \`1g.10gb\`. With a selector for a GPU that lacks the
+profile no node fits, and the pod stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g.5gb: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: the nearest profile has another size, and the nodes must be cut that way.
+
+## When it is silent
+
+Where no selector names the GPU, where one of several has the profile, and for profiles that no GPU has (mig-profile-unknown).
+
+## Sources
+
+- [NVIDIA MIG User Guide: supported profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#supported-mig-profiles)
+
+## Silence it
+
+\`# gpulint-disable-next-line mig-profile-not-on-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mig-profile-not-on-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mig-profile-not-on-gpu: off
+\`\`\`
+`,
+  ],
+  [
     'mig-profile-unknown',
     `<!-- Generated from server/src/rules/mig-profile-unknown.ts by \`npm run generate\`. Do not edit. -->
 # mig-profile-unknown
@@ -556,6 +839,71 @@ Otherwise the nearest profiles are offered.
 \`\`\`yaml
 rules:
   mig-profile-unknown: off
+\`\`\`
+`,
+  ],
+  [
+    'mig-resource-spelling',
+    `<!-- Generated from server/src/rules/mig-resource-spelling.ts by \`npm run generate\`. Do not edit. -->
+# mig-resource-spelling
+
+The name of a MIG resource is not spelt as the device plugin spells it.
+
+Severity: **error** · Topic: mig
+
+## Why
+
+The resource is \`nvidia.com/mig-\`, the profile in lower case, with a dot: \`nvidia.com/mig-1g.10gb\`. The \`+\` of a profile such as
+\`1g.10gb+me\` is a dot too; with a plus the API server refuses the name. Another spelling is a resource that no node has.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g-10gb: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 1
+\`\`\`
+
+## Fix safety
+
+Safe: the pod could not run before, and the name means one profile.
+
+## Sources
+
+- [NVIDIA/k8s-device-plugin: names of MIG resources](https://github.com/NVIDIA/k8s-device-plugin/blob/main/internal/resource/nvml-mig-device.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line mig-resource-spelling -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mig-resource-spelling"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mig-resource-spelling: off
 \`\`\`
 `,
   ],
@@ -629,6 +977,157 @@ For what travels with an accelerator: memory and core counters of vGPU scheduler
 \`\`\`yaml
 rules:
   mixed-accelerators: off
+\`\`\`
+`,
+  ],
+  [
+    'node-pool-unlimited',
+    `<!-- Generated from server/src/rules/node-pool-unlimited.ts by \`npm run generate\`. Do not edit. -->
+# node-pool-unlimited
+
+A Karpenter pool of GPU nodes has no limits.
+
+Severity: **warning** · Topic: placement
+
+## Why
+
+Karpenter starts nodes as long as pods wait. Without \`spec.limits\` nothing bounds what a loop that makes pods, or a scaler without
+a ceiling, costs in a night.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: gpu
+spec:
+  template:
+    spec:
+      requirements:
+        - key: karpenter.k8s.aws/instance-family
+          operator: In
+          values: ["p5"]
+      taints:
+        - key: nvidia.com/gpu
+          effect: NoSchedule
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: gpu
+spec:
+  template:
+    spec:
+      requirements:
+        - key: karpenter.k8s.aws/instance-family
+          operator: In
+          values: ["p5"]
+      taints:
+        - key: nvidia.com/gpu
+          effect: NoSchedule
+  limits:
+    nvidia.com/gpu: 16
+\`\`\`
+
+## When it is silent
+
+For pools that may also start nodes without accelerators, with any limit (cpu bounds nodes as well), and for pools with a fixed number of nodes.
+
+## Sources
+
+- [Karpenter: spec.limits](https://karpenter.sh/docs/concepts/nodepools/#speclimits)
+
+## Silence it
+
+\`# gpulint-disable-next-line node-pool-unlimited -- reason\` above the line, or the annotation \`gpulint.dev/disable: "node-pool-unlimited"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  node-pool-unlimited: off
+\`\`\`
+`,
+  ],
+  [
+    'node-pool-untainted',
+    `<!-- Generated from server/src/rules/node-pool-untainted.ts by \`npm run generate\`. Do not edit. -->
+# node-pool-untainted
+
+A pool of GPU nodes has no taint.
+
+Severity: **warning** · Topic: placement
+
+## Why
+
+Without a taint any pod may land on a GPU node, and any pod that finds no room may start one. The GPUs are paid for and cannot be
+used, and a pod that needs them finds the node's CPU and memory taken.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: gpu
+spec:
+  template:
+    spec:
+      requirements:
+        - key: karpenter.k8s.aws/instance-family
+          operator: In
+          values: ["p5"]
+  limits:
+    nvidia.com/gpu: 16
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata:
+  name: gpu
+spec:
+  template:
+    spec:
+      requirements:
+        - key: karpenter.k8s.aws/instance-family
+          operator: In
+          values: ["p5"]
+      taints:
+        - key: nvidia.com/gpu
+          value: "true"
+          effect: NoSchedule
+  limits:
+    nvidia.com/gpu: 16
+\`\`\`
+
+## Fix safety
+
+Unsafe: pods that use the pool today need a toleration then.
+
+## When it is silent
+
+For pools that may also start nodes without accelerators, and for GKE, which taints its GPU nodes itself.
+
+## Sources
+
+- [Karpenter: NodePools](https://karpenter.sh/docs/concepts/nodepools/)
+- [eksctl: taints](https://eksctl.io/usage/nodegroup-taints/)
+
+## Silence it
+
+\`# gpulint-disable-next-line node-pool-untainted -- reason\` above the line, or the annotation \`gpulint.dev/disable: "node-pool-untainted"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  node-pool-untainted: off
 \`\`\`
 `,
   ],
@@ -790,6 +1289,151 @@ With a floor of two or more (somebody wants availability), with an annotation or
 \`\`\`yaml
 rules:
   scale-to-zero-candidate: off
+\`\`\`
+`,
+  ],
+  [
+    'selector-conflict',
+    `<!-- Generated from server/src/rules/selector-conflict.ts by \`npm run generate\`. Do not edit. -->
+# selector-conflict
+
+Selectors that no node can satisfy together.
+
+Severity: **error** · Topic: placement
+
+## Why
+
+All of a pod's selectors must hold on one node. An instance type with one GPU and a product label of another, or labels that only
+Google's nodes have beside labels that only Amazon's have, leave no node: the pod stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: p4d.24xlarge
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: p5.48xlarge
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Where lists of alternatives have a GPU in common, and for values and labels that are not known.
+
+## Sources
+
+- [Kubernetes: Assigning Pods to Nodes](https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/)
+
+## Silence it
+
+\`# gpulint-disable-next-line selector-conflict -- reason\` above the line, or the annotation \`gpulint.dev/disable: "selector-conflict"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  selector-conflict: off
+\`\`\`
+`,
+  ],
+  [
+    'selector-value',
+    `<!-- Generated from server/src/rules/selector-value.ts by \`npm run generate\`. Do not edit. -->
+# selector-value
+
+A selector names a GPU in a way that no node is labelled.
+
+Severity: **warning** · Topic: placement
+
+## Why
+
+Label values are compared letter by letter. GKE's H100 is \`nvidia-h100-80gb\`, and GPU feature discovery writes the product's full name,
+\`NVIDIA-H100-80GB-HBM3\`. With a short name, or the name of another form of the card, the pod stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator: nvidia-t4
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator: nvidia-tesla-t4
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Safe where one value is meant: no node had the other. Where several cards fit, each is offered and none is safe.
+
+## When it is silent
+
+For values that are near no known one, labels of your own, and alternatives of which one is right.
+
+## Sources
+
+- [Google Kubernetes Engine: GPUs](https://cloud.google.com/kubernetes-engine/docs/concepts/gpus)
+- [NVIDIA: GPU feature discovery's labels](https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md)
+
+## Silence it
+
+\`# gpulint-disable-next-line selector-value -- reason\` above the line, or the annotation \`gpulint.dev/disable: "selector-value"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  selector-value: off
 \`\`\`
 `,
   ],
@@ -960,6 +1604,82 @@ What would let the pod onto more nodes than it says is unsafe.
 \`\`\`yaml
 rules:
   toleration-invalid: off
+\`\`\`
+`,
+  ],
+  [
+    'toleration-key',
+    `<!-- Generated from server/src/rules/toleration-key.ts by \`npm run generate\`. Do not edit. -->
+# toleration-key
+
+A toleration whose key is almost that of a GPU taint.
+
+Severity: **warning** · Topic: toleration
+
+## Why
+
+A taint is tolerated only under its exact key. \`nvidia.com/gpus\` tolerates nothing that any platform puts on GPU nodes, so the pod
+is kept off them, and nothing says why.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  tolerations:
+    - key: nvidia.com/gpus
+      operator: Exists
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  tolerations:
+    - key: nvidia.com/gpu
+      operator: Exists
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Safe: the toleration had no effect, and the key means one taint.
+
+## When it is silent
+
+For keys of your own (\`sku\`, \`team/gpu\`), and where the right key is tolerated as well.
+
+## Sources
+
+- [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+- [NVIDIA/k8s-device-plugin: tolerations of its chart](https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml)
+
+## Silence it
+
+\`# gpulint-disable-next-line toleration-key -- reason\` above the line, or the annotation \`gpulint.dev/disable: "toleration-key"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  toleration-key: off
 \`\`\`
 `,
   ],

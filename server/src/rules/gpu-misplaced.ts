@@ -1,0 +1,168 @@
+import { acceleratorResource } from '../catalog/index.ts';
+import type { PodSet } from '../model/workload.ts';
+import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A field that places a pod, or asks for its accelerators, stands where Kubernetes does not look.
+ *
+ * ## Why
+ *
+ * `nodeSelector`, `tolerations`, `affinity`, `runtimeClassName` and the like are fields of the pod. In a container, beside the pod
+ * template or beside a KServe predictor they are unknown fields: kubectl refuses them, other clients drop them without a word, and the
+ * pod goes anywhere. Accelerators are asked for in a container's `resources.limits`; the pod's own `resources` take cpu, memory
+ * and huge pages only.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       runtimeClassName: nvidia
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   runtimeClassName: nvidia
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For pods that have nothing to do with accelerators, and for fields of custom resources that gpulint does not know.
+ *
+ * ## Sources
+ *
+ * - [canonical/microk8s#4408](https://github.com/canonical/microk8s/issues/4408)
+ * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [Kubernetes: pod-level resources](https://kubernetes.io/docs/tasks/configure-pod-container/assign-pod-level-resources/)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'error',
+  workload({ kind, manifest, podSets }, context) {
+    // KServe's pods are written in the predictor: beside it there is nothing that places them.
+    if (kind !== 'InferenceService' || !podSets.some(holdsAccelerator)) return;
+    for (const field of placementFields(at(manifest.root, 'spec'))) {
+      context.report({
+        message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
+        span: keySpanOf(field),
+      });
+    }
+  },
+  podSet(podSet, context) {
+    const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field, context);
+    for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
+      for (const field of placementFields(container.at).filter(concerns)) {
+        context.report({
+          message: `${rightName(field)} is no field of a container but of the pod: ${lost}`,
+          span: keySpanOf(field),
+        });
+      }
+      for (const entry of strayResources(container.at, container.resources)) {
+        context.report({
+          message: `${keyOf(entry)} does not stand in resources.limits: the pod gets no accelerator`,
+          span: keySpanOf(entry),
+        });
+      }
+    }
+    for (const field of besideTemplate(podSet).filter(concerns)) {
+      context.report({
+        message: `${rightName(field)} is no field here but of the pod (template.spec): ${lost}`,
+        span: keySpanOf(field),
+      });
+    }
+    for (const entry of podLevelResources(podSet)) {
+      context.report({
+        message: `${keyOf(entry)} in the pod's own resources, which take cpu and memory only: no container gets it`,
+        span: keySpanOf(entry),
+      });
+    }
+  },
+});
+
+const lost = 'kubectl refuses it, other clients drop it';
+
+const podFields: ReadonlySet<string> = new Set([
+  'nodeSelector',
+  'nodeName',
+  'affinity',
+  'tolerations',
+  'toleration',
+  'runtimeClassName',
+  'schedulerName',
+  'topologySpreadConstraints',
+]);
+
+function placementFields(map: Cursor | undefined): readonly Cursor[] {
+  return entries(map).filter((field) => podFields.has(keyOf(field)));
+}
+
+/** A misspelt name is told as it is written and as it is right. */
+function rightName(field: Cursor): string {
+  return keyOf(field) === 'toleration' ? 'toleration (tolerations)' : keyOf(field);
+}
+
+function holdsAccelerator({ accelerators }: PodSet): boolean {
+  return accelerators.some(({ perPod }) => perPod !== 0);
+}
+
+function speaksOfGpus(field: Cursor, { document }: PodSetContext): boolean {
+  const { start, end } = field.node.span;
+  return /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(document.text.slice(start, end));
+}
+
+/** A container of a pod's list: mappings that stand for one elsewhere have fields of their own. */
+function isListed(container: Cursor): boolean {
+  return /^(containers|initContainers)$/.test(String(container.parent?.step));
+}
+
+/** Accelerators right under `resources`, or under `limits` and `requests` right under the container. */
+function strayResources(container: Cursor, resources: Cursor | undefined): readonly Cursor[] {
+  const holders = [resources, at(container, 'limits'), at(container, 'requests')];
+  return holders.flatMap((holder) => entries(holder).filter(isAccelerator));
+}
+
+/** Fields of the pod beside its `spec`, and, for the built-in kinds, beside the template. */
+function besideTemplate({ pod }: PodSet): readonly Cursor[] {
+  const template = pod.parent;
+  if (pod.step !== 'spec' || template?.step !== 'template') return [];
+  const owner = template.parent;
+  const builtIn = /^(apps|batch)\//.test(apiVersionOf(template));
+  return [...placementFields(template), ...(builtIn ? placementFields(owner) : [])];
+}
+
+function apiVersionOf(cursor: Cursor): string {
+  const root = cursor.parent === undefined ? cursor : undefined;
+  if (root === undefined) return cursor.parent === undefined ? '' : apiVersionOf(cursor.parent);
+  const version = at(root, 'apiVersion');
+  return version?.node.kind === 'scalar' ? version.node.source : '';
+}
+
+/** Only of real pods, which have a list of containers that are not described by the same mapping. */
+function podLevelResources({ pod, containers }: PodSet): readonly Cursor[] {
+  const resources = at(pod, 'resources');
+  if (resources === undefined || at(pod, 'containers') === undefined) return [];
+  if (containers.some((container) => container.resources?.node === resources.node)) return [];
+  return [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))].filter(isAccelerator);
+}
+
+function isAccelerator(entry: Cursor): boolean {
+  return acceleratorResource(keyOf(entry)) !== undefined;
+}

@@ -1,0 +1,118 @@
+import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { plural } from '../cost/format.ts';
+import type { PodAccelerator, PodSet, Selector } from '../model/workload.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
+import { writtenQuantities } from './quantity-edits.ts';
+import { defineRule } from './rule.ts';
+import { isInstanceTypeKey } from './selected-models.ts';
+
+/**
+ * A pod asks for more accelerators than any node that it selects has.
+ *
+ * ## Why
+ *
+ * All accelerators of a pod come from one node. With an instance type that has fewer, the pod stays Pending, and an autoscaler adds no node.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: g5.12xlarge
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: g5.48xlarge
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where no instance type is selected, or one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
+ *
+ * ## Sources
+ *
+ * - [Amazon EC2: accelerated computing instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
+ * - [Google Compute Engine: GPU machine types](https://cloud.google.com/compute/docs/gpus)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'error',
+  podSet(podSet, context) {
+    for (const accelerator of podSet.accelerators) {
+      const { perPod, devices, form, resource } = accelerator;
+      // Other numbers of devices than of resources: the nodes share or cut their cards.
+      if (form !== 'whole' || perPod === null || devices !== perPod) continue;
+      const largest = largestNode(podSet.selectors, accelerator);
+      if (largest === undefined || perPod <= largest.count) continue;
+      const span = spanOfRequest(podSet, resource);
+      if (span === undefined) continue;
+      context.report({
+        message: `${perPod} ${resource} in one pod, but ${largest.name} has ${plural(largest.count, 'device')}: the pod stays Pending`,
+        span,
+      });
+    }
+  },
+});
+
+interface Node {
+  readonly name: string;
+  readonly count: number;
+}
+
+/** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
+function largestNode(selectors: readonly Selector[], { resource }: PodAccelerator): Node | undefined {
+  let bound: Node | undefined;
+  for (const selector of selectors) {
+    const nodes = selector.values.map(({ value, at }) =>
+      isTemplated(at) ? undefined : nodeOf(selector.key, value, resource),
+    );
+    // One alternative that is not known may be larger.
+    if (nodes.length === 0 || nodes.includes(undefined)) continue;
+    const largest = nodes.reduce((most, node) => ((node?.count ?? 0) > (most?.count ?? 0) ? node : most));
+    if (largest !== undefined && (bound === undefined || largest.count < bound.count)) bound = largest;
+  }
+  return bound;
+}
+
+function nodeOf(key: string, value: string, resource: string): Node | undefined {
+  if (/\/instance-(gpu|accelerator)-count$/.test(key) && /^\d+$/.test(value)) {
+    return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: Number(value) };
+  }
+  if (!isInstanceTypeKey(key)) return undefined;
+  const type = instanceType(value);
+  const count = type?.gpuCount ?? null;
+  if (type === undefined || count === null || !Number.isInteger(count)) return undefined;
+  if (type.unsourced.includes('all') || type.unsourced.includes('gpuCount')) return undefined;
+  const vendor = gpus.get(type.gpu ?? '')?.vendor;
+  return vendor === acceleratorResource(resource)?.vendor ? { name: value, count } : undefined;
+}
+
+/** The count of the container that asks for most. */
+function spanOfRequest({ containers }: PodSet, resource: string): Span | undefined {
+  const asking = containers
+    .flatMap(({ accelerators }) => accelerators.filter((request) => request.resource === resource))
+    .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
+  const quantity = asking[0] && writtenQuantities(asking[0])[0];
+  return quantity && spanOf(quantity.at);
+}

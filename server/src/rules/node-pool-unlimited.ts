@@ -1,0 +1,72 @@
+import { at, entries, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { gpuPools } from './gpu-pools.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A Karpenter pool of GPU nodes has no limits.
+ *
+ * ## Why
+ *
+ * Karpenter starts nodes as long as pods wait. Without `spec.limits` nothing bounds what a loop that makes pods, or a scaler without
+ * a ceiling, costs in a night.
+ *
+ * ```yaml invalid
+ * apiVersion: karpenter.sh/v1
+ * kind: NodePool
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   template:
+ *     spec:
+ *       requirements:
+ *         - key: karpenter.k8s.aws/instance-family
+ *           operator: In
+ *           values: ["p5"]
+ *       taints:
+ *         - key: nvidia.com/gpu
+ *           effect: NoSchedule
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: karpenter.sh/v1
+ * kind: NodePool
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   template:
+ *     spec:
+ *       requirements:
+ *         - key: karpenter.k8s.aws/instance-family
+ *           operator: In
+ *           values: ["p5"]
+ *       taints:
+ *         - key: nvidia.com/gpu
+ *           effect: NoSchedule
+ *   limits:
+ *     nvidia.com/gpu: 16
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For pools that may also start nodes without accelerators, with any limit (cpu bounds nodes as well), and for pools with a fixed number of nodes.
+ *
+ * ## Sources
+ *
+ * - [Karpenter: spec.limits](https://karpenter.sh/docs/concepts/nodepools/#speclimits)
+ */
+export default defineRule({
+  topic: 'placement',
+  severity: 'warning',
+  manifest(manifest, context) {
+    for (const { spec, kind, name, because } of gpuPools(manifest)) {
+      if (spec === undefined || at(spec, 'replicas') !== undefined) continue;
+      const limits = at(spec, 'limits');
+      if (entries(limits).length > 0 || isOpen(limits) || isTemplated(limits)) continue;
+      const shown = name === null ? '' : ` ${name}`;
+      context.report({
+        message: `The GPU ${kind}${shown} (${because}) has no limits: nothing bounds how many nodes it starts`,
+        span: keySpanOf(spec),
+      });
+    }
+  },
+});

@@ -1,0 +1,98 @@
+import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { appendItem, insertKey } from '../yaml/edit.ts';
+import { type GpuPool, gpuPools, hasTaints } from './gpu-pools.ts';
+import { defineRule, type Fix, type RuleContext } from './rule.ts';
+
+/**
+ * A pool of GPU nodes has no taint.
+ *
+ * ## Why
+ *
+ * Without a taint any pod may land on a GPU node, and any pod that finds no room may start one. The GPUs are paid for and cannot be
+ * used, and a pod that needs them finds the node's CPU and memory taken.
+ *
+ * ```yaml invalid
+ * apiVersion: karpenter.sh/v1
+ * kind: NodePool
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   template:
+ *     spec:
+ *       requirements:
+ *         - key: karpenter.k8s.aws/instance-family
+ *           operator: In
+ *           values: ["p5"]
+ *   limits:
+ *     nvidia.com/gpu: 16
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: karpenter.sh/v1
+ * kind: NodePool
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   template:
+ *     spec:
+ *       requirements:
+ *         - key: karpenter.k8s.aws/instance-family
+ *           operator: In
+ *           values: ["p5"]
+ *       taints:
+ *         - key: nvidia.com/gpu
+ *           value: "true"
+ *           effect: NoSchedule
+ *   limits:
+ *     nvidia.com/gpu: 16
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: pods that use the pool today need a toleration then.
+ *
+ * ## When it is silent
+ *
+ * For pools that may also start nodes without accelerators, and for GKE, which taints its GPU nodes itself.
+ *
+ * ## Sources
+ *
+ * - [Karpenter: NodePools](https://karpenter.sh/docs/concepts/nodepools/)
+ * - [eksctl: taints](https://eksctl.io/usage/nodegroup-taints/)
+ */
+export default defineRule({
+  topic: 'placement',
+  severity: 'warning',
+  manifest(manifest, context) {
+    for (const pool of gpuPools(manifest)) {
+      if (hasTaints(pool)) continue;
+      const name = pool.name === null ? '' : ` ${pool.name}`;
+      const place = at(pool.owner, 'requirements') ?? at(pool.owner, 'name') ?? pool.owner;
+      context.report({
+        message: `The GPU ${pool.kind}${name} (${pool.because}) has no taint: pods without a GPU can start and fill its nodes`,
+        span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
+        fixes: () => [taint(pool, context)],
+      });
+    }
+  },
+});
+
+function taint({ owner, taints, because }: GpuPool, { document }: RuleContext): Fix | undefined {
+  if (owner.shared || taints?.shared === true) return undefined;
+  const key = /(^|\s)(inf|trn)\d/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
+  if (/(^|\s)dl\d/.test(because)) return undefined;
+  const value = { key, value: 'true', effect: 'NoSchedule' };
+  const edits =
+    taints === undefined
+      ? insertKey(
+          document,
+          owner,
+          'taints',
+          [value],
+          at(owner, 'requirements') === undefined ? {} : { after: 'requirements' },
+        )
+      : taints.node.kind === 'seq'
+        ? appendItem(document, taints, value)
+        : undefined;
+  return edits && { title: `Taint the nodes with ${key}`, safe: false, edits };
+}

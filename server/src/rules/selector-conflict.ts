@@ -1,0 +1,94 @@
+import { providerName, providerOfLabel } from '../catalog/index.ts';
+import type { Selector } from '../model/workload.ts';
+import { asText, at, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+import { modelsOf } from './selected-models.ts';
+
+/**
+ * Selectors that no node can satisfy together.
+ *
+ * ## Why
+ *
+ * All of a pod's selectors must hold on one node. An instance type with one GPU and a product label of another, or labels that only
+ * Google's nodes have beside labels that only Amazon's have, leave no node: the pod stays Pending.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: p4d.24xlarge
+ *     nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: p5.48xlarge
+ *     nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where lists of alternatives have a GPU in common, and for values and labels that are not known.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Assigning Pods to Nodes](https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/)
+ */
+export default defineRule({
+  topic: 'placement',
+  severity: 'error',
+  podSet({ selectors }, context) {
+    for (const [index, selector] of selectors.entries()) {
+      const other = selectors.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
+      const why = other && contradiction(other, selector);
+      if (why === undefined) continue;
+      context.report({ message: `${why}: no node has both, the pod stays Pending`, span: spanOfSelector(selector) });
+      return;
+    }
+  },
+});
+
+function contradiction(one: Selector, other: Selector): string | undefined {
+  const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];
+  const [first, second] = providers;
+  if (first !== null && second !== null && first !== undefined && second !== undefined && first !== second) {
+    return `${shortKey(one)} is a label of ${providerName(first)}'s nodes, ${shortKey(other)} of ${providerName(second)}'s`;
+  }
+  const models = modelsOf(one);
+  const others = modelsOf(other);
+  if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
+  return `${shown(one)} has ${models[0]?.name ?? ''}, ${shown(other)} means ${others[0]?.name ?? ''}`;
+}
+
+function shown({ values }: Selector): string {
+  return values[0]?.value ?? '';
+}
+
+function shortKey({ key }: Selector): string {
+  return key.length > 34 ? `${key.slice(0, 33)}…` : key;
+}
+
+function spanOfSelector({ at: cursor }: Selector): ReturnType<typeof keySpanOf> {
+  const key = at(cursor, 'key');
+  return key !== undefined && asText(key) !== undefined && keyOf(cursor) === '' ? key.node.span : keySpanOf(cursor);
+}

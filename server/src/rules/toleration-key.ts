@@ -1,0 +1,79 @@
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { meantResource } from './near-names.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A toleration whose key is almost that of a GPU taint.
+ *
+ * ## Why
+ *
+ * A taint is tolerated only under its exact key. `nvidia.com/gpus` tolerates nothing that any platform puts on GPU nodes, so the pod
+ * is kept off them, and nothing says why.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   tolerations:
+ *     - key: nvidia.com/gpus
+ *       operator: Exists
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   tolerations:
+ *     - key: nvidia.com/gpu
+ *       operator: Exists
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe: the toleration had no effect, and the key means one taint.
+ *
+ * ## When it is silent
+ *
+ * For keys of your own (`sku`, `team/gpu`), and where the right key is tolerated as well.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+ * - [NVIDIA/k8s-device-plugin: tolerations of its chart](https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml)
+ */
+export default defineRule({
+  topic: 'toleration',
+  severity: 'warning',
+  podSet({ tolerations }, context) {
+    for (const { key } of tolerations) {
+      const meant = key === undefined || isTemplated(key.at) ? undefined : meantResource(key.value);
+      if (key === undefined || meant === undefined) continue;
+      if (tolerations.some((other) => other.key?.value === meant)) continue;
+      context.report({
+        message: `No GPU node has a taint ${key.value} (it is ${meant}): this tolerates nothing`,
+        span: spanOf(key.at),
+        fixes: () => {
+          const edits = key.at.shared ? undefined : replaceScalar(context.document, key.at, meant);
+          return [edits && { title: `Tolerate ${meant}`, safe: !context.document.template, edits }];
+        },
+      });
+    }
+  },
+});
