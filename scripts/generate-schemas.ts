@@ -1,10 +1,10 @@
-// Writes schemas/*.json from the zod schemas of the config and of the report.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Writes schemas/*.json from the zod schemas of the config and of the report, and the settings in package.json.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { reportSchema } from '../server/src/cli/reports/report-schema.ts';
-import { configSchema } from '../server/src/config.ts';
+import { configSchema, editorSchema, platformName, settingsSchema } from '../server/src/config/schema.ts';
 
 export const schemasFolder = fileURLToPath(new URL('../schemas', import.meta.url));
 
@@ -22,7 +22,68 @@ function render(title: string, schema: z.ZodType): string {
   return `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`;
 }
 
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+type Setting = Record<string, unknown>;
+
+export const manifestFile = fileURLToPath(new URL('../package.json', import.meta.url));
+
+/** The text of package.json with the settings as the schemas have them; all else stays. */
+export function renderManifest(text: string): string {
+  const manifest = JSON.parse(text);
+  const { configuration } = manifest.contributes;
+  configuration.properties = {
+    ...settingsOf(settingsSchema, 'resource'),
+    ...settingsOf(editorSchema, 'resource'),
+    'gpulint.trace.server': configuration.properties['gpulint.trace.server'],
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+/** One setting a value: VS Code shows a form for each. Rules are one setting, a table of ids. */
+function settingsOf(schema: z.ZodType, scope: string): Record<string, Setting> {
+  const root = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input', reused: 'inline' });
+  const settings: Record<string, Setting> = {};
+  const add = (path: string, property: JsonSchema) => {
+    if (property.properties !== undefined && path !== 'gpulint.rules') {
+      for (const [key, below] of Object.entries(property.properties)) add(`${path}.${key}`, below as JsonSchema);
+    } else settings[path] = { scope, ...settingOf(path, property, root) };
+  };
+  for (const [key, property] of Object.entries(root.properties ?? {})) add(`gpulint.${key}`, property as JsonSchema);
+  return settings;
+}
+
+function settingOf(path: string, property: JsonSchema, root: JsonSchema): Setting {
+  const { description } = property;
+  if (path === 'gpulint.rules') {
+    const level = root.$defs?.level as JsonSchema;
+    const ids = Object.keys(property.properties ?? {});
+    const properties = Object.fromEntries(ids.map((id) => [id, { type: 'string', enum: level.enum }]));
+    return { type: 'object', default: {}, properties, additionalProperties: false, description };
+  }
+  const choices = property.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') as
+    | JsonSchema
+    | undefined;
+  // What may be null is not set by default, and VS Code's form then offers an empty choice.
+  if (choices !== undefined) {
+    const named =
+      path === 'gpulint.platform'
+        ? { enumItemLabels: [...(choices.enum ?? []).map((id) => platformName(String(id))), 'Not set'] }
+        : {};
+    const values = choices.enum === undefined ? {} : { enum: [...choices.enum, null], ...named };
+    return { type: ['string', 'null'], ...values, default: null, description };
+  }
+  return {
+    type: property.type,
+    ...(property.enum && { enum: property.enum }),
+    default: property.default ?? null,
+    description,
+  };
+}
+
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   mkdirSync(schemasFolder, { recursive: true });
   for (const [name, text] of renderSchemas()) writeFileSync(join(schemasFolder, name), text);
+  const before = readFileSync(manifestFile, 'utf8');
+  const after = renderManifest(before);
+  if (after !== before) writeFileSync(manifestFile, after);
 }

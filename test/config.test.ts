@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defaultConfig, nearest, parseConfig, readConfig } from '../server/src/config.ts';
+import { defaultConfig, nearest, parseConfig, readSettings } from '../server/src/config.ts';
 
 /** The problems as `text under the squiggle: message`. */
 function problemsOf(text: string): readonly string[] {
@@ -8,7 +8,7 @@ function problemsOf(text: string): readonly string[] {
 
 describe('a good config', () => {
   test.each(['', '# nothing\n', '---\n', '{}', 'gpu:\nkserve:\nrules:\nignore:\n'])('%j is the defaults', (text) => {
-    expect(parseConfig(text)).toEqual({ config: defaultConfig, problems: [] });
+    expect(parseConfig(text)).toMatchObject({ config: defaultConfig, problems: [] });
   });
 
   test('is read', () => {
@@ -23,8 +23,9 @@ describe('a good config', () => {
       '  gpu-quantity-whole: off',
       'ignore: [generated, "charts/**"]',
     ].join('\r\n');
-    expect(parseConfig(text)).toEqual({
+    expect(parseConfig(text)).toMatchObject({
       config: {
+        platform: null,
         provider: 'aws',
         region: 'us-east-1',
         gpu: 'h100-80gb-sxm',
@@ -43,7 +44,10 @@ describe('a bad config', () => {
     ['gpus: x', "gpus: unknown key 'gpus'; did you mean 'gpu'?"],
     ['Provider: aws', "Provider: unknown key 'Provider'; did you mean 'provider'?"],
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
-    ['cluster: x', "cluster: unknown key 'cluster'; known: provider, region, gpu, capacity, kserve, rules, ignore"],
+    [
+      'cluster: x',
+      "cluster: unknown key 'cluster'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+    ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
       'kserve: {deploymentMode: Serverless}',
@@ -64,11 +68,14 @@ describe('a bad config', () => {
     ],
     ['- provider', '- provider: the config must be a mapping, not a list'],
     ['just words', "just words: the config must be a mapping, not 'just words'"],
-    ['url: http://x', "url: unknown key 'url'; known: provider, region, gpu, capacity, kserve, rules, ignore"],
+    [
+      'url: http://x',
+      "url: unknown key 'url'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+    ],
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: provider, region, gpu, capacity, kserve, rules, ignore",
+      "__proto__: unknown key '__proto__'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
@@ -93,6 +100,7 @@ describe('a bad config', () => {
     expect(problems).toHaveLength(3);
     expect(config).toEqual({
       ...defaultConfig,
+      origins: { provider: '.gpulint.yaml' },
       provider: 'aws',
       ignore: ['a', 'b'],
       rules: { 'gpu-limits-required': 'off' },
@@ -113,19 +121,19 @@ describe('a bad config', () => {
   });
 });
 
-test('settings of an editor are read as the file is', () => {
-  expect(readConfig({ gpu: 'a100-80gb-sxm', region: null })).toEqual({
-    config: { ...defaultConfig, gpu: 'a100-80gb-sxm' },
+test('settings of an editor are read as the file is, and keys that are not of it are left to others', () => {
+  expect(readSettings({ gpu: 'a100-80gb-sxm', region: null, trace: { server: 'off' } })).toEqual({
+    told: { gpu: 'a100-80gb-sxm' },
     problems: [],
   });
-  expect(readConfig({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
+  expect(readSettings({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
     {
       message: "'kserve.deploymentMode' is 'Raw'; allowed: Knative, Standard",
       path: ['kserve', 'deploymentMode'],
       atKey: false,
     },
   ]);
-  expect(readConfig(undefined)).toEqual({ config: defaultConfig, problems: [] });
+  expect(readSettings(undefined)).toEqual({ told: {}, problems: [] });
 });
 
 test('the nearest words come first, and far ones not at all', () => {

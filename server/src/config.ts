@@ -1,19 +1,17 @@
-import * as z from 'zod';
-import { gpus, type Provider } from './catalog/index.ts';
-import type { ModelOptions } from './model/options.ts';
+import type * as z from 'zod';
+import { gpus } from './catalog/index.ts';
+import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
+import { didYouMean, nearest } from './config/near.ts';
+import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
 import { rules } from './rules/index.ts';
-import type { RulesOptions, Severity } from './rules/rule.ts';
 import { at, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
 import { type Span, shiftSpan } from './yaml/span.ts';
 
-/** What a project says of itself in `.gpulint.yaml`, composed from the options of the rooms. VS Code settings have the same shape. */
-export interface ProjectConfig extends ModelOptions {
-  readonly rules: RulesOptions;
-  /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
-  readonly ignore: readonly string[];
-}
+export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
+export { didYouMean, nearest } from './config/near.ts';
+export type { ConfigInput } from './config/schema.ts';
 
 export interface ConfigProblem {
   readonly message: string;
@@ -29,82 +27,41 @@ export interface ConfigValueProblem {
   readonly atKey: boolean;
 }
 
-const providers = Object.keys({
-  aws: true,
-  azure: true,
-  gcp: true,
-  oci: true,
-  coreweave: true,
-  crusoe: true,
-  hyperstack: true,
-  lambda: true,
-  nebius: true,
-  runpod: true,
-} satisfies Record<Provider, true>);
-const level = z
-  .enum(['error', 'warning', 'info', 'hint', 'off'] as const satisfies readonly (Severity | 'off')[])
-  .meta({ id: 'level' });
+/** The config of a project that tells nothing. */
+export const defaultConfig: ProjectConfig = mergeLayers([]);
 
-/**
- * The shape of `.gpulint.yaml`. Strict, so that a misspelt key is told.
- *
- * No key may ever name a URL, a kube context or a file with credentials: the file comes with a repository that need not be
- * trusted, so what it says must not make gpulint read or call anything.
- */
-export const configSchema = z
-  .strictObject({
-    provider: z
-      .enum(providers)
-      .nullable()
-      .default(null)
-      .describe('The cloud whose prices are meant where a manifest names none.'),
-    region: z
-      .string()
-      .nullable()
-      .default(null)
-      .describe("The provider's region to read prices for, for instance us-east-1."),
-    gpu: z
-      .enum([...gpus.keys()])
-      .nullable()
-      .default(null)
-      .describe('The GPU model, by catalogue id, that a request means where no selector names one.'),
-    capacity: z
-      .enum(['spot', 'on-demand'])
-      .nullable()
-      .default(null)
-      .describe('How GPU nodes are bought where a manifest does not say.'),
-    kserve: z
-      .strictObject({
-        deploymentMode: z
-          .enum(['Knative', 'Standard'])
-          .nullable()
-          .default(null)
-          .describe("The mode of InferenceServices without the annotation, as the cluster's KServe is set up."),
-      })
-      .prefault({})
-      .describe('How KServe is set up in the cluster.'),
-    rules: z
-      .strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, level.exactOptional()])))
-      .default({})
-      .describe('A severity to use in place of the own one of a rule; off silences the rule.'),
-    ignore: z
-      .array(z.string())
-      .default([])
-      .describe("Globs, relative to this file's folder, of files that a check of a folder passes by."),
-  })
-  .describe('What gpulint should know of a project: the file .gpulint.yaml.');
+/** What two places tell together; a memo for them gives the same object for the same places. */
+export interface ConfigSources {
+  /** The editor's settings, as `readSettings` gives them. */
+  readonly settings: ConfigInput | undefined;
+  /** What the nearest `.gpulint.yaml` tells, and where the file that is asked about stands below its folder. */
+  readonly file: { readonly told: ConfigInput; readonly path: string } | undefined;
+}
 
-/** The config of a project without a file. */
-export const defaultConfig: ProjectConfig = configSchema.parse({});
+/** What holds for one file: its overrides before the rest of `.gpulint.yaml`, that before the settings, and these before the defaults. */
+export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
+  const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', told: settings }];
+  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.told, file.path)]);
+}
 
 /** Reads a `.gpulint.yaml`. Never throws: what is wrong becomes a problem with its place, and the rest holds. */
 export function parseConfig(text: string): {
+  /** What the file tells by itself, for a file that none of its overrides means. */
   readonly config: ProjectConfig;
+  readonly told: ConfigInput;
   readonly problems: readonly ConfigProblem[];
 } {
+  const { told, problems } = parseInput(text);
+  return {
+    config: resolveConfig({ settings: undefined, file: { told: { ...told, overrides: [] }, path: '' } }),
+    told,
+    problems,
+  };
+}
+
+function parseInput(text: string): { readonly told: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
-  if (file.skipped !== null)
-    return { config: defaultConfig, problems: [{ message: file.skipped, span: firstCharacter }] };
+  if (file.skipped !== null) return { told: {}, problems: [{ message: file.skipped, span: firstCharacter }] };
   const problems: ConfigProblem[] = [];
   for (const { base, problems: found } of file.documents) {
     problems.push(...found.map(({ message, span }) => ({ message, span: shiftSpan(span, base) })));
@@ -114,50 +71,39 @@ export function parseConfig(text: string): {
     const span = shiftSpan({ start: 0, end: 0 }, second.base);
     problems.push({ message: 'a config is one YAML document; what follows the first is not read', span });
   }
-  if (document === undefined || document.root === null) return { config: defaultConfig, problems };
+  if (document === undefined || document.root === null) return { told: {}, problems };
 
   const root = rootCursor(document.root);
-  const { config, problems: wrong } = readConfig(toPlain(document.root));
+  const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
   for (const { message, path, atKey } of wrong) {
     const cursor = at(root, ...path) ?? root;
     problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base) });
   }
-  return { config, problems };
+  return { told, problems };
 }
 
-/** Reads a config that is already a plain value, for instance the editor's settings. An empty value counts as not set. */
-export function readConfig(value: unknown): {
-  readonly config: ProjectConfig;
+/** Reads the editor's settings, of which only the keys that the file has too are looked at. An empty value counts as not set. */
+export function readSettings(value: unknown): {
+  readonly told: ConfigInput;
   readonly problems: readonly ConfigValueProblem[];
 } {
+  const keys = Object.keys(settingsSchema.shape);
+  const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
+  return readInput(Object.fromEntries(known), settingsSchema);
+}
+
+/** What is right in a value, and what is wrong beside it. */
+function readInput(
+  value: unknown,
+  schema: z.ZodType<ConfigInput>,
+): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
   const told = withoutEmpty(value) ?? {};
-  const first = configSchema.safeParse(told);
-  if (first.success) return { config: first.data, problems: [] };
+  const first = schema.safeParse(told);
+  if (first.success) return { told: first.data, problems: [] };
   const problems = first.error.issues.flatMap((issue) => toProblems(issue, told));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
-  const second = configSchema.safeParse(without(told, wrong) ?? {});
-  return { config: second.success ? second.data : defaultConfig, problems };
-}
-
-/** `; did you mean 'gpu'?`, or nothing where nothing is near. */
-export function didYouMean(near: readonly string[]): string {
-  if (near.length === 0) return '';
-  const quoted = near.map((word) => `'${word}'`);
-  const last = quoted.pop();
-  return `; did you mean ${quoted.length === 0 ? '' : `${quoted.join(', ')} or `}${last}?`;
-}
-
-/** The candidates that somebody who wrote `word` may have meant, best first; none when nothing is close. */
-export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
-  const wanted = word.toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
-  return [...candidates]
-    .filter((candidate) => candidate.length >= wanted.length - limit)
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= limit || (wanted.length > 2 && candidate.startsWith(wanted)))
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
-    .map(({ candidate }) => candidate)
-    .slice(0, 3);
+  const second = schema.safeParse(without(told, wrong) ?? {});
+  return { told: second.success ? second.data : {}, problems };
 }
 
 const firstCharacter: Span = { start: 0, end: 0 };
@@ -168,6 +114,11 @@ function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly ConfigVal
     return issue.keys.map((key) => ({ message: unknownKey(key, path), path: [...path, key], atKey: true }));
   }
   const seen = valueAt(value, path);
+  // A key that must be there is missing: what is wrong is the mapping around it.
+  if (seen === undefined && path.length > 0) {
+    const around = path.slice(0, -1);
+    return [{ message: `'${around.join('.')}' needs the key '${path.at(-1)}'`, path: around, atKey: false }];
+  }
   const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
   if (issue.code === 'invalid_value') {
     return [{ message: notAllowed(name, seen, issue.values.map(String), path), path, atKey: false }];
@@ -184,9 +135,13 @@ const typeWords: Readonly<Record<string, string>> = {
 };
 
 function unknownKey(key: string, path: readonly (string | number)[]): string {
-  if (path[0] === 'rules')
+  const [step, ...below] = path[0] === 'overrides' ? path.slice(2) : path;
+  if (step === 'rules' && below.length === 0)
     return `unknown rule '${key}'${didYouMean(nearest(key, rules.keys())) || "; 'gpulint rules' lists them"}`;
-  const known = Object.keys(path[0] === 'kserve' ? configSchema.shape.kserve.unwrap().shape : configSchema.shape);
+  const { shape } = configSchema;
+  const inOverride = path[0] === 'overrides' && step === undefined;
+  const override = shape.overrides.unwrap().element.shape;
+  const known = Object.keys(step === 'kserve' ? shape.kserve.unwrap().shape : inOverride ? override : shape);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
   return `unknown key '${key}'${where}${didYouMean(nearest(key, known)) || `; known: ${known.join(', ')}`}`;
 }
@@ -198,7 +153,7 @@ function notAllowed(
   path: readonly (string | number)[],
 ): string {
   const value = describe(seen);
-  if (path[0] === 'gpu') {
+  if (path.at(-1) === 'gpu') {
     const near = typeof seen === 'string' ? gpusLike(seen) : [];
     return `${name} is ${value}, which the catalogue does not have${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
   }
@@ -266,28 +221,4 @@ function isMapping(value: unknown): value is Readonly<Record<string | number, un
 
 function pathText(path: readonly (string | number)[]): string {
   return JSON.stringify(path);
-}
-
-/** Levenshtein's distance with swapped neighbours as one step. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const same = a[row - 1] === b[column - 1];
-      let best = Math.min(
-        (above[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (above[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
-        best = Math.min(best, (before[column - 2] ?? 0) + 1);
-      }
-      current.push(best);
-    }
-    before = above;
-    above = current;
-  }
-  return above[b.length] ?? 0;
 }

@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { renderSchemas, schemasFolder } from '../../scripts/generate-schemas.ts';
+import { manifestFile, renderManifest, renderSchemas, schemasFolder } from '../../scripts/generate-schemas.ts';
 
 test.each([...renderSchemas()])('schemas/%s is as generated; else run npm run generate:schemas', (name, text) => {
   expect(readFileSync(path.join(schemasFolder, name), 'utf8')).toBe(text);
+});
+
+test('the settings in package.json are as generated; else run npm run generate:schemas', () => {
+  const text = readFileSync(manifestFile, 'utf8');
+  expect(text).toBe(renderManifest(text));
 });
 
 test('the schema of the config takes what the config takes', () => {

@@ -5,6 +5,7 @@ import {
   CodeActionRequest,
   type CodeLens,
   CodeLensRequest,
+  ConfigurationRequest,
   createConnection,
   createProtocolConnection,
   type Diagnostic,
@@ -42,6 +43,8 @@ export interface EditorOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly capabilities?: InitializeParams['capabilities'];
   readonly options?: ClientOptions;
+  /** What the editor answers when it is asked for the section `gpulint` of its settings. */
+  readonly settings?: Record<string, unknown>;
   readonly features?: Partial<Features>;
   readonly host?: Host;
 }
@@ -51,6 +54,7 @@ export interface Editor {
   readonly connection: ProtocolConnection;
   readonly initialized: InitializeResult;
   readonly files: Record<string, string>;
+  readonly settings: Record<string, unknown>;
   /** Lines that the server logged. */
   readonly log: readonly string[];
   /** What the server pushed, in order. */
@@ -92,10 +96,15 @@ export const modern: InitializeParams['capabilities'] = {
   },
 };
 
+function withSettings(capabilities: InitializeParams['capabilities'], has: boolean): InitializeParams['capabilities'] {
+  return has ? { ...capabilities, workspace: { ...capabilities.workspace, configuration: true } } : capabilities;
+}
+
 export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const toServer = new PassThrough();
   const toClient = new PassThrough();
   const files: Record<string, string> = { ...setup.files };
+  const settings: Record<string, unknown> = { ...setup.settings };
   const host: Host = setup.host ?? { readFile: async (uri) => files[uri] };
   const serverSide = createConnection(new StreamMessageReader(toServer), new StreamMessageWriter(toClient));
   startServer(serverSide, host, setup.features ?? {});
@@ -118,6 +127,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     check();
   });
   connection.onRequest(RegistrationRequest.type, () => undefined);
+  connection.onRequest(ConfigurationRequest.type, ({ items }) => items.map(() => ({ ...settings })));
   for (const name of ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh']) {
     connection.onRequest(name, () => {
       refreshes.push(name);
@@ -136,7 +146,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     processId: null,
     rootUri: null,
     workspaceFolders: [{ uri: folder, name: 'work space' }],
-    capabilities: setup.capabilities ?? modern,
+    capabilities: withSettings(setup.capabilities ?? modern, setup.settings !== undefined),
     ...(setup.options && { initializationOptions: setup.options }),
   });
   await connection.sendNotification(InitializedNotification.type, {});
@@ -151,6 +161,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     connection,
     initialized,
     files,
+    settings,
     log,
     pushed,
     refreshes,

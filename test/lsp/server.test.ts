@@ -265,8 +265,8 @@ describe('the config', () => {
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
       changes: [{ uri: configUri, type: FileChangeType.Changed }],
     });
-    await editor.until(() => editor.refreshes.filter((name) => name.includes('diagnostic')).length === 2);
-    await editor.until(() => editor.refreshes.filter((name) => name.includes('codeLens')).length === 2);
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('diagnostic')).length === 1);
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('codeLens')).length === 1);
     expect(await editor.report(uri, before.resultId)).toMatchObject({ kind: 'full', items: [] });
   });
 
@@ -278,7 +278,7 @@ describe('the config', () => {
     await editor.open(shown, 'gpu: t4\n');
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4 · \$/);
     await editor.close(shown);
-    await editor.until(() => editor.refreshes.length > 2);
+    await editor.until(() => editor.refreshes.length > 1);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
   });
 
@@ -296,6 +296,53 @@ describe('the config', () => {
     const elsewhere = 'file:///work%20space-2/app.yaml';
     await editor.open(elsewhere, rejected);
     expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU · Set…');
+  });
+
+  test('nearest to a file counts, then that of the folder above, then the settings', async () => {
+    const settings = { gpu: 't4', provider: 'aws', rules: { 'gpu-limits-required': 'off' } };
+    const editor = await openEditor({
+      files: { [configUri]: 'gpu: l4\n', [`${folder}/training/.gpulint.yaml`]: 'rules: {}\n' },
+      settings,
+    });
+    const title = async (address: string) => {
+      await editor.open(address, rejected);
+      return (await editor.lenses(address))[0]?.command?.title;
+    };
+    expect(await title(uri)).toMatch(/^1 × L4 · \$/);
+    // The nearest file is the only one; what it does not say is in the settings.
+    expect(await title(`${folder}/training/deep/job.yaml`)).toMatch(/^1 × T4 · \$/);
+    expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 × T4 · \$/);
+    expect(await editor.diagnostics(uri)).toEqual([]);
+  });
+
+  test('of a repository counts for a workspace folder within it, and nothing above the repository does', async () => {
+    const files: Record<string, string> = { 'file:///.gpulint.yaml': 'gpu: l4\n' };
+    const above = await openEditor({ files });
+    await above.open(uri, rejected);
+    expect((await above.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
+    const cut = await openEditor({ files: { ...files, [`${folder}/.git/HEAD`]: 'ref: refs/heads/main\n' } });
+    await cut.open(uri, rejected);
+    expect((await cut.lenses(uri))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
+  });
+
+  test('has overrides for some of its files', async () => {
+    const config = 'gpu: l4\noverrides:\n  - files: [train/**]\n    gpu: h100-80gb-sxm\n';
+    const editor = await openEditor({ files: { [configUri]: config } });
+    const job = `${folder}/train/a%20b/job.yaml`;
+    await editor.open(uri, rejected);
+    await editor.open(job, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
+    expect((await editor.lenses(job))[0]?.command?.title).toMatch(/^1 × H100/);
+  });
+
+  test('in the settings is asked for again when the editor says that it changed', async () => {
+    const editor = await openEditor({ settings: { gpu: 't4' } });
+    await editor.open(uri, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
+    editor.settings.gpu = 'l4';
+    await editor.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
+    await editor.until(() => editor.refreshes.length > 1);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
   });
 
   test('that cannot be read is told in the log, and the defaults hold', async () => {

@@ -1,9 +1,11 @@
+import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
+import type { ProjectConfig } from '../config.ts';
 import type { Severity } from '../rules/rule.ts';
 import { type CheckedFile, checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
-import { configFor, type LoadedConfig } from './project-config.ts';
+import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { renderJson, summarise } from './reports/json.ts';
 import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { colourStyle, plainStyle, printable, wantsColour } from './terminal.ts';
@@ -27,12 +29,10 @@ export interface CheckOptions {
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
   const results: CheckedFile[] = [];
-  for (const { config, inputs } of await collectInputs(paths, options)) {
-    const analysis = new Analysis();
-    analysis.setConfig(config.config);
-    for (const input of inputs) {
-      results.push(checkFile(analysis, input, await contentOf(input), options.fix ?? false));
-    }
+  const analysis = new Analysis();
+  for (const { config, input } of await collectInputs(paths, options)) {
+    analysis.setConfig(config);
+    results.push(checkFile(analysis, input, await contentOf(input), options.fix ?? false));
   }
   const unreadable = results.find(({ outcome }) => outcome === 'unreadable');
   if (unreadable !== undefined && results.every(({ outcome }) => outcome === 'unreadable')) {
@@ -49,33 +49,42 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   return failOn !== 'never' && severities.some((severity) => isAtLeast(severity, failOn)) ? 1 : 0;
 }
 
-interface InputGroup {
-  readonly config: LoadedConfig;
-  readonly inputs: readonly (InputFile | BadInput)[];
+interface ConfiguredInput {
+  readonly input: InputFile | BadInput;
+  readonly config: ProjectConfig;
 }
 
-/** The files behind each path, with its config; a file that two paths lead to is taken once. */
-async function collectInputs(paths: readonly string[], options: CheckOptions): Promise<readonly InputGroup[]> {
+/** The files behind each path, each with its config; a file that two paths lead to is taken once. */
+async function collectInputs(paths: readonly string[], options: CheckOptions): Promise<readonly ConfiguredInput[]> {
+  const configs = projectConfigs(options.config);
   const seen = new Set<string>();
-  const groups: InputGroup[] = [];
+  const found: ConfiguredInput[] = [];
   for (const given of paths) {
-    const { config, inputs } = given === '-' ? fromStandardInput(options) : await fromPath(given, options);
-    groups.push({ config, inputs: inputs.filter(({ file }) => !seen.has(file)) });
-    for (const { file } of inputs) seen.add(file);
+    for (const input of given === '-' ? fromStandardInput(options) : await fromPath(given, configs)) {
+      if (seen.has(input.file)) continue;
+      seen.add(input.file);
+      const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
+      found.push({ input, config: await configs.of(place) });
+    }
   }
-  return groups;
+  return found;
 }
 
-async function fromPath(given: string, options: CheckOptions): Promise<InputGroup> {
+/** A walk passes by what the config of the folder ignores, and what a config further down does. */
+async function fromPath(given: string, configs: ProjectConfigs): Promise<readonly (InputFile | BadInput)[]> {
   if (given === '') throw new UsageError("'' is no path: name a file or a folder");
-  const config = configFor(given, options.config);
-  return { config, inputs: await findFiles(given, { patterns: config.config.ignore, base: config.base }) };
+  const config = await configs.nearest(given);
+  const inputs = await findFiles(given, {
+    patterns: config?.told.ignore ?? [],
+    base: config?.base ?? path.resolve(given),
+  });
+  const ignored = await Promise.all(inputs.map(({ folder, file }) => folder !== null && configs.isIgnored(file)));
+  return inputs.filter((_, index) => ignored[index] !== true);
 }
 
-function fromStandardInput({ fix, stdinFilename, config }: CheckOptions): InputGroup {
+function fromStandardInput({ fix, stdinFilename }: CheckOptions): readonly InputFile[] {
   if (fix === true) throw new UsageError('--fix cannot change standard input: name a file');
-  const input = { file: standardInput, path: stdinFilename ?? '<stdin>', folder: null };
-  return { config: configFor(stdinFilename ?? '.', config), inputs: [input] };
+  return [{ file: standardInput, path: stdinFilename ?? '<stdin>', folder: null }];
 }
 
 function writeText(paths: readonly string[], results: readonly CheckedFile[], options: TextOptions): void {

@@ -1,27 +1,77 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { defaultConfig, type ProjectConfig, parseConfig } from '../config.ts';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { matchesGlob } from '../config/globs.ts';
+import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
+import { type ConfigInput, defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
-export const configFileName = '.gpulint.yaml';
+export const configFileName = configName;
 
-/** A config and the folder that its globs are relative to. */
+/** What a config file tells, and the folder that its globs are relative to. */
 export interface LoadedConfig {
-  readonly config: ProjectConfig;
+  readonly told: ConfigInput;
   readonly base: string;
 }
 
+/** The configs of one run; each is read once. */
+export interface ProjectConfigs {
+  /** The config that counts for a path, file or folder; undefined where there is none. */
+  nearest(given: string): Promise<LoadedConfig | undefined>;
+  /** What holds for a file. */
+  of(file: string): Promise<ProjectConfig>;
+  /** The config nearest to a file wants it passed by. */
+  isIgnored(file: string): Promise<boolean>;
+}
+
 /**
- * The config for a path that was given: `choice` is a file to use, `false` for none, undefined for the nearest
- * `.gpulint.yaml` upward, no further than the repository's root or the home folder.
- * @throws UsageError when the file cannot be read or something in it is wrong.
+ * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, no further up than the
+ * repository's root or the home folder. What it returns rejects with a UsageError when a config cannot be read or is wrong.
  */
-export function configFor(given: string, choice: string | false | undefined): LoadedConfig {
-  const file = choice === undefined ? nearestConfig(path.resolve(given)) : choice;
-  if (file === false || file === undefined) return { config: defaultConfig, base: path.resolve(given) };
-  return loadConfig(file);
+export function projectConfigs(choice: string | false | undefined): ProjectConfigs {
+  const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
+  const chosen = typeof choice === 'string' ? loadConfig(choice) : undefined;
+
+  async function nearest(given: string): Promise<LoadedConfig | undefined> {
+    if (choice !== undefined) return chosen;
+    const start = path.resolve(given);
+    const file = isFolder(start) ? path.join(start, configName) : start;
+    const found = await nearestConfig(pathToFileURL(file).href, (folder) => {
+      const look = looks.get(folder) ?? lookInto(fileURLToPath(`${folder}/`));
+      looks.set(folder, look);
+      return look;
+    });
+    return found?.found;
+  }
+
+  return {
+    nearest,
+    async of(file) {
+      const config = await nearest(file);
+      if (config === undefined) return defaultConfig;
+      return resolveConfig({ settings: undefined, file: { told: config.told, path: below(config, file) ?? '' } });
+    },
+    async isIgnored(file) {
+      const config = await nearest(file);
+      const inside = config && below(config, file);
+      return inside !== undefined && (config?.told.ignore ?? []).some((glob) => matchesGlob(inside, glob));
+    },
+  };
+}
+
+function below({ base }: LoadedConfig, file: string): string | undefined {
+  return pathBelow(pathToFileURL(base).href, pathToFileURL(path.resolve(file)).href);
+}
+
+async function lookInto(folder: string): Promise<FolderLook<LoadedConfig>> {
+  const bare = path.resolve(folder);
+  const file = path.join(bare, configName);
+  return {
+    found: fs.existsSync(file) ? loadConfig(file) : undefined,
+    top: bare === os.homedir() || fs.existsSync(path.join(bare, '.git')),
+  };
 }
 
 function loadConfig(file: string): LoadedConfig {
@@ -32,25 +82,14 @@ function loadConfig(file: string): LoadedConfig {
   } catch (error) {
     throw new UsageError(`cannot read the config ${file}: ${systemReason(error)}`);
   }
-  const { config, problems } = parseConfig(text);
+  const { told, problems } = parseConfig(text);
   const [first] = problems;
   if (first !== undefined) {
     const { line, column } = positionAt(lineStartsOf(text), first.span.start);
     const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
     throw new UsageError(`${shown}:${line}:${column}: ${first.message}${more}`);
   }
-  return { config, base: path.dirname(path.resolve(file)) };
-}
-
-function nearestConfig(start: string): string | undefined {
-  let folder = isFolder(start) ? start : path.dirname(start);
-  for (;;) {
-    const file = path.join(folder, configFileName);
-    if (fs.existsSync(file)) return file;
-    const above = path.dirname(folder);
-    if (above === folder || folder === os.homedir() || fs.existsSync(path.join(folder, '.git'))) return undefined;
-    folder = above;
-  }
+  return { told, base: path.dirname(path.resolve(file)) };
 }
 
 function isFolder(name: string): boolean {

@@ -11,6 +11,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
+import type { EditorSettings } from '../config/schema.ts';
 import type { ConfigProblem } from '../config.ts';
 import type { Action } from '../features/code-actions.ts';
 import type { Lens } from '../features/code-lens.ts';
@@ -89,19 +90,28 @@ export function fromDiagnosticData(data: unknown): FindingData | undefined {
   return { rule, span: { start: span.start, end: span.end } };
 }
 
-/**
- * An error or a warning is a squiggle; advice is a hint, which editors show as three dots with a light bulb. What is
- * a mere hint here is no diagnostic at all: its fixes are offered at its place.
- */
-const severities: Readonly<Record<Severity, DiagnosticSeverity | undefined>> = {
-  error: DiagnosticSeverity.Error,
-  warning: DiagnosticSeverity.Warning,
-  info: DiagnosticSeverity.Hint,
-  hint: undefined,
-};
+/** How the person wants to see advice. */
+export type AdviceForm = EditorSettings['advice'];
 
-export function findingToLsp(finding: Finding, base: number, lines: LineIndex): Diagnostic | undefined {
-  const severity = severities[finding.severity];
+/**
+ * An error or a warning is a squiggle; advice is what the person chose: a hint, which editors show as three dots with a light bulb, an
+ * entry of the problems list, or no diagnostic (then a lens may show it). What is a mere hint here is none at all: its fixes are
+ * offered at its place.
+ */
+function severityToLsp(severity: Severity, advice: AdviceForm): DiagnosticSeverity | undefined {
+  if (severity === 'error') return DiagnosticSeverity.Error;
+  if (severity === 'warning') return DiagnosticSeverity.Warning;
+  if (severity === 'hint' || advice === 'lens' || advice === 'off') return undefined;
+  return advice === 'info' ? DiagnosticSeverity.Information : DiagnosticSeverity.Hint;
+}
+
+export function findingToLsp(
+  finding: Finding,
+  base: number,
+  lines: LineIndex,
+  advice: AdviceForm,
+): Diagnostic | undefined {
+  const severity = severityToLsp(finding.severity, advice);
   if (severity === undefined) return undefined;
   const span = shiftSpan(finding.span, base);
   return {
@@ -148,11 +158,12 @@ export function actionToLsp(
   document: { readonly uri: string; readonly version: number },
   lines: LineIndex,
   client: ClientAbilities,
+  advice: AdviceForm,
 ): CodeAction {
   const result: CodeAction = { title: action.title, kind: action.kind };
   if (action.preferred) result.isPreferred = true;
   if (action.finding !== undefined) {
-    const diagnostic = findingToLsp(action.finding.finding, action.finding.base, lines);
+    const diagnostic = findingToLsp(action.finding.finding, action.finding.base, lines, advice);
     if (diagnostic !== undefined) result.diagnostics = [diagnostic];
   }
   if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client);

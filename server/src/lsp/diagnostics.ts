@@ -6,9 +6,10 @@ import {
   ResponseError,
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
-import { configProblemToLsp, findingToLsp, lineIndex, linesOf } from './convert.ts';
+import { parseConfig } from '../config.ts';
+import { type AdviceForm, configProblemToLsp, findingToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
-import { configProblems, isConfigUri } from './projects.ts';
+import { isConfigUri } from './projects.ts';
 import type { Session } from './server.ts';
 
 /** Hands out diagnostics: on request where the client asks for them (LSP 3.17), else unasked after each change. */
@@ -42,7 +43,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
     if (document === undefined) return [];
     if (isConfigUri(uri)) return configDiagnostics(document.getText());
     const found = await session.analysed(uri);
-    return found === undefined ? [] : fileDiagnostics(found.file);
+    return found === undefined ? [] : fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
   }
 
   connection.languages.diagnostics.on(
@@ -51,7 +52,8 @@ export function registerDiagnostics(session: Session): Diagnostics {
       'diagnostic',
       { kind: DocumentDiagnosticReportKind.Full, items: [] },
       async ({ textDocument: { uri }, previousResultId }) => {
-        await projects.ready;
+        // What is told of the file may change its findings, so it must be known before the result has a name.
+        await projects.configOf(uri);
         const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}`;
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
@@ -112,16 +114,16 @@ export function registerDiagnostics(session: Session): Diagnostics {
 }
 
 /** What an analysed file has wrong. Nothing for a file that concerns no accelerator. */
-function fileDiagnostics(file: FileAnalysis): readonly Diagnostic[] {
+function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
   const lines = linesOf(file);
   return file.documents.flatMap(({ base, findings }) =>
-    findings.flatMap((finding) => findingToLsp(finding, base, lines) ?? []),
+    findings.flatMap((finding) => findingToLsp(finding, base, lines, advice) ?? []),
   );
 }
 
 function configDiagnostics(text: string): readonly Diagnostic[] {
   const lines = lineIndex(text);
-  return configProblems(text).map((problem) => configProblemToLsp(problem, lines));
+  return parseConfig(text).problems.map((problem) => configProblemToLsp(problem, lines));
 }
 
 /** A pull that the document ran away from is asked again by the client. */

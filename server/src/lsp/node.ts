@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Connection, createConnection, IPCMessageReader, IPCMessageWriter } from 'vscode-languageserver/node';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './projects.ts';
@@ -36,7 +37,10 @@ function start(connection: Connection): void {
 /** Files of this machine are read from its disk; those of other file systems (virtual workspaces) through the client. */
 function nodeHost(connection: Connection): Host {
   const client = readThroughClient(connection);
-  return { readFile: (uri) => (uri.startsWith('file:') ? readLocal(uri) : client.readFile(uri)) };
+  return {
+    readFile: (uri) => (uri.startsWith('file:') ? readLocal(uri) : client.readFile(uri)),
+    home: pathToFileURL(homedir()).href,
+  };
 }
 
 async function readLocal(uri: string): Promise<string | undefined> {

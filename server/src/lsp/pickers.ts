@@ -11,7 +11,7 @@ import {
 } from '../features/mig-picker.ts';
 import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
 import { costLines } from '../features/report.ts';
-import { setGpuEdits } from '../features/set-gpu.ts';
+import { setConfigEdits } from '../features/set-config.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
 import {
@@ -88,19 +88,16 @@ export function registerPickers(session: Session): void {
 
   connection.onRequest<EditResult, void>(
     methods.setGpu,
-    guard<SetGpuParams, EditResult>(log, methods.setGpu, failed, async ({ uri, gpu, provider }) => {
-      await projects.ready;
-      const project = projects.of(uri);
-      const { configUri } = project;
-      if (configUri === null) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
-      if (!gpus.has(gpu)) return { problem: `The catalogue has no GPU ${gpu}.` };
-      const text = await projects.configText(project);
-      const edits = setGpuEdits(text ?? '', gpu, provider);
+    guard<SetGpuParams, EditResult>(log, methods.setGpu, failed, async ({ uri, ...values }) => {
+      const config = await projects.configFileOf(uri);
+      if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
+      if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
+      const { text } = config;
+      const edits = setConfigEdits(text ?? '', values);
       if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
-      const open = documents.all().find((document) => projects.isConfigOf(project, document.uri));
-      const target = { uri: open?.uri ?? configUri, version: open?.version ?? null };
+      const target = { uri: config.uri, version: documents.get(config.uri)?.version ?? null };
       const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);
-      const creation = { kind: 'create', uri: configUri, options: { ignoreIfExists: true } } as const;
+      const creation = { kind: 'create', uri: config.uri, options: { ignoreIfExists: true } } as const;
       const withFile = text === undefined && edit.documentChanges !== undefined;
       return {
         edit: withFile ? { documentChanges: [creation, ...(edit.documentChanges ?? [])] } : edit,

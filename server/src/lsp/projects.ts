@@ -1,141 +1,220 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
-import type { ConfigProblem } from '../config.ts';
-import { defaultConfig, parseConfig } from '../config.ts';
+import { configName, type FolderLook, foldersAbove, isConfigUri, nearestConfig, pathBelow } from '../config/places.ts';
+import type { ConfigInput, ProjectConfig } from '../config.ts';
+import { parseConfig, resolveConfig } from '../config.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
-
-/** The name of the config file, at the root of a workspace folder. */
-export const configName = '.gpulint.yaml';
+import { defaultSettings, type Settings } from './settings.ts';
 
 /** What the server needs of the machine it runs on. */
 export interface Host {
   /** The text of a file; undefined where there is none. */
   readFile(uri: string): Promise<string | undefined>;
+  /** The person's home folder as a URI: configs further up are not looked for. */
+  readonly home?: string;
 }
 
-/** A workspace folder: its config and the files that stand under it. */
-export interface Project {
-  /** null for the files that are in no workspace folder. */
-  readonly folder: string | null;
-  readonly configUri: string | null;
-  readonly analysis: Analysis;
-}
-
-/** The workspace folders, each with its own config. */
+/** The files of all workspace folders, each with the config that counts for it. */
 export interface Projects {
-  /** Settles when every config has been read, or has kept us waiting too long; never rejects. */
-  readonly ready: Promise<void>;
-  /** Counts the changes of configs: with a document's version it names a result. */
+  readonly analysis: Analysis;
+  /** Counts the changes of configs and settings: with a document's version it names a result. */
   readonly generation: number;
-  of(uri: string): Project;
-  /** The text of a project's config as it counts now; undefined where there is none. */
-  configText(project: Project): Promise<string | undefined>;
-  isConfigOf(project: Project, uri: string): boolean;
+  /** The same object while nothing that it rests on has changed. Never rejects, and does not wait for ever. */
+  configOf(uri: string): Promise<ProjectConfig>;
+  settingsOf(uri: string): Promise<Settings>;
+  /** The config file that counts for a file, or the one to make in its workspace folder; undefined where it is in none. */
+  configFileOf(uri: string): Promise<ConfigFile | undefined>;
   setFolders(folders: readonly string[]): void;
   /** A config file changed on disk. */
   configChanged(uri: string): void;
   /** A config file is open in the editor and reads as this there; undefined: it was closed, and the disk counts again. */
   configEdited(uri: string, text: string | undefined): void;
+  /** The editor's settings have changed. */
+  settingsChanged(): void;
+  /** A document was closed: what is known of it is not needed any more. */
+  forget(uri: string): void;
 }
 
-/** A file system that does not answer must not keep diagnostics back for ever. */
+export interface ConfigFile {
+  readonly uri: string;
+  /** undefined: it is not there yet. */
+  readonly text: string | undefined;
+}
+
+/** A file system or a client that does not answer must not keep diagnostics back for ever. */
 const patience = 3000;
 
-/** @param onChange called when a config has changed after `ready` */
-export function createProjects(host: Host, log: Log, onChange: () => void): Projects {
-  const outside: Project = { folder: null, configUri: null, analysis: new Analysis() };
-  const edited = new Map<string, string>();
+interface LoadedConfig {
+  readonly uri: string;
+  readonly text: string;
+  readonly told: ConfigInput;
+}
+type Look = FolderLook<LoadedConfig>;
+
+/**
+ * @param readSettings what the editor is set to for a workspace folder, or for files in none
+ * @param onChange called when a config or a setting has changed that was known before
+ */
+export function createProjects(
+  host: Host,
+  log: Log,
+  readSettings: (folder: string | undefined) => Promise<Settings>,
+  onChange: () => void,
+): Projects {
+  const analysis = new Analysis();
+  const edited = new Map<string, { readonly uri: string; readonly text: string }>();
+  const looks = new Map<string, Promise<Look>>();
   const texts = new Map<string, string | undefined>();
-  let projects: readonly Project[] = [];
-  let ready: Promise<void> = Promise.resolve();
+  const settings = new Map<string | undefined, Promise<Settings>>();
+  const configs = new Map<string, Promise<ProjectConfig>>();
+  let folders: readonly string[] = [];
   let generation = 0;
 
-  function apply(project: Project, text: string | undefined): void {
-    if (project.configUri === null || (texts.has(project.configUri) && texts.get(project.configUri) === text)) return;
-    texts.set(project.configUri, text);
-    project.analysis.setConfig(text === undefined ? defaultConfig : parseConfig(text).config);
+  function changed(): void {
+    configs.clear();
     generation += 1;
     onChange();
   }
 
-  async function load(project: Project): Promise<void> {
-    apply(project, await configText(project));
+  /** An answer that comes too late counts when it comes. */
+  async function patiently<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+    let late = false;
+    const timeout = delay(patience).then(() => {
+      late = true;
+      return otherwise;
+    });
+    void answer.then(() => {
+      if (late) changed();
+    });
+    return Promise.race([answer, timeout]);
   }
 
-  async function configText({ configUri }: Project): Promise<string | undefined> {
-    if (configUri === null) return undefined;
-    const shown = () => edited.get(normalizeUri(configUri));
-    const text = shown() ?? (await host.readFile(configUri));
+  function lookInto(folder: string): Promise<Look> {
+    const key = normalizeUri(folder);
+    const known = looks.get(key) ?? read(folder);
+    looks.set(key, known);
+    return patiently(known, { found: undefined, top: false });
+  }
+
+  async function read(folder: string): Promise<Look> {
+    const uri = `${folder}/${configName}`;
+    const [text, top] = await Promise.all([configText(uri), isTop(folder)]);
+    texts.set(normalizeUri(uri), text);
+    return { found: text === undefined ? undefined : { uri, text, told: parseConfig(text).told }, top };
+  }
+
+  async function configText(uri: string): Promise<string | undefined> {
+    let text: string | undefined;
+    if (!edited.has(normalizeUri(uri))) {
+      await guarded(log, `reading ${uri}`, async () => {
+        text = await host.readFile(uri);
+      });
+    }
     // While the disk was read the editor may have opened the file, and what it shows counts.
-    return shown() ?? text;
+    return edited.get(normalizeUri(uri))?.text ?? text;
   }
 
-  function loadAll(some: readonly Project[]): Promise<void> {
-    const loads = some.map((project) => guarded(log, `reading ${project.configUri}`, () => load(project)));
-    return Promise.race([Promise.all(loads).then(() => undefined), delay(patience)]);
+  /** Of a virtual file system nothing above the workspace folder is asked for: each question may be a round trip over a network. */
+  async function isTop(folder: string): Promise<boolean> {
+    const key = normalizeUri(folder);
+    if (!folder.startsWith('file:')) return folders.some((one) => normalizeUri(one) === key);
+    if (host.home !== undefined && normalizeUri(host.home) === key) return true;
+    const marks = [`${folder}/.git/HEAD`, `${folder}/.git`].map((mark) => host.readFile(mark).catch(() => undefined));
+    return (await Promise.all(marks)).some((mark) => mark !== undefined);
   }
 
-  function withConfig(uri: string): readonly Project[] {
-    const wanted = normalizeUri(uri);
-    return projects.filter(({ configUri }) => configUri !== null && normalizeUri(configUri) === wanted);
+  function folderOf(uri: string): string | undefined {
+    const path = normalizeUri(uri);
+    const holding = folders.filter((folder) => isUnder(path, normalizeUri(folder)));
+    // Of nested workspace folders the innermost holds the file.
+    return holding.reduce<string | undefined>(
+      (best, one) => (one.length > (best?.length ?? -1) ? one : best),
+      undefined,
+    );
+  }
+
+  function settingsOf(uri: string): Promise<Settings> {
+    const folder = folderOf(uri);
+    const known = settings.get(folder) ?? readSettings(folder);
+    settings.set(folder, known);
+    return patiently(known, defaultSettings);
+  }
+
+  async function resolve(uri: string): Promise<ProjectConfig> {
+    const [{ told }, nearest] = await Promise.all([settingsOf(uri), nearestConfig(uri, lookInto)]);
+    const path = nearest && (pathBelow(nearest.folder, uri) ?? '');
+    return resolveConfig({
+      settings: told,
+      file: nearest && path !== undefined ? { told: nearest.found.told, path } : undefined,
+    });
+  }
+
+  async function reread(uri: string): Promise<void> {
+    const key = normalizeUri(uri);
+    // A config that nobody has asked for yet is read when somebody does.
+    if (!texts.has(key)) return;
+    const before = texts.get(key);
+    const text = await configText(uri);
+    if (text === before) return;
+    looks.delete(normalizeUri(uri.slice(0, -configName.length - 1)));
+    changed();
   }
 
   return {
-    configText,
-    isConfigOf: ({ configUri }, uri) => configUri !== null && normalizeUri(configUri) === normalizeUri(uri),
-    get ready() {
-      return ready;
-    },
+    analysis,
+    settingsOf,
     get generation() {
       return generation;
     },
-    of(uri) {
-      const path = normalizeUri(uri);
-      const holding = projects.filter(({ folder }) => folder !== null && isUnder(path, normalizeUri(folder)));
-      // Of nested workspace folders the innermost holds the file.
-      return holding.reduce((best, project) => (length(project) > length(best) ? project : best), outside);
+    configOf(uri) {
+      const known = configs.get(uri) ?? resolve(uri);
+      configs.set(uri, known);
+      return known;
     },
-    setFolders(folders) {
-      const before = new Map(projects.map((project) => [project.folder, project]));
-      projects = folders.map(
-        (folder) =>
-          before.get(folder) ?? {
-            folder,
-            configUri: `${folder.replace(/\/+$/, '')}/${configName}`,
-            analysis: new Analysis(),
-          },
-      );
-      ready = loadAll(projects.filter(({ folder }) => !before.has(folder)));
+    async configFileOf(uri) {
+      const nearest = await nearestConfig(uri, lookInto);
+      const folder = folderOf(uri);
+      const target = nearest?.found.uri ?? (folder && `${folder}/${configName}`);
+      if (target === undefined) return undefined;
+      return { uri: edited.get(normalizeUri(target))?.uri ?? target, text: nearest?.found.text };
+    },
+    setFolders(wanted) {
+      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+      configs.clear();
     },
     configChanged(uri) {
-      void loadAll(withConfig(uri));
+      void guarded(log, `reading ${uri}`, () => reread(uri));
     },
     configEdited(uri, text) {
       if (text === undefined) edited.delete(normalizeUri(uri));
-      else edited.set(normalizeUri(uri), text);
-      if (text === undefined) void loadAll(withConfig(uri));
-      else for (const project of withConfig(uri)) apply(project, text);
+      else edited.set(normalizeUri(uri), { uri, text });
+      void guarded(log, `reading ${uri}`, () => reread(uri));
+    },
+    settingsChanged() {
+      settings.clear();
+      changed();
+    },
+    forget(uri) {
+      configs.delete(uri);
+      analysis.removeFile(uri);
     },
   };
 }
 
-/** What is wrong in a config file's text. */
-export function configProblems(text: string): readonly ConfigProblem[] {
-  return parseConfig(text).problems;
-}
+export { configName, foldersAbove, isConfigUri };
 
-export function isConfigUri(uri: string): boolean {
-  return uri.endsWith(`/${configName}`);
-}
-
-/** The analysis of a text in the project it belongs to; the same object while neither text nor config changed. */
-export function analysisOf(projects: Projects, uri: string, text: string, version: number): FileAnalysis {
-  const { analysis } = projects.of(uri);
+/** The analysis of a text under its config; the same object while neither changed. */
+export function analysisOf(
+  { analysis }: Projects,
+  uri: string,
+  text: string,
+  version: number,
+  config: ProjectConfig,
+): FileAnalysis {
   const known = analysis.file(uri);
-  return known !== undefined && known.version === version && known.text === text
-    ? known
-    : analysis.setFile(uri, text, version);
+  const same = known?.version === version && known.text === text && known.config === config;
+  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config);
 }
 
 /** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
@@ -153,11 +232,7 @@ function normalizeUri(uri: string): string {
 }
 
 function isUnder(path: string, folder: string): boolean {
-  return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
-}
-
-function length({ folder }: Project): number {
-  return folder?.length ?? -1;
+  return path.startsWith(`${folder}/`);
 }
 
 function delay(milliseconds: number): Promise<void> {

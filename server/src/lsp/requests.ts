@@ -117,8 +117,12 @@ export interface RewriteToMigParams extends PlaceParams {
 export interface SetGpuParams {
   /** Any file of the workspace folder whose config is meant. */
   readonly uri: string;
-  readonly gpu: string;
+  /** Of each value, null or nothing: it is not written. */
+  readonly gpu: string | null;
   readonly provider: string | null;
+  readonly platform?: string | null;
+  readonly region?: string | null;
+  readonly capacity?: string | null;
 }
 
 /** An edit to apply, or the sentence that says why there is none. */

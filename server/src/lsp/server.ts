@@ -1,6 +1,7 @@
 import {
   CodeLensRefreshRequest,
   type Connection,
+  DidChangeConfigurationNotification,
   DidChangeWatchedFilesNotification,
   type InitializeParams,
   type InitializeResult,
@@ -20,6 +21,7 @@ import { guard, guarded, type Log, outdated } from './guard.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
 import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
+import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 
 export type { Host } from './projects.ts';
 
@@ -60,13 +62,25 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const crashes = new Set<string>();
   let params: InitializeParams | undefined;
 
-  const projects = createProjects(host, log, () => {
+  const projects = createProjects(host, log, readSettings, () => {
     diagnostics.refresh();
     if (params?.capabilities.workspace?.codeLens?.refreshSupport) {
       void guarded(log, 'codeLens/refresh', () => connection.sendRequest(CodeLensRefreshRequest.type));
     }
     for (const { uri } of documents.all()) sendSummary(uri);
   });
+
+  async function readSettings(folder: string | undefined): Promise<Settings> {
+    if (params?.capabilities.workspace?.configuration !== true) return defaultSettings;
+    let value: unknown;
+    await guarded(log, 'workspace/configuration', async () => {
+      const item = { section: 'gpulint', ...(folder !== undefined && { scopeUri: folder }) };
+      value = await connection.workspace.getConfiguration(item);
+    });
+    const { settings, problems } = settingsFrom(value);
+    for (const problem of problems) log(`settings: ${problem}`);
+    return settings;
+  }
 
   const session: Session = {
     connection,
@@ -78,10 +92,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
       const { version } = before;
-      await projects.ready;
+      const config = await projects.configOf(uri);
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
-      const file = analysisOf(projects, uri, document.getText(), version);
+      const file = analysisOf(projects, uri, document.getText(), version, config);
       logCrashes(file);
       return { file, document };
     },
@@ -107,19 +121,24 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
         connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
       );
     }
+    if (workspace?.configuration && workspace.didChangeConfiguration?.dynamicRegistration) {
+      void guarded(log, 'registerCapability', () =>
+        connection.client.register(DidChangeConfigurationNotification.type, { section: 'gpulint' }),
+      );
+    }
     if (workspace?.workspaceFolders) {
       connection.workspace.onDidChangeWorkspaceFolders(
         () =>
           void guarded(log, 'workspaceFolders', async () => {
             const folders = await connection.workspace.getWorkspaceFolders();
             projects.setFolders((folders ?? []).map(({ uri }) => uri));
-            await projects.ready;
             diagnostics.refresh();
           }),
       );
     }
   });
 
+  connection.onDidChangeConfiguration(() => projects.settingsChanged());
   connection.onDidChangeWatchedFiles(({ changes }) => {
     for (const { uri } of changes) if (isConfigUri(uri)) projects.configChanged(uri);
   });
@@ -131,7 +150,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   });
   documents.onDidClose(({ document }) => {
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, undefined);
-    projects.of(document.uri).analysis.removeFile(document.uri);
+    projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
   });
@@ -167,9 +186,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
         picker: session.client.commands,
       };
       const { document } = found;
+      const { advice } = await projects.settingsOf(textDocument.uri);
       return features
         .codeActions(found.file, query)
-        .map((action) => actionToLsp(action, document, lines, session.client));
+        .map((action) => actionToLsp(action, document, lines, session.client, advice));
     }),
   );
 

@@ -4,15 +4,17 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import { shiftSpan, type TextEdit } from '../yaml/span.ts';
 
+/** What a person has chosen; what is null or missing is not written. */
+export type ChosenValues = Readonly<
+  Partial<Record<'platform' | 'provider' | 'region' | 'gpu' | 'capacity', string | null>>
+>;
+
 /**
- * The edits that write a GPU, and a provider if one is given, into a config file's text; all else stays as it is.
+ * The edits that write what a person has chosen into a config file's text; all else stays as it is.
  * Undefined where the text is no mapping, or cannot be edited without damage.
  */
-export function setGpuEdits(text: string, gpu: string, provider: string | null): readonly TextEdit[] | undefined {
-  const values: readonly (readonly [string, string])[] = [
-    ['gpu', gpu],
-    ...(provider === null ? [] : [['provider', provider] as const]),
-  ];
+export function setConfigEdits(text: string, chosen: ChosenValues): readonly TextEdit[] | undefined {
+  const values = Object.entries(chosen).flatMap(([key, value]) => (value == null ? [] : [[key, value] as const]));
   const file = parseYaml(text);
   if (file.skipped !== null) return undefined;
   const document = file.documents.find(({ root }) => root !== null);

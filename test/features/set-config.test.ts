@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setGpuEdits } from '../../server/src/features/set-gpu.ts';
+import { setConfigEdits } from '../../server/src/features/set-config.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 
 test.each([
@@ -15,12 +15,12 @@ test.each([
   ['an empty value', 'gpu:\nprovider: gcp\n', 'gpu: l4\nprovider: aws\n'],
   ['CRLF', 'rules: {}\r\n', 'rules: {}\r\ngpu: l4\r\nprovider: aws\r\n'],
 ])('%s', (_, text, wanted) => {
-  const edits = setGpuEdits(text, 'l4', 'aws');
+  const edits = setConfigEdits(text, { gpu: 'l4', provider: 'aws' });
   expect(edits && applyEdits(text, edits)).toBe(wanted);
 });
 
 test('without a provider only the GPU is written', () => {
-  expect(applyEdits('provider: gcp\n', setGpuEdits('provider: gcp\n', 'l4', null) ?? [])).toBe(
+  expect(applyEdits('provider: gcp\n', setConfigEdits('provider: gcp\n', { gpu: 'l4', provider: null }) ?? [])).toBe(
     'provider: gcp\ngpu: l4\n',
   );
 });
@@ -30,5 +30,5 @@ test.each([
   ['broken YAML', 'gpu: [\n'],
   ['a mapping where a value belongs', 'gpu:\n  a: 1\n'],
 ])('%s is left alone', (_, text) => {
-  expect(setGpuEdits(text, 'l4', 'aws')).toBeUndefined();
+  expect(setConfigEdits(text, { gpu: 'l4', provider: 'aws' })).toBeUndefined();
 });

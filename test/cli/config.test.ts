@@ -1,0 +1,62 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  containers:
+    - name: a
+      image: busybox:1.36
+      resources: {limits: {nvidia.com/gpu: 1}}
+`;
+
+function write(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [name, text] of Object.entries(files)) {
+    const file = path.join(folder, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+test('each file of a monorepo has the config nearest to it, whatever path is given', async () => {
+  const folder = temporaryFolder();
+  write(folder, {
+    '.git/HEAD': 'ref: refs/heads/main\n',
+    '.gpulint.yaml': 'gpu: l4\noverrides: [{files: ["big-*"], gpu: b200}]\n',
+    'a.yaml': pod,
+    'big-one.yaml': pod,
+    'team/.gpulint.yaml': 'gpu: t4\nignore: [old]\n',
+    'team/deep/b.yaml': pod,
+    'team/old/c.yaml': pod,
+  });
+  const gpusOf = async (...paths: string[]) => {
+    const { stdout } = await runCli(['check', '--format', 'json', '--fail-on', 'never', ...paths], { cwd: folder });
+    const { files }: Report = JSON.parse(stdout);
+    return files.map(({ path: name, workloads }) => [
+      path.basename(name),
+      workloads[0]?.cost?.assumptions.find((line) => line.startsWith('GPU not named')),
+    ]);
+  };
+  const all = [
+    ['a.yaml', 'GPU not named: L4 from the config'],
+    ['big-one.yaml', 'GPU not named: B200 from the config'],
+    ['b.yaml', 'GPU not named: T4 from the config'],
+  ];
+  expect(await gpusOf('.')).toEqual(all);
+  expect(await gpusOf('team')).toEqual(all.slice(2));
+  expect(await gpusOf('team/deep/b.yaml')).toEqual(all.slice(2));
+  // A file that is named itself is always read.
+  expect((await gpusOf('team/old/c.yaml')).length).toBe(1);
+});
+
+test('a config further down that is wrong is told with its place', async () => {
+  const folder = temporaryFolder();
+  write(folder, { 'a.yaml': pod, 'team/.gpulint.yaml': 'gpu: H1000\n', 'team/b.yaml': pod });
+  const { status, stderr } = await runCli(['check', '.'], { cwd: folder });
+  expect(status).toBe(2);
+  expect(stderr).toContain("team/.gpulint.yaml:1:6: 'gpu' is 'H1000'");
+});

@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import { foldersAbove, nearestConfig, pathBelow } from '../../server/src/config/places.ts';
+import { defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../../server/src/config.ts';
+
+function resolve(settings: string, file: string, path = 'a.yaml'): ProjectConfig {
+  return resolveConfig({ settings: parseConfig(settings).told, file: { told: parseConfig(file).told, path } });
+}
+
+describe('what holds', () => {
+  test('is the default where nothing is told', () => {
+    expect(resolveConfig({ settings: undefined, file: undefined })).toEqual(defaultConfig);
+  });
+
+  test('comes from the file before the settings, key by key, and says so', () => {
+    expect(
+      resolve('gpu: t4\ncapacity: spot\nrules: {yaml-syntax: off}', 'gpu: l4\nrules: {idle-gpu-container: off}'),
+    ).toEqual({
+      ...defaultConfig,
+      gpu: 'l4',
+      capacity: 'spot',
+      rules: { 'yaml-syntax': 'off', 'idle-gpu-container': 'off' },
+      origins: { gpu: '.gpulint.yaml', capacity: 'settings' },
+    });
+  });
+
+  test('follows the overrides that mean the file, the last one first', () => {
+    const file = [
+      'gpu: l4',
+      'overrides:',
+      '  - files: [train/**]',
+      '    gpu: h100-80gb-sxm',
+      '    kserve: {deploymentMode: Standard}',
+      '  - files: ["*.big.yaml"]',
+      '    gpu: b200',
+    ].join('\n');
+    expect(parseConfig(file).problems).toEqual([]);
+    expect(resolve('', file, 'a.yaml')).toMatchObject({ gpu: 'l4', kserve: { deploymentMode: null } });
+    expect(resolve('', file, 'train/a.yaml')).toMatchObject({
+      gpu: 'h100-80gb-sxm',
+      kserve: { deploymentMode: 'Standard' },
+    });
+    expect(resolve('', file, 'train/a.big.yaml')).toMatchObject({ gpu: 'b200' });
+  });
+
+  test('of a platform is its provider, unless another one is named beside it', () => {
+    expect(resolve('', 'platform: gke-standard')).toMatchObject({ provider: 'gcp', platform: 'gke-standard' });
+    expect(resolve('', 'platform: gke-standard\nprovider: aws')).toMatchObject({ provider: 'aws' });
+    expect(resolve('', 'platform: vanilla-gpu-operator')).toMatchObject({ provider: null });
+  });
+
+  test('of a region goes with its provider', () => {
+    expect(resolve('provider: aws\nregion: us-east-1', 'platform: aks')).toMatchObject({
+      provider: 'azure',
+      region: null,
+    });
+    expect(resolve('provider: aws\nregion: us-east-1', 'region: eu-west-1')).toMatchObject({ region: 'eu-west-1' });
+  });
+});
+
+describe('mistakes in overrides', () => {
+  test.each([
+    ['overrides: [{gpu: l4}]', "'overrides.0' needs the key 'files'"],
+    ['overrides: [{files: [a], gpus: l4}]', "unknown key 'gpus' in 'overrides.0'; did you mean 'gpu'?"],
+    ['overrides: [{files: [a], ignore: [b]}]', /^unknown key 'ignore' in 'overrides.0'/],
+    ['overrides: [{files: [a], gpu: H100}]', /^'overrides.0.gpu' is 'H100'.*did you mean/],
+    ['overrides: [{files: [a], rules: {nope: off}}]', /^unknown rule 'nope'/],
+  ])('%s', (text, message) => {
+    const { problems, told } = parseConfig(`${text}\nprovider: aws\n`);
+    expect(problems.map((problem) => problem.message)).toEqual([
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    ]);
+    expect(told.provider).toBe('aws');
+  });
+});
+
+describe('the nearest config', () => {
+  const look = (configs: readonly string[], tops: readonly string[]) => async (folder: string) => ({
+    found: configs.includes(folder) ? folder : undefined,
+    top: tops.includes(folder),
+  });
+
+  test('is looked for from the folder of the file upward, no further than the top', async () => {
+    const uri = 'file:///r/a/b/x.yaml';
+    expect(foldersAbove(uri)).toEqual(['file:///r/a/b', 'file:///r/a', 'file:///r', 'file://']);
+    expect((await nearestConfig(uri, look(['file:///r'], [])))?.folder).toBe('file:///r');
+    expect((await nearestConfig(uri, look(['file:///r', 'file:///r/a'], [])))?.folder).toBe('file:///r/a');
+    expect(await nearestConfig(uri, look(['file:///r'], ['file:///r/a']))).toBeUndefined();
+    expect((await nearestConfig(uri, look(['file:///r/a'], ['file:///r/a'])))?.folder).toBe('file:///r/a');
+  });
+
+  test('of a file without a folder is none', () => {
+    expect(foldersAbove('untitled:Untitled-1')).toEqual([]);
+    expect(foldersAbove('vscode-vfs://github/o/r/x.yaml')).toEqual([
+      'vscode-vfs://github/o/r',
+      'vscode-vfs://github/o',
+      'vscode-vfs://github',
+    ]);
+    expect(pathBelow('file:///a', 'file:///a/b%20c/d.yaml')).toBe('b c/d.yaml');
+    expect(pathBelow('file:///a', 'file:///ab/d.yaml')).toBeUndefined();
+  });
+});
