@@ -15,7 +15,7 @@ export function obstacleHere() {
  * @returns {string | undefined}
  */
 export function findChromium(env = process.env) {
-  if (env.CHROMIUM) return env.CHROMIUM;
+  if (env.CHROMIUM) return fs.existsSync(env.CHROMIUM) ? env.CHROMIUM : undefined;
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
   const folders = [...(env.PATH ?? '').split(path.delimiter).filter(Boolean), '/usr/bin', '/snap/bin'];
   const apps = [
