@@ -3,7 +3,7 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, Fix, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Fix, Report, Rule, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -58,30 +58,38 @@ interface Visitor {
 }
 
 function visitDocument(visitor: Visitor): void {
-  guard(visitor, () => visitor.rule.document?.(visitor.input.document, contextOf(visitor, null, null)), undefined);
+  const { rule, input } = visitor;
+  if (rule.document === undefined) return;
+  guard(visitor, () => rule.document?.(input.document, contextOf(visitor, null, null)), undefined);
 }
 
 function visitManifest(visitor: Visitor, manifest: Manifest): void {
-  guard(visitor, () => visitor.rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }), undefined);
+  const { rule } = visitor;
+  if (rule.manifest === undefined) return;
+  guard(visitor, () => rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }), undefined);
 }
 
-/** Every pod set and every container (init, sidecar or app) is shown once. */
+/**
+ * Every pod set and every container (init, sidecar or app) is shown once. Contexts are made only for what a rule looks at: a long
+ * file has many places, and most rules look at few.
+ */
 function visitWorkload(visitor: Visitor, workload: Workload): void {
   const { rule } = visitor;
   const { manifest } = workload;
-  const context = { ...contextOf(visitor, workload, null), manifest };
-  guard(visitor, () => rule.workload?.(workload, { ...context, workload }), undefined);
+  if (rule.workload !== undefined) {
+    const context = { ...contextOf(visitor, workload, null), manifest, workload };
+    guard(visitor, () => rule.workload?.(workload, context), undefined);
+  }
+  if (rule.podSet === undefined && rule.container === undefined) return;
   for (const podSet of workload.podSets) {
-    guard(visitor, () => rule.podSet?.(podSet, { ...context, workload, podSet }), undefined);
+    if (rule.podSet !== undefined) {
+      const context = { ...contextOf(visitor, workload, null), manifest, workload, podSet };
+      guard(visitor, () => rule.podSet?.(podSet, context), undefined);
+    }
     if (rule.container === undefined) continue;
     for (const container of podSet.containers) {
-      const inContainer: PodSetContext = {
-        ...contextOf(visitor, workload, container.name),
-        manifest,
-        workload,
-        podSet,
-      };
-      guard(visitor, () => rule.container?.(container, inContainer), undefined);
+      const context = { ...contextOf(visitor, workload, container.name), manifest, workload, podSet };
+      guard(visitor, () => rule.container?.(container, context), undefined);
     }
   }
 }
