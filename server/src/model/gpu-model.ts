@@ -1,5 +1,5 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
-import { gpus, gpusByLabel, instanceType } from '../catalog/index.ts';
+import { gpus, gpusByLabel, instanceType, isGpuLabel, labelCandidates } from '../catalog/index.ts';
 import type { ModelOptions } from './options.ts';
 import type { ModelFrom, Selector } from './workload.ts';
 
@@ -15,19 +15,31 @@ export interface Resolved {
   readonly modelFrom: ModelFrom | null;
 }
 
-/** The models that each selector allows, intersected. */
+/**
+ * The models that each selector allows, intersected. A selector that names a card or a machine which the catalogue does not know leaves
+ * none: something is told, so the config must not stand in for it.
+ */
 export function toldModels(selectors: readonly Selector[]): Told | undefined {
   let told: Told | undefined;
+  let unknown: Told | undefined;
   for (const selector of selectors) {
     const models = modelsOf(selector);
-    if (models.length === 0) continue;
+    if (models.length === 0) {
+      if (namesModel(selector)) unknown ??= { candidates: [], from: selector.from };
+      continue;
+    }
     const from: ModelFrom = /instance-(type|family)$/.test(selector.key) ? 'instance-type' : selector.from;
     const both = told?.candidates.filter((model) => models.includes(model));
     // Contradicting selectors are a rule's business; here the first one stands.
     if (both === undefined) told = { candidates: models, from };
     else if (both.length > 0 && told !== undefined) told = { candidates: both, from: told.from };
   }
-  return told;
+  return told ?? unknown;
+}
+
+function namesModel({ key, values }: Selector): boolean {
+  const written = values.some(({ at }) => at.node.kind !== 'scalar' || !at.node.templated);
+  return written && (isInstanceTypeLabel(key) || (isGpuLabel(key) && labelCandidates(key).length > 0));
 }
 
 export function isInstanceTypeLabel(key: string): boolean {

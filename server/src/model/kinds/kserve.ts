@@ -43,7 +43,7 @@ function lowerInferenceService(object: KindInput): KindLowering {
   return {
     podSets: [...endpointPods(stable, '', object, mode), ...endpointPods(at(spec, 'canary'), 'canary ', object, mode)],
     retries: untilStopped,
-    scaling: predictor === undefined ? null : lowerScaling(predictor, mode, object.annotations),
+    scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
   };
 }
@@ -101,16 +101,12 @@ function deploymentMode({ annotations, options }: KindInput): Mode {
   return { mechanism, from };
 }
 
-function lowerScaling(component: Cursor, mode: Mode, annotations: readonly Located<string>[]): Scaling {
-  // A min-scale annotation wins: KServe writes minReplicas into it only where it is absent.
-  const annotation =
-    lookUp(annotations, 'autoscaling.knative.dev/min-scale') ?? lookUp(annotations, 'autoscaling.knative.dev/minScale');
-  const annotated = mode.mechanism === 'knative' ? annotation?.at : undefined;
-  const min = annotated ?? at(component, 'minReplicas');
+function lowerScaling(component: Cursor, mode: Mode): Scaling {
+  // KServe writes minReplicas over a min-scale annotation, so the annotation says nothing.
+  const min = at(component, 'minReplicas');
   const multiNode = at(component, 'workerSpec') !== undefined;
   const mechanism = multiNode ? 'none' : mode.mechanism;
-  const written = annotated === undefined ? lowerCount(min, 1) : Number(asText(annotated) ?? Number.NaN);
-  const floor = written === null || Number.isNaN(written) ? null : written;
+  const floor = lowerCount(min, 1);
   return {
     mechanism,
     mechanismFrom: mode.from,

@@ -40,10 +40,11 @@ function lowerKnative(root: Cursor): KindLowering {
       ? null
       : {
           mechanism: 'knative',
-          mechanismFrom: 'default',
+          // The kind itself is Knative's: nobody's default made it so.
+          mechanismFrom: 'annotation',
           min,
           max,
-          owner: map ?? template,
+          owner: template,
           minKey: 'autoscaling.knative.dev/min-scale',
           floor,
           canReachZero: true,
