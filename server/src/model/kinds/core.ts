@@ -3,7 +3,7 @@ import { asText, at } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
-import { exactly, fromPodSpec, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromPodSpec, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
 
 /** Pods and what the built-in controllers make of them. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
@@ -17,6 +17,14 @@ export const coreKinds: readonly KindEntry[] = [
     lower: ({ root }) => ({ podSets: fromTemplate('pod', at(root, 'template'), exactly(null)), ...nothingElse }),
   },
   { group: 'apps', kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'], lower: ({ root }) => lowerReplicated(root) },
+  // Controllers of others that keep the shape of a Deployment; an OpenShift one is told its selector by its template.
+  { group: 'apps.kruise.io', kinds: ['CloneSet', 'StatefulSet'], lower: ({ root }) => lowerReplicated(root) },
+  { group: 'argoproj.io', kinds: ['Rollout'], lower: ({ root }) => lowerReplicated(root) },
+  {
+    group: 'apps.openshift.io',
+    kinds: ['DeploymentConfig'],
+    lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
+  },
   {
     group: 'apps',
     kinds: ['DaemonSet'],
@@ -26,6 +34,7 @@ export const coreKinds: readonly KindEntry[] = [
   },
   { group: 'batch', kinds: ['Job'], lower: ({ root }) => lowerJob(at(root, 'spec')) },
   { group: 'batch', kinds: ['CronJob'], lower: ({ root }) => lowerJob(at(root, 'spec', 'jobTemplate', 'spec')) },
+  { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(at(root, 'spec')) },
 ];
 
 const nothingElse = { retries: null, scaling: null, partial: false } as const;
@@ -51,6 +60,15 @@ function lowerJob(job: Cursor | undefined): KindLowering {
   const podSets = fromTemplate('pod', at(job, 'template'), exactly(jobPods(job)), at(job, 'parallelism'));
   const backoff = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
+}
+
+/** As many Jobs as there is work, from none to a bound. https://keda.sh/docs/latest/reference/scaledjob-spec/ */
+function lowerScaledJob(spec: Cursor | undefined): KindLowering {
+  const max = at(spec, 'maxReplicaCount');
+  const jobs = between(lowerCount(at(spec, 'minReplicaCount'), 0), lowerCount(max, 100));
+  const job = lowerJob(at(spec, 'jobTargetRef'));
+  const each = jobPods(at(spec, 'jobTargetRef'));
+  return { ...job, podSets: job.podSets.map((set) => ({ ...set, replicas: max, pods: times(jobs, each) })) };
 }
 
 /** Pods that a Job's spec runs at a time. */

@@ -20,6 +20,12 @@ export const groupKinds: readonly KindEntry[] = [
     lower: ({ root }) => lowerVolcanoJob(at(root, 'spec', 'jobTemplate', 'spec')),
   },
   {
+    group: 'flow.volcano.sh',
+    kinds: ['JobTemplate'],
+    role: 'definition',
+    lower: ({ root }) => lowerVolcanoJob(at(root, 'spec')),
+  },
+  {
     group: 'training.volcano.sh',
     kinds: ['HyperJob'],
     role: 'training',
