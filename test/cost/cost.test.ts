@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/format.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
@@ -30,3 +30,15 @@ function renderCost(workload: Workload): string {
   ];
   return `${lines.join('\n')}\n`;
 }
+
+test('amounts are written as the platform writes them for en-US, which is slow to start', () => {
+  const amounts = [
+    0, 1, 1.005, 0.125, 12, 100, 1000, 1234.5, 999.995, 999999.9995, 1e6, 1e-7, 0.0005, 0.3, 12345678.905,
+  ];
+  const platform = new Intl.NumberFormat('en-US', { maximumFractionDigits: 3 });
+  expect(amounts.map(formatNumber)).toEqual(amounts.map((amount) => platform.format(amount)));
+  const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+  const large = amounts.filter((amount) => amount > 0.01);
+  expect(large.map(formatHourly)).toEqual(large.map((amount) => `${dollars.format(amount)}/h`));
+  expect(formatNumber(-2.5)).toBe('-2.5');
+});
