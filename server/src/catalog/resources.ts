@@ -70,6 +70,8 @@ const patterns: readonly (readonly [pattern: RegExp, resource: AcceleratorResour
 /** What an extended resource name stands for; undefined where it names no accelerator that the catalogue knows. */
 export function acceleratorResource(name: string): AcceleratorResource | undefined {
   if (Object.hasOwn(names, name)) return names[name];
+  // Most names that are asked about are cpu and memory.
+  if (!name.includes('/')) return undefined;
   return patterns.find(([pattern]) => pattern.test(name))?.[1];
 }
 
