@@ -105,6 +105,53 @@ export type ConfigInput = z.output<typeof configSchema>;
 /** Advice, code lens and inlay hints: how the editor shows things. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
+/** A key that can stand at a place of the file. */
+export interface ConfigKey {
+  readonly name: string;
+  readonly description: string;
+  /** The words that are allowed; empty: any. */
+  readonly values: readonly string[];
+  readonly shape: 'scalar' | 'list' | 'mapping';
+}
+
+/** The keys of the mapping at a path of the file, `-` for an item; none where no mapping is expected. */
+export function configKeys(path: readonly string[]): readonly ConfigKey[] {
+  let here = resolved(jsonSchema());
+  for (const step of path) {
+    const below = step === '-' ? here.items : here.properties?.[step];
+    if (typeof below !== 'object' || Array.isArray(below)) return [];
+    here = resolved(below as JsonSchema);
+  }
+  return Object.entries(here.properties ?? {}).map(([name, property]) => {
+    const given = property as JsonSchema;
+    const value = resolved(given);
+    return {
+      name,
+      description: given.description ?? value.description ?? '',
+      values: (value.enum ?? []).map(String),
+      shape: value.type === 'array' ? 'list' : value.type === 'object' ? 'mapping' : 'scalar',
+    };
+  });
+}
+
+type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+let written: JsonSchema | undefined;
+
+/** Made when somebody first writes a config: analysis does without. */
+function jsonSchema(): JsonSchema {
+  written ??= z.toJSONSchema(configSchema, { io: 'input' });
+  return written;
+}
+
+/** Without the alternative of null, and what a reference stands for. */
+function resolved(schema: JsonSchema): JsonSchema {
+  const some = schema.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') ?? schema;
+  const name = typeof some === 'object' ? /^#\/\$defs\/(.+)$/.exec(some.$ref ?? '')?.[1] : undefined;
+  const target = name === undefined ? some : jsonSchema().$defs?.[name];
+  return typeof target === 'object' ? target : schema;
+}
+
 /** `Google Cloud: GKE Autopilot`, as people choose a platform. */
 export function platformName(id: string): string {
   const name = platformNames[id] ?? id;

@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { describeSlice, type Sliceable, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
+import { safeFixes } from './safe-fixes.ts';
 
 export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
 
@@ -65,16 +66,9 @@ function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly 
   );
 }
 
-/** One edit for all safe fixes. Of two that touch the same text the first one is taken; the other is there the next time. */
+/** One edit for all safe fixes. */
 function fixAll(file: FileAnalysis): readonly Action[] {
-  const edits: TextEdit[] = [];
-  for (const document of file.documents) {
-    for (const finding of document.findings) {
-      const safe = finding.fixes.find((fix) => fix.safe);
-      const added = safe === undefined ? [] : fileEdits(safe, document.base);
-      if (added.every((one) => edits.every((other) => !touches(one.span, other.span)))) edits.push(...added);
-    }
-  }
+  const edits = safeFixes(file).flatMap((fix) => fix.edits);
   if (edits.length === 0) return [];
   return [{ title: 'Fix all safe gpulint problems', kind: 'source.fixAll.gpulint', preferred: false, edits }];
 }

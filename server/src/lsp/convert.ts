@@ -1,9 +1,13 @@
 import {
   type CodeAction,
   type CodeLens,
+  type CompletionItem,
+  CompletionItemKind,
   type Diagnostic,
   DiagnosticSeverity,
   type Hover,
+  InsertTextFormat,
+  InsertTextMode,
   type TextEdit as LspTextEdit,
   type MarkupKind,
   type Position,
@@ -15,6 +19,7 @@ import type { EditorSettings } from '../config/schema.ts';
 import type { ConfigProblem } from '../config.ts';
 import type { Action } from '../features/code-actions.ts';
 import type { Lens } from '../features/code-lens.ts';
+import type { Completion } from '../features/completion.ts';
 import type { HoverContent } from '../features/hover.ts';
 import { renderMarkdown, renderPlain } from '../features/markdown.ts';
 import { ruleDocsUrl } from '../rules/docs.ts';
@@ -139,6 +144,37 @@ export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Di
 export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {
   const value = format === 'markdown' ? renderMarkdown(hover.blocks) : renderPlain(hover.blocks);
   return { contents: { kind: format, value }, range: lines.toRange(hover.span) };
+}
+
+/** @param snippets the client fills in places; for others the places hold their defaults */
+export function completionToLsp(completion: Completion, lines: LineIndex, snippets: boolean): CompletionItem {
+  const { label, kind, detail, insert, span, rank } = completion;
+  return {
+    label,
+    kind: completionKinds[kind],
+    ...(detail !== '' && { labelDetails: { description: detail }, detail }),
+    sortText: String(rank + 1000).padStart(5, '0'),
+    filterText: insert.startsWith('- ') ? `- ${label}` : label,
+    insertTextFormat: snippets ? InsertTextFormat.Snippet : InsertTextFormat.PlainText,
+    // Lines are indented as they are meant to stand.
+    insertTextMode: InsertTextMode.asIs,
+    textEdit: { range: lines.toRange(span), newText: snippets ? insert : withoutPlaces(insert) },
+  };
+}
+
+const completionKinds = {
+  key: CompletionItemKind.Property,
+  value: CompletionItemKind.EnumMember,
+  resource: CompletionItemKind.Unit,
+  snippet: CompletionItemKind.Snippet,
+  rule: CompletionItemKind.Reference,
+} as const;
+
+function withoutPlaces(insert: string): string {
+  return insert
+    .replace(/\$\{\d+\|([^,|]*)[^}]*\|\}/g, '$1')
+    .replace(/\$\{\d+:([^}]*)\}/g, '$1')
+    .replace(/\$\d+/g, '');
 }
 
 /** A client without our commands gets the lens as text: an empty command name is one that cannot be clicked. */

@@ -13,9 +13,20 @@ import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { codeActions } from '../features/code-actions.ts';
 import { codeLenses } from '../features/code-lens.ts';
+import { complete } from '../features/completion.ts';
+import { completeConfig, hoverConfig } from '../features/config-help.ts';
 import { hover } from '../features/hover.ts';
 import { summarize } from '../features/report.ts';
-import { actionToLsp, type ClientAbilities, fromDiagnosticData, hoverToLsp, lensToLsp, linesOf } from './convert.ts';
+import {
+  actionToLsp,
+  type ClientAbilities,
+  completionToLsp,
+  fromDiagnosticData,
+  hoverToLsp,
+  lensToLsp,
+  lineIndex,
+  linesOf,
+} from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guard, guarded, type Log, outdated } from './guard.ts';
 import { registerPickers } from './pickers.ts';
@@ -31,6 +42,7 @@ export interface Features {
   readonly codeLenses: typeof codeLenses;
   readonly codeActions: typeof codeActions;
   readonly summarize: typeof summarize;
+  readonly complete: typeof complete;
 }
 
 /** What every part of the server stands on. */
@@ -50,7 +62,7 @@ export interface Session {
 
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
 export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
-  const features: Features = { hover, codeLenses, codeActions, summarize, ...replaced };
+  const features: Features = { hover, codeLenses, codeActions, summarize, complete, ...replaced };
   const log: Log = (line) => {
     try {
       connection.console.error(line);
@@ -157,11 +169,34 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onHover(
     guard(log, 'hover', null, async ({ textDocument, position }) => {
+      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
+      if (config !== undefined) {
+        const lines = lineIndex(config.getText());
+        const content = hoverConfig(config.getText(), lines.fromPosition(position));
+        return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+      }
       const found = await session.analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const content = features.hover(found.file, lines.fromPosition(position));
       return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+    }),
+  );
+
+  connection.onCompletion(
+    guard(log, 'completion', null, async ({ textDocument, position }) => {
+      const snippets = params?.capabilities.textDocument?.completion?.completionItem?.snippetSupport === true;
+      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
+      if (config !== undefined) {
+        const lines = lineIndex(config.getText());
+        const found = completeConfig(config.getText(), lines.fromPosition(position));
+        return found.map((one) => completionToLsp(one, lines, snippets));
+      }
+      const found = await session.analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const completions = features.complete(found.file, lines.fromPosition(position));
+      return completions.map((one) => completionToLsp(one, lines, snippets));
     }),
   );
 
@@ -250,6 +285,7 @@ function initializeResult({ capabilities }: InitializeParams, pull: boolean): In
     capabilities: {
       textDocumentSync: TextDocumentSyncKind.Incremental,
       hoverProvider: true,
+      completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
       codeLensProvider: {},
       codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
     },

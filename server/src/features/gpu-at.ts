@@ -1,0 +1,112 @@
+import { Analysis } from '../analysis.ts';
+import {
+  acceleratorResource,
+  acceleratorResourceNames,
+  type GpuModel,
+  gpus,
+  gpusByLabel,
+  migTables,
+} from '../catalog/index.ts';
+import type { ProjectConfig } from '../config.ts';
+import { formatHourly } from '../cost/format.ts';
+import type { Placement, PodSet } from '../model/workload.ts';
+import { migOptions } from '../rewrite/mig.ts';
+import { spanOf } from '../yaml/cursor.ts';
+import type { Word } from './completion.ts';
+import { describeSlice } from './mig-picker.ts';
+import { gpuPrices, priceRange } from './prices.ts';
+
+/** What is told of the pod that a caret stands in. */
+export interface Surroundings {
+  /** The GPU, where the selectors or the config tell one. */
+  readonly gpu: GpuModel | undefined;
+  readonly placement: Placement | undefined;
+}
+
+/** Reads the rest of the document without the line that is being written, which may be no YAML yet. */
+export function surroundings(text: string, offset: number, config: ProjectConfig): Surroundings {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const end = text.indexOf('\n', offset);
+  const line = text.slice(start, end < 0 ? text.length : end);
+  const rest = text.slice(0, start) + ' '.repeat(line.length) + text.slice(start + line.length);
+  const { documents } = new Analysis().setFile('completion:', rest, 0, config);
+  const podSets = documents.flatMap(({ workloads }) => workloads).flatMap((workload) => workload.podSets);
+  const podSet = podSets.filter(({ pod }) => spanOf(pod).start <= offset).at(-1);
+  return { gpu: gpuOf(podSet, config), placement: podSet?.placement };
+}
+
+/** Accelerator resources; of MIG slices those of the GPU, with what they are of it and cost. */
+export function resourceWords({ gpu, placement }: Surroundings): readonly Word[] {
+  const whole = acceleratorResourceNames().flatMap((name): Word[] => {
+    const resource = acceleratorResource(name);
+    if (resource === undefined || resource.source === 'unsourced') return [];
+    if (gpu !== undefined && gpu.vendor !== resource.vendor) return [];
+    const price = gpu === undefined || resource.form !== 'whole' ? null : priceRange(gpuPrices(gpu, placement));
+    const named = gpu === undefined || resource.form !== 'whole' ? formWords[resource.form] : gpu.name;
+    const detail = price === null ? named : `${named}, ${formatHourly(price)}`;
+    return [
+      {
+        text: name,
+        detail,
+        value: place,
+        kind: 'resource',
+        rank: name === 'nvidia.com/gpu' ? 0 : resource.form === 'whole' ? 1 : 100,
+      },
+    ];
+  });
+  const slices = gpu === undefined ? everySlice() : slicesOf(gpu, placement);
+  return [...whole, ...slices];
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is a place of a snippet.
+const place = '${1:1}';
+
+const formWords = {
+  whole: 'whole device',
+  mig: 'MIG slice',
+  shared: 'shared device',
+  core: 'cores of a device',
+  memory: 'memory of a device',
+  percent: 'percent of a device',
+} as const;
+
+function slicesOf(gpu: GpuModel, placement: Placement | undefined): readonly Word[] {
+  return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement))).map((option, rank) => ({
+    text: option.profile.resource,
+    detail: describeSlice(option),
+    value: '1',
+    kind: 'resource',
+    rank: 200 + rank,
+  }));
+}
+
+/** Every slice there is, with the cards that it can be of. */
+function everySlice(): readonly Word[] {
+  const cards = new Map<string, string[]>();
+  for (const { gpus: ids, profiles } of migTables()) {
+    for (const { resource } of profiles) {
+      const names = ids.map((id) => gpus.get(id)?.name ?? id);
+      cards.set(resource, [...(cards.get(resource) ?? []), ...names]);
+    }
+  }
+  return [...cards].map(([text, names], rank) => {
+    const more = names.length > 2 ? ` and ${names.length - 2} more` : '';
+    return {
+      text,
+      detail: `of ${names.slice(0, 2).join(', ')}${more}`,
+      value: '1',
+      kind: 'resource',
+      rank: 300 + rank,
+    };
+  });
+}
+
+function gpuOf(podSet: PodSet | undefined, config: ProjectConfig): GpuModel | undefined {
+  const asked = podSet?.accelerators.find(({ model }) => model !== null)?.model;
+  if (asked != null) return gpus.get(asked);
+  const selected = (podSet?.selectors ?? []).flatMap(({ key, values }) => {
+    const models = values.flatMap(({ value }) => gpusByLabel(key, value));
+    return new Set(models).size === 1 ? models.slice(0, 1) : [];
+  });
+  return selected[0] ?? (config.gpu === null ? undefined : gpus.get(config.gpu));
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { type Completion, complete } from '../../server/src/features/completion.ts';
+import { completeConfig, hoverConfig } from '../../server/src/features/config-help.ts';
+import { renderPlain } from '../../server/src/features/markdown.ts';
+import { yamlPosition } from '../../server/src/features/yaml-position.ts';
+import { configOf } from '../support/config-line.ts';
+import { goldenTests } from '../support/golden.ts';
+import { takeCursor } from '../support/marked-text.ts';
+
+describe('in a manifest', () => {
+  goldenTests('test/fixtures/features/completion', (marked) => {
+    const { text, offset } = takeCursor(marked);
+    const config = configOf(text);
+    return render(text, complete(new Analysis().setFile('file:///a.yaml', text, 0, config), offset));
+  });
+
+  test('in a comment there are directives, and the ids of the rules behind them', () => {
+    const at = (marked: string) => {
+      const { text, offset } = takeCursor(marked);
+      const found = complete(new Analysis().setFile('file:///a.yaml', text), offset);
+      return found.map(({ label, span }) => `${text.slice(0, span.start)}${label}`);
+    };
+    expect(at('# gpu$0')).toContain('# gpulint-disable-next-line');
+    expect(at('a: 1 # gpulint-disable-line $0')).toContain('a: 1 # gpulint-disable-line toleration-invalid');
+    expect(at('# gpulint-disable yaml-syntax, tol$0')).toContain('# gpulint-disable yaml-syntax, toleration-invalid');
+    expect(at('# why $0')).toEqual([]);
+    expect(at('metadata:\n  annotations:\n    gpulint.dev/disable: $0')).toContain(
+      'metadata:\n  annotations:\n    gpulint.dev/disable: toleration-invalid',
+    );
+  });
+
+  test('at every place of a text something is answered, and replaces nothing but the word', () => {
+    const text = takeCursor(
+      `apiVersion: v1\r\nkind: Pod\r\nspec: {a: [1, {b: c}]}\r\n  tolerations:\r\n  - key: "x"\r\n    # c\r\n  -\r\n- - a: |\r\n  {{ x }}\r\n\t$0`,
+    ).text;
+    const file = new Analysis().setFile('file:///a.yaml', text);
+    for (let offset = 0; offset <= text.length; offset += 1) {
+      for (const { span } of complete(file, offset)) {
+        expect(text.slice(span.start, span.end)).not.toMatch(/[\s:]/);
+        expect(span.start).toBeLessThanOrEqual(offset);
+        expect(span.end).toBeGreaterThanOrEqual(offset);
+      }
+    }
+  });
+});
+
+describe('in .gpulint.yaml', () => {
+  goldenTests('test/fixtures/features/config-completion', (marked) => {
+    const { text, offset } = takeCursor(marked);
+    return render(text, completeConfig(text, offset));
+  });
+
+  test('hover says what a key is for', () => {
+    const content = hoverConfig('overrides:\n  - files: [a]\n    capacity: spot\n', 35);
+    expect(content && renderPlain(content.blocks)).toBe(
+      'capacity\n\nHow GPU nodes are bought where a manifest does not say.\n\nOne of: spot, on-demand.',
+    );
+    expect(hoverConfig('capacity: spot\n', 12)).toBeUndefined();
+    expect(hoverConfig('nothing: spot\n', 2)).toBeUndefined();
+  });
+});
+
+describe('a position', () => {
+  test.each([
+    ['a:\n  b:\n    $0', ['a', 'b'], 'key'],
+    ['a:\n  b:\n    c: 1\n  $0', ['a'], 'key'],
+    ['a:\n- b: 1\n  c$0', ['a', '-'], 'key'],
+    ['a:\n- b: 1\n- c$0', ['a', '-'], 'key'],
+    ['a:\n  - b:\n      - c: $0', ['a', '-', 'b', '-'], 'value'],
+    ['a:\n  - - b$0', ['a', '-', '-'], 'key'],
+    ['a:\n  # c\n\n  b: x$0y', ['a'], 'value'],
+    ['a: &x\n  b$0', ['a'], 'key'],
+    ['"a/b.c":\n  d$0', ['a/b.c'], 'key'],
+    ['$0', [], 'key'],
+    ['a: 1 # x$0', [], 'comment'],
+  ] as const)('%j', (marked, path, part) => {
+    const { text, offset } = takeCursor(marked);
+    expect(yamlPosition(text, offset)).toMatchObject({ path, part });
+  });
+
+  test.each(['a: |\n  b$0', 'a: {b$0', 'a: >-\n  x:\n    y$0', '- {{ x$0'])('%j is none', (marked) => {
+    const { text, offset } = takeCursor(marked);
+    expect(yamlPosition(text, offset)).toBeUndefined();
+  });
+});
+
+function render(text: string, completions: readonly Completion[]): string {
+  const lines = completions.map(
+    ({ label, detail, insert, span, rank }) =>
+      `${String(rank).padStart(3)} ${label}${detail === '' ? '' : ` (${detail})`}\n      [${text.slice(span.start, span.end)}] -> ${JSON.stringify(insert)}\n`,
+  );
+  return lines.join('') || 'nothing\n';
+}
