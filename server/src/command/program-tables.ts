@@ -164,6 +164,10 @@ export const images: readonly (readonly [RegExp, string, Use])[] = [
   [/(^|\/)vllm-openai(-[a-z]+)?$/, 'vllm', 'serving'],
   [/(^|\/)lmsysorg\/sglang$/, 'sglang', 'serving'],
   [/(^|\/)text-generation-inference$/, 'text-generation-launcher', 'serving'],
+  // Google's deep-learning containers name the versions in the repository.
+  [/(^|\/)huggingface-text-generation-inference(-[a-z0-9._-]+)?$/, 'text-generation-launcher', 'serving'],
+  [/(^|\/)huggingface-text-embeddings-inference(-[a-z0-9._-]+)?$/, 'text-embeddings-router', 'serving'],
+  [/(^|\/)tgi-gaudi$/, 'text-generation-launcher', 'serving'],
   [/(^|\/)text-embeddings-inference$/, 'text-embeddings-router', 'serving'],
   [
     /(^|\/)(huggingfaceserver|sklearnserver|xgbserver|lgbserver|paddleserver|torchserve|torchserve-kfs)(-gpu)?$/,

@@ -47,7 +47,8 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * In patches and definitions, whose limits may be written elsewhere, and where a template may add them.
+ * In patches and definitions, whose limits may be written elsewhere (not in training runtimes and TrainJobs, whose resources are
+ * written in one piece), and where a template may add them.
  *
  * ## Sources
  *
@@ -73,10 +74,18 @@ export default defineRule({
 
 function lacksLimit({ limit }: AcceleratorRequest, container: Container, { workload }: PodSetContext): boolean {
   if (limit !== undefined) return limit.empty;
-  if (workload.partial || workload.role === 'definition') return false;
+  if ((workload.partial || workload.role === 'definition') && !wholeResources.has(workload.kind)) return false;
   const limits = at(container.resources, 'limits');
   return !isOpen(container.at) && !isOpen(container.resources) && !isOpen(limits) && !isTemplated(limits);
 }
+
+/** Kinds that leave things out, but whose `resources` is written in one piece: nothing adds the limits. */
+const wholeResources: ReadonlySet<string> = new Set([
+  'TrainJob',
+  'TrainingRuntime',
+  'ClusterTrainingRuntime',
+  'HyperJob',
+]);
 
 function copyToLimits(accelerator: AcceleratorRequest, container: Container, context: PodSetContext): Fix | undefined {
   const { request, limit, resource } = accelerator;

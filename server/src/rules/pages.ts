@@ -3,6 +3,230 @@
 /** The page of each rule as Markdown, by id: for explanations without a network. Analysis never loads this. */
 export const rulePages: ReadonlyMap<string, string> = new Map<string, string>([
   [
+    'autoscaling-annotation',
+    `<!-- Generated from server/src/rules/autoscaling-annotation.ts by \`npm run generate\`. Do not edit. -->
+# autoscaling-annotation
+
+A Knative autoscaling annotation that does not do what it says.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+Annotations are not checked against a schema. A misspelt key, or one on the Knative Service instead of its template, is kept and ignored:
+replicas with GPUs run by the defaults. Values must be strings: an unquoted number is refused by the API server.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata:
+  name: gpu-server
+spec:
+  template:
+    metadata:
+      annotations:
+        autoscaling.knative.dev/min-scale: 0
+    spec:
+      containers:
+        - image: registry.example/server:3.2
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: serving.knative.dev/v1
+kind: Service
+metadata:
+  name: gpu-server
+spec:
+  template:
+    metadata:
+      annotations:
+        autoscaling.knative.dev/min-scale: "0"
+    spec:
+      containers:
+        - image: registry.example/server:3.2
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one.
+
+## When it is silent
+
+For the old spellings (\`minScale\`), which still work, and for keys that are near none that Knative knows.
+
+## Sources
+
+- [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
+- [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line autoscaling-annotation -- reason\` above the line, or the annotation \`gpulint.dev/disable: "autoscaling-annotation"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  autoscaling-annotation: off
+\`\`\`
+`,
+  ],
+  [
+    'container-name',
+    `<!-- Generated from server/src/rules/container-name.ts by \`npm run generate\`. Do not edit. -->
+# container-name
+
+A training job has no container of the name that its operator looks for.
+
+Severity: **error** · Topic: training
+
+## Why
+
+The training operator finds the container to configure by its name: \`pytorch\` in a PyTorchJob, \`tensorflow\` in a TFJob, \`jax\`, \`paddle\`
+and \`xgboost\` in theirs. Without it the job is refused.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: trainer
+              image: registry.example/trainer:1.4
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example/trainer:1.4
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: scripts, policies and other tools may know the container by its old name.
+
+## Sources
+
+- [Training operator: validation of a PyTorchJob](https://github.com/kubeflow/trainer/blob/v1.9.4/pkg/webhooks/pytorch/pytorchjob_webhook.go)
+- [kubeflow/trainer#1563](https://github.com/kubeflow/trainer/issues/1563)
+
+## Silence it
+
+\`# gpulint-disable-next-line container-name -- reason\` above the line, or the annotation \`gpulint.dev/disable: "container-name"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  container-name: off
+\`\`\`
+`,
+  ],
+  [
+    'floor-over-ceiling',
+    `<!-- Generated from server/src/rules/floor-over-ceiling.ts by \`npm run generate\`. Do not edit. -->
+# floor-over-ceiling
+
+A scaler's floor is above its ceiling.
+
+Severity: **error** · Topic: autoscaling
+
+## Why
+
+No number of replicas lies between the bounds. The API server, a webhook or the controller refuses the object.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+spec:
+  predictor:
+    minReplicas: 4
+    maxReplicas: 2
+    model:
+      modelFormat: {name: huggingface}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+spec:
+  predictor:
+    minReplicas: 2
+    maxReplicas: 4
+    model:
+      modelFormat: {name: huggingface}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+Where a bound is templated or not written, and for a ceiling of 0 in KServe, which means none.
+
+## Sources
+
+- [KServe: validation of the bounds](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
+- [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+- [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line floor-over-ceiling -- reason\` above the line, or the annotation \`gpulint.dev/disable: "floor-over-ceiling"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  floor-over-ceiling: off
+\`\`\`
+`,
+  ],
+  [
     'gpu-limits-required',
     `<!-- Generated from server/src/rules/gpu-limits-required.ts by \`npm run generate\`. Do not edit. -->
 # gpu-limits-required
@@ -55,7 +279,8 @@ spec:
 
 ## When it is silent
 
-In patches and definitions, whose limits may be written elsewhere, and where a template may add them.
+In patches and definitions, whose limits may be written elsewhere (not in training runtimes and TrainJobs, whose resources are
+written in one piece), and where a template may add them.
 
 ## Sources
 
@@ -700,6 +925,149 @@ rules:
 `,
   ],
   [
+    'keda-idle-replicas',
+    `<!-- Generated from server/src/rules/keda-idle-replicas.ts by \`npm run generate\`. Do not edit. -->
+# keda-idle-replicas
+
+A ScaledObject's \`idleReplicaCount\` cannot work.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+KEDA knows one idle number only: 0, and that must be below \`minReplicaCount\`. Another number is refused, or the replicas (and their
+GPUs) stay at the floor with no traffic.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  idleReplicaCount: 1
+  minReplicaCount: 2
+  maxReplicaCount: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  idleReplicaCount: 0
+  minReplicaCount: 2
+  maxReplicaCount: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: with 0 the first request after a quiet time waits for a cold start.
+
+## Sources
+
+- [KEDA: idleReplicaCount](https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount)
+
+## Silence it
+
+\`# gpulint-disable-next-line keda-idle-replicas -- reason\` above the line, or the annotation \`gpulint.dev/disable: "keda-idle-replicas"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  keda-idle-replicas: off
+\`\`\`
+`,
+  ],
+  [
+    'lws-restart-policy',
+    `<!-- Generated from server/src/rules/lws-restart-policy.ts by \`npm run generate\`. Do not edit. -->
+# lws-restart-policy
+
+A LeaderWorkerSet does not restart a group as one.
+
+Severity: **warning** · Topic: gang
+
+## Why
+
+The pods of a group hold parts of one model and talk to each other all the time. When one of them restarts, the others wait in a
+collective call for ranks that are gone: the group holds its GPUs and hangs. \`RecreateGroupOnPodRestart\`, which is the default,
+starts it anew.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata:
+  name: llm
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    restartPolicy: None
+    workerTemplate:
+      spec:
+        containers:
+          - name: main
+            image: registry.example/server:3.2
+            resources:
+              limits:
+                nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata:
+  name: llm
+spec:
+  leaderWorkerTemplate:
+    size: 2
+    restartPolicy: RecreateGroupOnPodRestart
+    workerTemplate:
+      spec:
+        containers:
+          - name: main
+            image: registry.example/server:3.2
+            resources:
+              limits:
+                nvidia.com/gpu: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: a restart of one pod then takes the whole group down for a moment.
+
+## When it is silent
+
+Where nothing is written (the default recreates the group), and for groups of one pod or without accelerators on the workers.
+
+## Sources
+
+- [LeaderWorkerSet: API](https://lws.sigs.k8s.io/docs/reference/leaderworkerset.v1/)
+
+## Silence it
+
+\`# gpulint-disable-next-line lws-restart-policy -- reason\` above the line, or the annotation \`gpulint.dev/disable: "lws-restart-policy"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  lws-restart-policy: off
+\`\`\`
+`,
+  ],
+  [
     'mig-profile-not-on-gpu',
     `<!-- Generated from server/src/rules/mig-profile-not-on-gpu.ts by \`npm run generate\`. Do not edit. -->
 # mig-profile-not-on-gpu
@@ -904,6 +1272,88 @@ Safe: the pod could not run before, and the name means one profile.
 \`\`\`yaml
 rules:
   mig-resource-spelling: off
+\`\`\`
+`,
+  ],
+  [
+    'min-available',
+    `<!-- Generated from server/src/rules/min-available.ts by \`npm run generate\`. Do not edit. -->
+# min-available
+
+A Volcano job waits for more pods than it has.
+
+Severity: **error** · Topic: gang
+
+## Why
+
+Volcano starts a gang when \`minAvailable\` pods can run together. With fewer pods than that the webhook refuses the job; where it
+does not look, the gang never starts.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata:
+  name: train
+spec:
+  minAvailable: 5
+  tasks:
+    - name: worker
+      replicas: 4
+      template:
+        spec:
+          containers:
+            - name: main
+              image: registry.example/trainer:1.4
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata:
+  name: train
+spec:
+  minAvailable: 4
+  tasks:
+    - name: worker
+      replicas: 4
+      template:
+        spec:
+          containers:
+            - name: main
+              image: registry.example/trainer:1.4
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: more replicas may have been meant.
+
+## When it is silent
+
+With a number below the pods: that is Volcano's elastic mode.
+
+## Sources
+
+- [volcano-sh/volcano: validation of jobs](https://github.com/volcano-sh/volcano/blob/master/pkg/webhooks/admission/jobs/validate/admit_job.go)
+- [volcano-sh/volcano#1959](https://github.com/volcano-sh/volcano/issues/1959)
+
+## Silence it
+
+\`# gpulint-disable-next-line min-available -- reason\` above the line, or the annotation \`gpulint.dev/disable: "min-available"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  min-available: off
 \`\`\`
 `,
   ],
@@ -1132,6 +1582,109 @@ rules:
 `,
   ],
   [
+    'ray-autoscaling-off',
+    `<!-- Generated from server/src/rules/ray-autoscaling-off.ts by \`npm run generate\`. Do not edit. -->
+# ray-autoscaling-off
+
+A Ray group has bounds, and no autoscaler that moves between them.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+\`minReplicas\` and \`maxReplicas\` mean something only with \`enableInTreeAutoscaling: true\`. Without it the group stays at \`replicas\`:
+its accelerators never go away when the work is done, and no more come when there is more. Where it stands at its floor
+anyway, that is advice only.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata:
+  name: tune
+spec:
+  rayVersion: 2.46.0
+  headGroupSpec:
+    rayStartParams: {}
+    template:
+      spec:
+        containers:
+          - name: head
+            image: registry.example/ray:2.46.0
+  workerGroupSpecs:
+    - groupName: gpu
+      replicas: 1
+      minReplicas: 0
+      maxReplicas: 8
+      rayStartParams: {}
+      template:
+        spec:
+          containers:
+            - name: worker
+              image: registry.example/ray:2.46.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata:
+  name: tune
+spec:
+  rayVersion: 2.46.0
+  enableInTreeAutoscaling: true
+  headGroupSpec:
+    rayStartParams: {}
+    template:
+      spec:
+        containers:
+          - name: head
+            image: registry.example/ray:2.46.0
+  workerGroupSpecs:
+    - groupName: gpu
+      replicas: 1
+      minReplicas: 0
+      maxReplicas: 8
+      rayStartParams: {}
+      template:
+        spec:
+          containers:
+            - name: worker
+              image: registry.example/ray:2.46.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: the group then shrinks to its floor when nothing asks for it, and grows to its ceiling.
+
+## When it is silent
+
+Where autoscaling is turned off in so many words, where the bounds are equal, and for groups without accelerators.
+
+## Sources
+
+- [Ray: KubeRay autoscaling](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line ray-autoscaling-off -- reason\` above the line, or the annotation \`gpulint.dev/disable: "ray-autoscaling-off"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  ray-autoscaling-off: off
+\`\`\`
+`,
+  ],
+  [
     'rayjob-left-running',
     `<!-- Generated from server/src/rules/rayjob-left-running.ts by \`npm run generate\`. Do not edit. -->
 # rayjob-left-running
@@ -1293,6 +1846,83 @@ rules:
 `,
   ],
   [
+    'scale-to-zero-ineffective',
+    `<!-- Generated from server/src/rules/scale-to-zero-ineffective.ts by \`npm run generate\`. Do not edit. -->
+# scale-to-zero-ineffective
+
+\`minReplicas: 0\` where KServe scales with an HPA, which keeps one replica.
+
+Severity: **warning** · Topic: scale-to-zero
+
+## Why
+
+In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA has no zero: KServe raises 0 to 1 without
+a word. The GPU that was meant to go when nobody calls stays, and is paid for. KEDA, or Knative mode, can go to zero.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+  annotations:
+    serving.kserve.io/deploymentMode: Standard
+spec:
+  predictor:
+    minReplicas: 0
+    model:
+      modelFormat: {name: huggingface}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+  annotations:
+    serving.kserve.io/deploymentMode: Standard
+    serving.kserve.io/autoscalerClass: keda
+spec:
+  predictor:
+    minReplicas: 0
+    model:
+      modelFormat: {name: huggingface}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: KEDA must be installed, and needs a trigger that can see traffic while no pod runs.
+
+## When it is silent
+
+In Knative mode, with KEDA, and where neither an annotation nor the config tells the mode.
+
+## Sources
+
+- [kserve/kserve#3514](https://github.com/kserve/kserve/issues/3514)
+- [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line scale-to-zero-ineffective -- reason\` above the line, or the annotation \`gpulint.dev/disable: "scale-to-zero-ineffective"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  scale-to-zero-ineffective: off
+\`\`\`
+`,
+  ],
+  [
     'selector-conflict',
     `<!-- Generated from server/src/rules/selector-conflict.ts by \`npm run generate\`. Do not edit. -->
 # selector-conflict
@@ -1434,6 +2064,86 @@ For values that are near no known one, labels of your own, and alternatives of w
 \`\`\`yaml
 rules:
   selector-value: off
+\`\`\`
+`,
+  ],
+  [
+    'spot-serving',
+    `<!-- Generated from server/src/rules/spot-serving.ts by \`npm run generate\`. Do not edit. -->
+# spot-serving
+
+A model is served by one replica, and that is on spot capacity.
+
+Severity: **warning** · Topic: spot
+
+## Why
+
+When the spot node is taken back, nothing answers until another one is found, the image is pulled and the weights are loaded: minutes, or
+hours when the GPU is scarce. Two replicas, or one on demand beside the spot ones, bridge that.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: llm
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: llm}}
+  template:
+    metadata: {labels: {app: llm}}
+    spec:
+      nodeSelector:
+        cloud.google.com/gke-spot: "true"
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: llm
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: llm}}
+  template:
+    metadata: {labels: {app: llm}}
+    spec:
+      nodeSelector:
+        cloud.google.com/gke-spot: "true"
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+With two replicas or more, with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
+
+## Sources
+
+- [Google Kubernetes Engine: Spot VMs](https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms)
+- [AWS: spot interruption notices](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line spot-serving -- reason\` above the line, or the annotation \`gpulint.dev/disable: "spot-serving"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  spot-serving: off
 \`\`\`
 `,
   ],

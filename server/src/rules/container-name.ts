@@ -1,0 +1,93 @@
+import type { Container } from '../model/workload.ts';
+import { at, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * A training job has no container of the name that its operator looks for.
+ *
+ * ## Why
+ *
+ * The training operator finds the container to configure by its name: `pytorch` in a PyTorchJob, `tensorflow` in a TFJob, `jax`, `paddle`
+ * and `xgboost` in theirs. Without it the job is refused.
+ *
+ * ```yaml invalid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 2
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: trainer
+ *               image: registry.example/trainer:1.4
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 2
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: scripts, policies and other tools may know the container by its old name.
+ *
+ * ## Sources
+ *
+ * - [Training operator: validation of a PyTorchJob](https://github.com/kubeflow/trainer/blob/v1.9.4/pkg/webhooks/pytorch/pytorchjob_webhook.go)
+ * - [kubeflow/trainer#1563](https://github.com/kubeflow/trainer/issues/1563)
+ */
+export default defineRule({
+  topic: 'training',
+  severity: 'error',
+  podSet(podSet, context) {
+    const { kind, apiVersion, partial } = context.workload;
+    const wanted = apiVersion.startsWith('kubeflow.org/') ? names[kind] : undefined;
+    if (wanted === undefined || partial || isOpen(at(podSet.pod, 'containers'))) return;
+    const apps = podSet.containers.filter(({ type }) => type === 'app');
+    const [first] = apps;
+    if (first === undefined || apps.some(({ name, at: place }) => name === wanted || isTemplated(at(place, 'name'))))
+      return;
+    const name = at(first.at, 'name');
+    context.report({
+      message: `${podSet.name} has no container called ${wanted}: the operator refuses the ${kind}`,
+      span: name === undefined ? keySpanOf(first.at) : spanOf(name),
+      fixes: () => (apps.length === 1 ? [rename(first, wanted, context)] : []),
+    });
+  },
+});
+
+const names: Readonly<Record<string, string>> = {
+  PyTorchJob: 'pytorch',
+  TFJob: 'tensorflow',
+  JAXJob: 'jax',
+  PaddleJob: 'paddle',
+  XGBoostJob: 'xgboost',
+};
+
+function rename(container: Container, wanted: string, { document }: PodSetContext): Fix | undefined {
+  const name = at(container.at, 'name');
+  const edits = name === undefined || name.shared ? undefined : replaceScalar(document, name, wanted);
+  return edits && { title: `Call the container ${wanted}`, safe: false, edits };
+}

@@ -1,0 +1,108 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asNumber, at, type Cursor, entries, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A scaler's floor is above its ceiling.
+ *
+ * ## Why
+ *
+ * No number of replicas lies between the bounds. The API server, a webhook or the controller refuses the object.
+ *
+ * ```yaml invalid
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ * spec:
+ *   predictor:
+ *     minReplicas: 4
+ *     maxReplicas: 2
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ * spec:
+ *   predictor:
+ *     minReplicas: 2
+ *     maxReplicas: 4
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where a bound is templated or not written, and for a ceiling of 0 in KServe, which means none.
+ *
+ * ## Sources
+ *
+ * - [KServe: validation of the bounds](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
+ * - [Kubernetes: HorizontalPodAutoscaler](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ * - [KubeRay: validation](https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/validation.go)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'error',
+  manifest(manifest, context) {
+    for (const { min, max, zeroIsNone } of boundsOf(manifest)) {
+      const floor = asNumber(min);
+      const ceiling = asNumber(max);
+      if (min === undefined || max === undefined || floor === undefined || ceiling === undefined) continue;
+      if (floor <= ceiling || (zeroIsNone && ceiling === 0)) continue;
+      context.report({
+        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the object is refused`,
+        span: spanOf(min),
+      });
+    }
+  },
+});
+
+interface Bounds {
+  readonly min: Cursor | undefined;
+  readonly max: Cursor | undefined;
+  readonly zeroIsNone: boolean;
+}
+
+function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
+  const spec = at(root, 'spec');
+  switch (`${groupOf(apiVersion)}/${kind}`) {
+    case 'serving.kserve.io/InferenceService':
+      return entries(spec).map((component) => replicas(component, true));
+    case 'serving.kserve.io/LLMInferenceService':
+      return [replicas(at(spec, 'scaling'), false), replicas(at(spec, 'prefill', 'scaling'), false)];
+    case 'autoscaling/HorizontalPodAutoscaler':
+      return [replicas(spec, false)];
+    case 'keda.sh/ScaledObject':
+      return [{ min: at(spec, 'minReplicaCount'), max: at(spec, 'maxReplicaCount'), zeroIsNone: false }];
+    case 'kubeflow.org/PyTorchJob':
+      return [replicas(at(spec, 'elasticPolicy'), false)];
+    case 'ray.io/RayCluster':
+      return groups(spec);
+    case 'ray.io/RayJob':
+      return groups(at(spec, 'rayClusterSpec'));
+    case 'ray.io/RayService':
+      return groups(at(spec, 'rayClusterConfig'));
+    default:
+      return [];
+  }
+}
+
+function replicas(owner: Cursor | undefined, zeroIsNone: boolean): Bounds {
+  return { min: at(owner, 'minReplicas'), max: at(owner, 'maxReplicas'), zeroIsNone };
+}
+
+function groups(cluster: Cursor | undefined): readonly Bounds[] {
+  return items(at(cluster, 'workerGroupSpecs')).map((group) => replicas(group, false));
+}

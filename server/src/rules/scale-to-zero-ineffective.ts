@@ -1,0 +1,99 @@
+import { lookUp } from '../model/manifest.ts';
+import type { Workload } from '../model/workload.ts';
+import { asNumber, at, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+
+/**
+ * `minReplicas: 0` where KServe scales with an HPA, which keeps one replica.
+ *
+ * ## Why
+ *
+ * In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA has no zero: KServe raises 0 to 1 without
+ * a word. The GPU that was meant to go when nobody calls stays, and is paid for. KEDA, or Knative mode, can go to zero.
+ *
+ * ```yaml invalid
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ *   annotations:
+ *     serving.kserve.io/deploymentMode: Standard
+ * spec:
+ *   predictor:
+ *     minReplicas: 0
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: serving.kserve.io/v1beta1
+ * kind: InferenceService
+ * metadata:
+ *   name: chat
+ *   annotations:
+ *     serving.kserve.io/deploymentMode: Standard
+ *     serving.kserve.io/autoscalerClass: keda
+ * spec:
+ *   predictor:
+ *     minReplicas: 0
+ *     model:
+ *       modelFormat: {name: huggingface}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: KEDA must be installed, and needs a trigger that can see traffic while no pod runs.
+ *
+ * ## When it is silent
+ *
+ * In Knative mode, with KEDA, and where neither an annotation nor the config tells the mode.
+ *
+ * ## Sources
+ *
+ * - [kserve/kserve#3514](https://github.com/kserve/kserve/issues/3514)
+ * - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
+ */
+export default defineRule({
+  topic: 'scale-to-zero',
+  severity: 'warning',
+  workload(workload, context) {
+    const { kind, scaling, podSets } = workload;
+    if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return;
+    if (scaling.min === undefined || asNumber(scaling.min) !== 0) return;
+    const holds = podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    if (!holds) return;
+    const idle = context.costOf(workload).cost?.idleHourly ?? 0;
+    context.report({
+      message: 'minReplicas 0 has no effect in Standard mode: its HPA keeps one replica, and the GPU with it',
+      span: keySpanOf(scaling.min),
+      fixes: () => [useKeda(workload, context)],
+      saving: idle === 0 ? undefined : idle,
+    });
+  },
+});
+
+function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | undefined {
+  const annotations = at(manifest.root, 'metadata', 'annotations');
+  const key = 'serving.kserve.io/autoscalerClass';
+  const written = lookUp(manifest.annotations, key);
+  if (annotations === undefined || annotations.shared || written?.at.shared === true) return undefined;
+  const after = 'serving.kserve.io/deploymentMode';
+  const edits =
+    written === undefined
+      ? insertKey(
+          document,
+          annotations,
+          key,
+          'keda',
+          lookUp(manifest.annotations, after) === undefined ? {} : { after },
+        )
+      : replaceScalar(document, written.at, 'keda');
+  return edits && { title: 'Scale with KEDA, which can go to zero', safe: false, edits };
+}
