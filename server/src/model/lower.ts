@@ -52,7 +52,7 @@ function lowerWorkload(
   claims: Claims,
 ): Workload {
   const defines = role === 'definition';
-  const podSets = lowered.podSets.map((source) =>
+  const podSets = withOwnNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
   );
   return {
@@ -68,6 +68,16 @@ function lowerWorkload(
     retries: lowered.retries,
     scaling: lowered.scaling,
   };
+}
+
+/** Sets of pods are told apart by their names, and objects may repeat one. */
+function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
+  const uses = new Map<string, number>();
+  return sources.map((source) => {
+    const use = (uses.get(source.name) ?? 0) + 1;
+    uses.set(source.name, use);
+    return use === 1 ? source : { ...source, name: `${source.name} ${use}` };
+  });
 }
 
 function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims): PodSet {
