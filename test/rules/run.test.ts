@@ -43,7 +43,7 @@ function run(registry: Readonly<Record<string, Rule>>, rules: RulesOptions = {},
     ...lowerDocument(document, defaultConfig),
     options: defaultConfig,
     rules,
-    costOf: () => ({ cost: null, problem: 'no prices in this test', missing: 'price' }),
+    costOf: () => ({ cost: null, problem: 'no prices in this test', missing: 'price', podSets: [] }),
     registry: new Map(Object.entries(registry)),
     strict,
   });

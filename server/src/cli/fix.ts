@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { applyEdits, shiftSpan, spansOverlap, type TextEdit } from '../yaml/span.ts';
+import { type SafeFix, safeFixes } from '../features/safe-fixes.ts';
+import { applyEdits } from '../yaml/span.ts';
 
 /** A fix that was applied. */
 export interface AppliedFix {
@@ -12,23 +13,23 @@ export interface AppliedFix {
 
 /**
  * The file after all of its safe fixes, held by the analysis under the same uri. One fix may make room for another (two that
- * touch the same text), so it goes on until none is left. A fix that would leave the file harder to read is not applied.
+ * touch the same text), so it goes on until none is left. Fixes that together leave the file harder to read are tried one by one, and
+ * one that does so alone is not applied.
  */
 export function applySafeFixes(
   analysis: Analysis,
   file: FileAnalysis,
 ): { file: FileAnalysis; applied: readonly AppliedFix[] } {
   const applied: AppliedFix[] = [];
+  const refused = new Set<string>();
   let current = file;
   for (let round = 0; round < maxRounds; round += 1) {
-    const { edits, fixes } = collect(current);
+    const fixes = safeFixes(current).filter((fix) => !refused.has(nameOf(fix)));
     if (fixes.length === 0) break;
-    const next = analysis.setFile(current.uri, applyEdits(current.text, edits), current.version + 1);
-    if (next.parse !== current.parse) {
-      return { file: analysis.setFile(current.uri, current.text, next.version + 1), applied };
-    }
-    applied.push(...fixes);
-    current = next;
+    const taken = [fixes, ...fixes.map((fix) => [fix])].find((some) => !harms(analysis, current, some));
+    if (taken === undefined) for (const fix of fixes) refused.add(nameOf(fix));
+    else applied.push(...taken.map(({ rule, title }) => ({ rule, title })));
+    current = write(analysis, current, taken ?? []);
   }
   return { file: current, applied };
 }
@@ -53,24 +54,24 @@ export function writeAtomically(file: string, text: string): void {
 /** More rounds than any real file needs; a bound, should two rules ever undo each other. */
 const maxRounds = 10;
 
-/** One safe fix for each finding that has one, less those that touch text which an earlier one changes. */
-function collect(file: FileAnalysis): { readonly edits: readonly TextEdit[]; readonly fixes: readonly AppliedFix[] } {
-  const edits: TextEdit[] = [];
-  const fixes: AppliedFix[] = [];
-  for (const { base, findings } of file.documents) {
-    for (const finding of findings) {
-      const fix = finding.fixes.find(({ safe }) => safe);
-      if (fix === undefined) continue;
-      const own = fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
-      if (own.length === 0 || own.some((edit) => edits.some((other) => touches(edit, other)))) continue;
-      edits.push(...own);
-      fixes.push({ rule: finding.rule, title: fix.title });
-    }
-  }
-  return { edits, fixes };
+/** Whether the text can be read less well than before. */
+function harms(analysis: Analysis, file: FileAnalysis, fixes: readonly SafeFix[]): boolean {
+  const next = write(analysis, file, fixes);
+  return next.parse !== file.parse || problemsOf(next) > problemsOf(file);
 }
 
-/** Two insertions at one place do not overlap, but which comes first would be chance. */
-function touches(a: TextEdit, b: TextEdit): boolean {
-  return spansOverlap(a.span, b.span) || a.span.start === b.span.start;
+function problemsOf({ yaml }: FileAnalysis): number {
+  return yaml.documents.reduce((sum, { problems }) => sum + problems.length, 0);
+}
+
+function write(analysis: Analysis, file: FileAnalysis, fixes: readonly SafeFix[]): FileAnalysis {
+  const text = applyEdits(
+    file.text,
+    fixes.flatMap(({ edits }) => edits),
+  );
+  return analysis.setFile(file.uri, text, file.version + 1);
+}
+
+function nameOf({ rule, title, edits }: SafeFix): string {
+  return `${rule} ${title} ${edits[0]?.span.start}`;
 }

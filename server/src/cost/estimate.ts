@@ -1,8 +1,8 @@
-import { gpus, providerName } from '../catalog/index.ts';
+import { gpus, migByResource, providerName } from '../catalog/index.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
-import { quote } from './offers.ts';
+import { quote, spotOf } from './offers.ts';
 import type { CostBasis, CostResult, Range } from './types.ts';
 
 /**
@@ -11,13 +11,13 @@ import type { CostBasis, CostResult, Range } from './types.ts';
  */
 export function estimateCost(workload: Workload): CostResult {
   if (workload.role === 'definition')
-    return { cost: null, problem: 'Nothing runs from a definition by itself', missing: null };
+    return { cost: null, problem: 'Nothing runs from a definition by itself', missing: null, podSets: [] };
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
-  if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null };
+  if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null, podSets: [] };
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet);
-    if (isMissing(part)) return { cost: null, ...part };
+    if (isMissing(part)) return { cost: null, ...part, podSets: [] };
     parts.push(part);
   }
   const hourly = sum(parts.map((part) => part.hourly));
@@ -25,6 +25,7 @@ export function estimateCost(workload: Workload): CostResult {
   return {
     problem: null,
     missing: null,
+    podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle })),
     cost: {
       currency: 'USD',
       hourly,
@@ -58,6 +59,7 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
 }
 
 interface PodSetCost {
+  readonly name: string;
   readonly hourly: Range;
   readonly spot: Range | null;
   readonly idle: number;
@@ -88,6 +90,7 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
   const pod = sum(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   return {
+    name: podSet.name,
     hourly: { min: min * pod.min, max: max * pod.max },
     spot: spot.length === each.length ? scale(sum(spot), min, max) : null,
     idle: min * pod.min,
@@ -97,21 +100,20 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
 }
 
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator): PodSetCost | Missing {
-  const { resource, devices, perPod } = accelerator;
-  if (perPod === null) return { problem: `The number of ${resource} is not told`, missing: 'count' };
+  const { devices } = accelerator;
   const models = pricedModels(accelerator);
-  if (models.length === 0) return { problem: `The GPU behind ${resource} is not told`, missing: 'gpu' };
-  if (devices === null) return { problem: `The share of a GPU that one ${resource} is, is not told`, missing: 'count' };
+  if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsMissing(podSet, accelerator);
   const spotOnly = podSet.placement.capacity === 'spot';
   const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing));
   const onDemand = quotes('on-demand');
-  const spot = quotes('spot');
+  const spot = spotOnly ? quotes('spot') : onDemand.map(spotOf);
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
   const taken = spotOnly && spotKnown ? spot : onDemand;
   if (taken.some(({ prices }) => prices.length === 0)) {
     return { problem: `The catalogue has no price for ${wanted(models, devices, podSet)}`, missing: 'price' };
   }
   return {
+    name: podSet.name,
     hourly: rangeOf(taken),
     spot: spotKnown ? rangeOf(spot) : null,
     idle: rangeOf(taken).min,
@@ -121,6 +123,30 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator): PodSetCost
       ...taken.flatMap((one) => one.assumptions),
     ],
   };
+}
+
+/** Says what was seen, where something was: a count that is none is not the same as a count that a template will fill in. */
+function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candidates }: PodAccelerator): Missing {
+  if (perPod === null) {
+    const written = podSet.containers
+      .flatMap(({ accelerators }) => accelerators.filter((request) => request.resource === resource))
+      .map(({ limit, request }) => limit ?? request)
+      .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
+    const problem = written ? `${written.text} is no count of ${resource}` : `The number of ${resource} is not told`;
+    return { problem, missing: 'count' };
+  }
+  const known = migByResource(resource).length > 0;
+  if (form === 'mig' && (candidates.length === 0 || !known)) {
+    const profile = resource.replace('nvidia.com/mig-', '');
+    return {
+      problem: known ? `The selected GPU has no MIG profile ${profile}` : `No GPU has a MIG profile ${profile}`,
+      missing: 'gpu',
+    };
+  }
+  if (devices === null && candidates.length > 0 && form !== 'mig') {
+    return { problem: `How the selected nodes share their GPUs is not told`, missing: 'count' };
+  }
+  return { problem: `The model behind ${resource} is not told`, missing: 'gpu' };
 }
 
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be of use. */
@@ -140,7 +166,9 @@ function assumptionsOf(
   const { placement } = podSet;
   if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
   if (models.length > 1)
-    said.push(`The selector fits ${models.map(nameOf).join(' and ')}: both are counted in the range`);
+    said.push(
+      `The selector fits ${models.map(nameOf).join(' and ')}: ${models.length > 2 ? 'all' : 'both'} are counted in the range`,
+    );
   if (placement.providerFrom === 'config')
     said.push(`Provider ${providerName(placement.provider ?? '')} from the config`);
   if (form === 'mig' && devices !== null && perPod) {
@@ -187,6 +215,7 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     instanceType: offer.instanceType,
     pricing,
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
+    ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
     asOf: offer.date,
     source: offer.source,

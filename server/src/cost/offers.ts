@@ -39,6 +39,14 @@ export function quote(model: string, devices: number, placement: Placement, pric
 
 const quotes = new Map<string, Quote>();
 
+/** The same machines on spot, so that the two prices can be compared; nothing for those without a spot price. */
+export function spotOf(onDemand: Quote): Quote {
+  const prices = onDemand.prices.flatMap(({ offer, share }): PodPrice[] =>
+    offer.spot === null ? [] : [{ offer, pricing: 'spot', share, hourly: offer.spot * share }],
+  );
+  return { prices, assumptions: [] };
+}
+
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing): Quote {
   const told = placement.provider as Provider | null;
   if (told !== null) return quoteOne(model, devices, placement, told, pricing);
@@ -47,7 +55,10 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
     .flatMap((provider) => quoteOne(model, devices, placement, provider, pricing).prices)
     .filter(({ offer }) => offer.date !== null)
     .sort((a, b) => a.hourly - b.hourly);
-  const assumptions = prices.length > 1 ? ['Provider not told: the cheapest and the dearest of the catalogue'] : [];
+  const assumptions =
+    prices.length > 1
+      ? ['Provider not told: from the cheapest provider to the dearest, each with its cheapest offer']
+      : [];
   return { prices, assumptions };
 }
 
@@ -65,7 +76,8 @@ function quoteOne(model: string, devices: number, placement: Placement, provider
     assumptions.push(`Region not told: ${region}`);
   }
   if (found === undefined) {
-    found = cheapest(everywhere, devices, pricing);
+    const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
+    found = cheapest(usual, devices, pricing) ?? cheapest(everywhere, devices, pricing);
     if (found !== undefined && !isEverywhere(found.offer)) {
       assumptions.push(`No ${pricing} price for ${region}: ${found.offer.region} instead`);
     }

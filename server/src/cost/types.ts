@@ -25,6 +25,8 @@ export interface CostBasis {
   readonly instanceType: string;
   readonly pricing: 'on-demand' | 'spot' | 'reserved';
   readonly instanceHourly: number;
+  /** The same instance on spot; null where no price is known, absent where the basis itself is a spot price. */
+  readonly spotInstanceHourly?: number | null;
   /** The part of the instance that one pod takes. */
   readonly share: number;
   readonly asOf: string | null;
@@ -36,6 +38,16 @@ export interface CostResult {
   readonly cost: CostEstimate | null;
   /** One sentence when cost is null; null otherwise. */
   readonly problem: string | null;
-  /** The price of one pod's devices over the whole catalogue, when the GPU is not known: for the hover's range. */
+  /** What would make an estimate possible. */
   readonly missing: 'gpu' | 'price' | 'count' | null;
+  /** The parts of the estimate, in the order of the pod sets that ask for accelerators; empty where there is no estimate. */
+  readonly podSets: readonly PodSetAmount[];
+}
+
+/** What the pods of one set cost, in US dollars an hour. */
+export interface PodSetAmount {
+  readonly name: string;
+  readonly hourly: Range;
+  /** At the floor of replicas. */
+  readonly idleHourly: number;
 }

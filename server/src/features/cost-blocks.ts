@@ -60,5 +60,7 @@ function reasons({ basis, assumptions }: CostEstimate): readonly Block[] {
 function priceLine(basis: CostBasis): string {
   const region = isRegion(basis.region) ? ` ${basis.region}` : '';
   const date = basis.asOf === null ? 'date unknown' : `as of ${basis.asOf}`;
-  return `${providerName(basis.provider)}${region} ${basis.instanceType}: ${formatHourly(basis.instanceHourly)} ${basis.pricing}, ${date}`;
+  const spot = basis.spotInstanceHourly ? `, ${formatHourly(basis.spotInstanceHourly)} spot` : '';
+  const price = `${formatHourly(basis.instanceHourly)} ${basis.pricing}${spot}`;
+  return `${providerName(basis.provider)}${region} ${basis.instanceType}: ${price}, ${date}`;
 }

@@ -84,13 +84,20 @@ interface Count {
   readonly max: number | null;
 }
 
-function nameOfAccelerator({ resource, form, model, candidates }: PodAccelerator): { name: string; known: boolean } {
+function nameOfAccelerator({ resource, form, model, candidates, perPod, devices }: PodAccelerator): {
+  name: string;
+  known: boolean;
+} {
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {
     const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
     return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
   }
-  if (gpu !== undefined) return { name: form === 'shared' ? `shared ${gpu}` : gpu, known: true };
+  if (gpu !== undefined) {
+    const part = form === 'whole' && perPod !== null && devices !== null && devices < perPod;
+    const name = part ? `${formatShare(devices / perPod)} of ${gpu}` : gpu;
+    return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
+  }
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
   if (form === 'shared') return { name: 'shared GPU', known: false };

@@ -40,6 +40,8 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
             const told = podSet.accelerators.find(({ resource }) => resource === request.resource);
             const gpu = told?.model == null ? undefined : gpus.get(told.model);
             if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
+            // Nodes that hand out parts under the plain name (time slices, MIG single) have no slices by name.
+            if (told?.perPod === 1 && told.devices !== 1) continue;
             found.push({
               document,
               workload,

@@ -37,8 +37,9 @@ export function migOptions(gpuId: string, perDeviceHourly: Range | null): readon
 /** Whether a request can become a slice: one whole NVIDIA GPU of which nothing is written elsewhere. */
 export function canBecomeMig(request: AcceleratorRequest): boolean {
   const written = [request.limit, request.request].filter((quantity) => quantity !== undefined);
+  const several = written.some(({ value }) => value !== null && value > 1);
   return (
-    request.resource === 'nvidia.com/gpu' && written.length > 0 && written.every((quantity) => !quantity.at.shared)
+    request.resource === 'nvidia.com/gpu' && written.length > 0 && !several && written.every(({ at }) => !at.shared)
   );
 }
 
@@ -61,6 +62,6 @@ export function rewriteToMig(
     if (renamed === undefined || counted === undefined) return undefined;
     edits.push(...renamed, ...counted);
   }
-  const share = `${profile.memoryGiB} GB, ${profile.computeSlices} compute slice${profile.computeSlices === 1 ? '' : 's'}`;
-  return { title: `Use MIG slice ${profile.name} (${share}) in ${container.name}`, safe: false, edits };
+  const title = `Rewrite to MIG slice ${profile.name} (${profile.memoryGiB} GB)`;
+  return { title: container.name === '' ? title : `${title} in ${container.name}`, safe: false, edits };
 }

@@ -65,7 +65,7 @@ export default defineRule({
       const wrong = written.find(isWrong);
       if (wrong === undefined) continue;
       context.report({
-        message: `${accelerator.resource}: ${wrong.text} is no whole number, and devices are handed out whole: the API server refuses the pod`,
+        message: `${accelerator.resource}: ${wrong.text} is no whole number from 0 up, and devices are handed out whole: the API server refuses the pod`,
         span: spanOf(wrong.at),
         fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
       });

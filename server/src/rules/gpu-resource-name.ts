@@ -93,7 +93,7 @@ function isListed(container: Cursor): boolean {
   return /^(containers|initContainers)$/.test(String(container.parent?.step));
 }
 
-/** Only where the right name makes a request that the API server takes. */
+/** Only where the right name makes a request that the API server takes, and is not there already by itself or by another misspelling. */
 function rename(
   container: Container,
   from: string,
@@ -102,6 +102,10 @@ function rename(
   { document }: PodSetContext,
 ): Fix | undefined {
   const written = writtenResources(container).filter((entry) => keyOf(entry) === from);
+  const taken = writtenResources(container)
+    .map(keyOf)
+    .filter((name) => name !== from);
+  if (taken.some((name) => name === to || meantResource(name) === to)) return undefined;
   const inLimits = at(container.resources, 'limits', from);
   const texts = new Set(written.map((entry) => lowerQuantity(entry).text));
   if (inLimits === undefined || texts.size > 1 || !isWhole(lowerQuantity(inLimits))) return undefined;

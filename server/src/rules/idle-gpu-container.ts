@@ -58,7 +58,7 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const held = holds(container);
+    const held = holds(container, context.podSet);
     if (held === undefined || container.type === 'init' || isDrivenFromOutside(context)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || lines.some(({ at }) => isOpen(at.parent))) return;
@@ -79,10 +79,12 @@ export default defineRule({
   },
 });
 
-/** The accelerators of a container, in words; undefined when it holds none, or none that is known. */
-function holds({ accelerators }: Container): string | undefined {
-  const [first] = accelerators.filter(({ count }) => count !== null && count > 0);
-  return first && `${formatNumber(first.count ?? 0)} ${first.resource}`;
+/** The accelerators that the container holds in all its pods, in words; undefined when it holds none, or none that is known. */
+function holds({ accelerators }: Container, { pods }: PodSet): string | undefined {
+  const held = accelerators.filter(({ count }) => count !== null && count > 0);
+  if (held.length === 0 || pods.max === 0) return undefined;
+  const resources = held.map(({ count, resource }) => `${formatNumber(count ?? 0)} ${resource}`).join(' and ');
+  return pods.min !== null && pods.min > 1 ? `${resources} in each of ${pods.min} pods` : resources;
 }
 
 /** The launcher of an MPIJob starts the work in pods that look idle; infrastructure and definitions are not judged. */

@@ -47,8 +47,8 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe where exactly one profile has the memory that was named (on the selected GPU, if one is selected): the pod could not run before.
- * Otherwise the nearest profiles are offered.
+ * Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
+ * offered, those of the selected GPU if one is selected.
  *
  * ## Sources
  *
@@ -86,7 +86,7 @@ function isPlaceholder(resource: string): boolean {
   return /[^\w./+-]|placeholder|replace|example|\bx\b/i.test(resource);
 }
 
-/** Profiles with the memory that was named; without any, those with its compute slices and a memory size nearby. */
+/** Profiles with the memory that was named, then those with its compute slices. */
 function renames(accelerator: AcceleratorRequest, context: PodSetContext): readonly (Fix | undefined)[] {
   const asked = /^(\d+)g[.-](\d+)gb(.*)$/i.exec(accelerator.resource.slice(prefix.length));
   if (asked === null) return [];
@@ -99,9 +99,13 @@ function renames(accelerator: AcceleratorRequest, context: PodSetContext): reado
   const near = profiles
     .filter(({ computeSlices, memoryGiB }) => computeSlices === compute && Math.abs(memoryGiB - memory) <= memory / 4)
     .sort((a, b) => Math.abs(a.memoryGiB - memory) - Math.abs(b.memoryGiB - memory));
-  const candidates = sameMemory.length > 0 ? sameMemory : near;
-  const safe = sameMemory.length === 1 && !context.document.template;
-  return candidates.slice(0, 3).map((profile) => rename(accelerator, profile, safe, context));
+  const sameCompute = profiles
+    .filter(({ computeSlices }) => computeSlices === compute)
+    .sort((a, b) => Math.abs(a.memoryGiB - memory) - Math.abs(b.memoryGiB - memory));
+  // On a selected GPU the two readings are few and both are worth an offer; over all GPUs only a size nearby is.
+  const others = profiles.length <= 7 ? sameCompute : near;
+  const candidates = [...new Set([...sameMemory, ...others])];
+  return candidates.slice(0, 3).map((profile) => rename(accelerator, profile, context));
 }
 
 /** The plain profiles (no media-engine variants) of the GPUs that the pod may land on: all GPUs, where nothing selects one. */
@@ -116,17 +120,12 @@ function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetCon
   return [...byName.values()];
 }
 
-function rename(
-  accelerator: AcceleratorRequest,
-  profile: Profile,
-  safe: boolean,
-  { document }: PodSetContext,
-): Fix | undefined {
+function rename(accelerator: AcceleratorRequest, profile: Profile, { document }: PodSetContext): Fix | undefined {
   const edits = [];
   for (const { at } of writtenQuantities(accelerator)) {
     const renamed = at.shared ? undefined : renameKey(document, at, profile.resource);
     if (renamed === undefined) return undefined;
     edits.push(...renamed);
   }
-  return { title: `Use ${profile.resource}`, safe, edits };
+  return { title: `Use ${profile.resource}`, safe: false, edits };
 }

@@ -70,8 +70,13 @@ export default defineRule({
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
     if (devices === 0) return;
-    const idle = context.costOf(workload).cost?.idleHourly;
-    const priced = idle === undefined || idle === 0 ? undefined : idle;
+    const names = new Set(scaled.map(({ name }) => name));
+    // A transformer beside the predictor has a floor of its own.
+    const idle = context
+      .costOf(workload)
+      .podSets.filter(({ name }) => names.has(name))
+      .reduce((sum, { idleHourly }) => sum + idleHourly, 0);
+    const priced = idle === 0 ? undefined : idle;
     const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
     const amount = priced === undefined ? `${held} idle` : `${formatHourly(priced)}, ${formatMonthly(priced)} idle`;
     context.report({

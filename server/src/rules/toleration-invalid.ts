@@ -52,8 +52,8 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside `Exists`, seconds without `NoExecute`.
- * What would let the pod onto more nodes than it says is unsafe.
+ * Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside `Exists` that says nothing ("true"), seconds
+ * beside an effect that knows none. What would let the pod onto more nodes than it may have meant is unsafe.
  *
  * ## Sources
  *
@@ -91,7 +91,7 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
         fix(
           context,
           'Remove the value: Exists matches any value',
-          hasText(key),
+          hasText(key) && /^(true|present|exists)$/i.test(value.value),
           value.at,
           removeKey(context.document, value.at),
         ),
@@ -145,7 +145,13 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
     message: `tolerationSeconds needs the effect NoExecute, not ${effect?.value || 'none'}: the API server refuses the pod`,
     span: keySpanOf(tolerationSeconds),
     fixes: () => [
-      fix(context, 'Remove tolerationSeconds', true, tolerationSeconds, removeKey(document, tolerationSeconds)),
+      fix(
+        context,
+        'Remove tolerationSeconds',
+        hasText(effect),
+        tolerationSeconds,
+        removeKey(document, tolerationSeconds),
+      ),
       fix(context, 'Set the effect to NoExecute', false, effect?.at ?? at, evict()),
     ],
   });

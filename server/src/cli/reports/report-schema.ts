@@ -53,6 +53,11 @@ const costBasis = z.object({
   pricing: z.enum(['on-demand', 'spot', 'reserved']),
   instanceHourly: z.number(),
   share: z.number().describe('The part of the instance that one pod takes.'),
+  spotInstanceHourly: z
+    .number()
+    .nullable()
+    .optional()
+    .describe('The same instance on spot; null where no price is known, absent where the basis is a spot price.'),
   asOf: z.string().nullable().describe('The date of the price.'),
   source: z.string(),
 });

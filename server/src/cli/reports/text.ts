@@ -87,7 +87,11 @@ export function renderSummary(
 ): string {
   const seen = [plural(summary.files, 'file'), plural(summary.workloads, 'workload')];
   if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), 'GPU'));
-  if (summary.hourly.max > 0) seen.push(formatHourly(summary.hourly));
+  const unpriced = files.flatMap(({ workloads }) => workloads).filter(({ cost }) => cost === null).length;
+  if (summary.hourly.max > 0) {
+    const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
+    seen.push(`${formatHourly(summary.hourly)}${missing}`);
+  }
   const found = severities
     .filter((severity) => summary.findings[severity] > 0)
     .map((severity) => {

@@ -1,5 +1,5 @@
-import type { Cursor, Located } from '../../yaml/cursor.ts';
-import { asText, at, entries, keyOf } from '../../yaml/cursor.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
+import { at, entries, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
@@ -41,23 +41,18 @@ function lowerInferenceService(object: KindInput): KindLowering {
   const stable = at(spec, 'default') ?? spec;
   const predictor = at(stable, 'predictor');
   return {
-    podSets: [...endpointPods(stable, '', object, mode), ...endpointPods(at(spec, 'canary'), 'canary ', object, mode)],
+    podSets: [...endpointPods(stable, '', mode), ...endpointPods(at(spec, 'canary'), 'canary ', mode)],
     retries: untilStopped,
     scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
   };
 }
 
-function endpointPods(
-  endpoint: Cursor | undefined,
-  prefix: string,
-  { annotations }: KindInput,
-  mode: Mode,
-): readonly PodSetSource[] {
+function endpointPods(endpoint: Cursor | undefined, prefix: string, mode: Mode): readonly PodSetSource[] {
   return components.flatMap((name): readonly PodSetSource[] => {
     const component = at(endpoint, name);
     if (component === undefined) return [];
-    const scaling = lowerScaling(component, mode, annotations);
+    const scaling = lowerScaling(component, mode);
     const served: PodSetSource = {
       name: prefix + name,
       pod: component,
