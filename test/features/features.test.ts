@@ -6,6 +6,7 @@ import { hover } from '../../server/src/features/hover.ts';
 import { renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
 import { summarize } from '../../server/src/features/report.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
+import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 import { changedLines, takeCursor } from '../support/marked-text.ts';
 
@@ -78,5 +79,5 @@ function renderActions(file: FileAnalysis, query: ActionQuery): string {
 
 /** A rule that throws is a red test here. */
 function analyse(text: string): FileAnalysis {
-  return new Analysis({ strict: true }).setFile('file:///fixture.yaml', text);
+  return new Analysis({ strict: true }).setFile('file:///fixture.yaml', text, 0, configOf(text));
 }

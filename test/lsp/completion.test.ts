@@ -48,7 +48,7 @@ test('writes no places for a client that does not fill them in', async () => {
   const editor = await openEditor();
   const items = await complete(editor, uri, pod);
   expect(items.find(({ label }) => label === 'nvidia.com/gpu')?.textEdit?.newText).toBe('nvidia.com/gpu: 1');
-  const annotation = 'kind: InferenceService\nmetadata:\n  annotations:\n    auto$0\n';
+  const annotation = 'kind: Service\nmetadata:\n  annotations:\n    auto$0\n';
   const keys = await complete(editor, `${folder}/b.yaml`, annotation);
   expect(keys.find(({ label }) => label.endsWith('min-scale'))?.textEdit?.newText).toBe(
     'autoscaling.knative.dev/min-scale: "0"',

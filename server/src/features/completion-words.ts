@@ -49,6 +49,8 @@ interface Annotation {
 }
 
 const knative = ['InferenceService', 'Service'];
+/** KServe writes its own minReplicas and maxReplicas over these. */
+const withoutKserve = ['Service'];
 
 const annotations: readonly Annotation[] = [
   {
@@ -74,13 +76,13 @@ const annotations: readonly Annotation[] = [
   {
     key: 'autoscaling.knative.dev/min-scale',
     detail: 'replicas at the floor; 0 lets it scale to zero',
-    kinds: knative,
+    kinds: withoutKserve,
     values: [
       { text: '"0"', detail: 'scale to zero' },
       { text: '"1"', detail: 'one replica is always paid for' },
     ],
   },
-  { key: 'autoscaling.knative.dev/max-scale', detail: 'replicas at most', kinds: knative, values: [] },
+  { key: 'autoscaling.knative.dev/max-scale', detail: 'replicas at most', kinds: withoutKserve, values: [] },
   {
     key: 'autoscaling.knative.dev/scale-to-zero-pod-retention-period',
     detail: 'how long the last pod waits before it goes',

@@ -1,15 +1,30 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { gpus, gpusByLabel, instanceType, isGpuLabel, migByResource, providerName } from '../catalog/index.ts';
+import {
+  acceleratorResource,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  isGpuLabel,
+  migByResource,
+  providerName,
+  spotSelector,
+  spotTaintKeys,
+} from '../catalog/index.ts';
+import type { ConfigOrigins, ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
+import type { CostResult } from '../cost/types.ts';
 import { isInstanceTypeLabel } from '../model/devices.ts';
-import type { AcceleratorRequest, Selector, Workload } from '../model/workload.ts';
+import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
+import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
+import { whatWillRun } from './will-run.ts';
 
 /** What is shown at a place. The span is of the file. */
 export interface HoverContent {
@@ -18,18 +33,19 @@ export interface HoverContent {
 }
 
 /**
- * What the workload at an offset of the file costs: on an accelerator request, on `kind`, on the fields that say how many pods
- * run, and on selectors that name a GPU or an instance type.
+ * What the workload at an offset of the file costs: on an accelerator request, on `kind` (with what will run), on the fields that say how
+ * many pods run, on selectors that name a GPU, an instance type or a kind of capacity, and on tolerations of GPU and spot nodes.
  */
 export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const { workload, document } of acceleratedWorkloads(file)) {
     const inside = offset - document.base;
     if (!touches(spanOf(workload.manifest.root), inside)) continue;
-    const hit = firstHit(workload, inside);
+    const hit = firstHit(workload, inside, document.costOf(workload), file.config);
     if (hit === undefined) continue;
-    const { facts, cost } = hit;
-    const blocks = cost ? [...costBlocks(workload, document.costOf(workload)), ...facts] : facts;
-    return { span: shiftSpan(hit.span, document.base), blocks };
+    const { facts, cost, first = [] } = hit;
+    const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), file.config.origins) : [];
+    const blocks = [...first, ...paid, ...facts];
+    if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return undefined;
 }
@@ -40,22 +56,38 @@ interface Hit {
   readonly facts: readonly Block[];
   /** Whether the workload's cost belongs here. */
   readonly cost: boolean;
+  /** What is said before the cost. */
+  readonly first?: readonly Block[];
 }
 
-function firstHit(workload: Workload, offset: number): Hit | undefined {
+function firstHit(workload: Workload, offset: number, result: CostResult, config: ProjectConfig): Hit | undefined {
   for (const { podSet, request } of requestsOf(workload)) {
     for (const quantity of [request.limit, request.request]) {
       const span = quantity && entryAt(quantity.at, offset);
       if (span !== undefined) return { span, facts: sliceFacts(podSet.accelerators, request), cost: true };
     }
   }
-  for (const selector of workload.podSets.flatMap(({ selectors }) => selectors)) {
-    const hit = selectorHit(selector, offset);
-    if (hit !== undefined) return hit;
-  }
   const { manifest, scaling, podSets } = workload;
-  const counts = [at(manifest.root, 'kind'), scaling?.min, scaling?.max, ...podSets.map(({ replicas }) => replicas)];
-  for (const cursor of counts) {
+  for (const podSet of podSets) {
+    for (const selector of podSet.selectors) {
+      const hit = selectorHit(selector, offset) ?? capacityHit(podSet, selector, offset, config);
+      if (hit !== undefined) return hit;
+    }
+    for (const toleration of podSet.tolerations) {
+      const hit = tolerationHit(podSet, toleration, offset, config);
+      if (hit !== undefined) return hit;
+    }
+  }
+  const kind = at(manifest.root, 'kind');
+  const onKind = kind && entryAt(kind, offset);
+  if (onKind !== undefined) {
+    const text = whatWillRun(workload);
+    return { span: onKind, facts: [], cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
+  }
+  const onFloor = scaling?.min && entryAt(scaling.min, offset);
+  if (scaling && onFloor !== undefined)
+    return { span: onFloor, facts: [], cost: true, first: floorFacts(workload, scaling, result) };
+  for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas)]) {
     const span = cursor && entryAt(cursor, offset);
     if (span !== undefined) return { span, facts: [], cost: true };
   }
@@ -77,6 +109,48 @@ function selectorHit(selector: Selector, offset: number): Hit | undefined {
   const span = entryAt(selector.at, offset);
   const facts = selector.values.flatMap(({ value }) => valueFacts(selector.key, value));
   return span === undefined ? undefined : { span, facts, cost: true };
+}
+
+/** On a label that says which capacity is wanted. */
+function capacityHit(
+  podSet: PodSet,
+  { key, values, at: cursor }: Selector,
+  offset: number,
+  config: ProjectConfig,
+): Hit | undefined {
+  if (!values.some(({ value }) => spotSelector(key, value) !== undefined)) return undefined;
+  const value = values.find((one) => touches(spanOf(one.at), offset));
+  const span = value === undefined ? entryAt(cursor, offset) : spanOf(value.at);
+  return span && { span, facts: [], cost: true, first: capacityFacts(podSet, key, config) };
+}
+
+/** On a toleration that lets pods onto GPU nodes or spot nodes. */
+function tolerationHit(
+  podSet: PodSet,
+  { key, value, at: item }: Toleration,
+  offset: number,
+  config: ProjectConfig,
+): Hit | undefined {
+  if (key === undefined || !touches(spanOf(item), offset)) return undefined;
+  const isSpot = spotTaintKeys.includes(key.value) || spotSelector(key.value, value?.value ?? '') === 'spot';
+  if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
+  const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
+  if (span === undefined) return undefined;
+  const nodes = isSpot ? 'spot nodes' : `nodes that only pods for ${key.value} may use`;
+  const note = `Lets the pods onto ${nodes}; it does not send them there: a nodeSelector does.`;
+  return { span, facts: [{ kind: 'text', text: note }], cost: false, first: capacityFacts(podSet, key.value, config) };
+}
+
+/** The assumptions of an estimate, with the place that each value of the config came from. */
+function withOrigins(blocks: readonly Block[], origins: ConfigOrigins = {}): readonly Block[] {
+  const named = (line: string) =>
+    line
+      .replace(
+        / from the config$/,
+        ` from ${origins[line.startsWith('Provider') ? 'provider' : 'gpu'] ?? 'the config'}`,
+      )
+      .replace(/^(Region|Capacity) not told: (.*)$/, '$1 not told: $2 (default)');
+  return blocks.map((block) => (block.kind === 'list' ? { ...block, items: block.items.map(named) } : block));
 }
 
 /** What a label's value says of the node. */

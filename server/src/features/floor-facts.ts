@@ -1,0 +1,48 @@
+import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
+import type { CostResult } from '../cost/types.ts';
+import type { Scaling, Workload } from '../model/workload.ts';
+import type { Block } from './markdown.ts';
+
+/** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
+export function floorFacts(workload: Workload, scaling: Scaling, { cost }: CostResult): readonly Block[] {
+  const { floor } = scaling;
+  const replicas = floor === null ? 'The floor' : plural(floor, 'replica');
+  const paid =
+    cost === null
+      ? []
+      : [
+          `${replicas} at the floor: ${formatMonthly(cost.idleHourly)} (${formatHourly(cost.idleHourly)}) without any traffic`,
+        ];
+  return [
+    ...paid.map((text) => ({ kind: 'lead', text }) as const),
+    { kind: 'text', text: `${howItScales(scaling)} ${whatThen(workload, scaling)}`.trim() },
+  ];
+}
+
+const mechanisms: Readonly<Record<Scaling['mechanism'], string>> = {
+  knative: 'Knative scales it',
+  keda: 'KEDA scales it',
+  hpa: 'A HorizontalPodAutoscaler scales it',
+  none: 'Nothing scales it',
+  unknown: 'What scales it is not known',
+};
+
+const reasons: Readonly<Record<Scaling['mechanismFrom'], string>> = {
+  annotation: 'as its annotation says',
+  config: 'as the config says of the cluster',
+  default: "by the kind's default",
+};
+
+function howItScales({ mechanism, mechanismFrom }: Scaling): string {
+  return `${mechanisms[mechanism]}${mechanism === 'unknown' ? '' : `, ${reasons[mechanismFrom]}`}.`;
+}
+
+function whatThen({ name }: Workload, { mechanism, canReachZero, floor, minKey }: Scaling): string {
+  if (mechanism === 'unknown') return '';
+  if (!canReachZero) return 'It cannot reach zero: one replica is always paid for.';
+  if (floor === 0) {
+    return 'It reaches zero: nothing is paid while nobody asks; the first request then waits for a node, the image and the model.';
+  }
+  const service = name === null ? 'it' : name;
+  return `It can reach zero: with ${minKey}: 0, ${service} costs nothing while nobody asks, and the first request then waits for a node, the image and the model.`;
+}
