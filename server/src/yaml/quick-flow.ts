@@ -16,7 +16,10 @@ import {
 /** A mapping or sequence in brackets. Its lines must be deeper than the block around; pairs without a value are left to the library. */
 export function readFlow(reader: Reader, parent: number): YamlNode {
   const start = reader.at++;
-  return reader.source.charAt(start) === '{' ? flowMap(reader, parent, start) : flowSeq(reader, parent, start);
+  reader.brackets++;
+  const node = reader.source.charAt(start) === '{' ? flowMap(reader, parent, start) : flowSeq(reader, parent, start);
+  reader.brackets--;
+  return node;
 }
 
 function flowMap(reader: Reader, parent: number, start: number): YamlMap {
@@ -117,7 +120,10 @@ function space(reader: Reader, parent: number): void {
       if (!own && source.charAt(reader.at - 1) !== ' ') giveUp();
       comment(reader, own);
     } else if (!isBreak(code)) {
-      if (own && reader.at - reader.lineStart <= parent) giveUp();
+      const column = reader.at - reader.lineStart;
+      // Only the outermost bracket may close at the column of the block around.
+      const outermost = reader.brackets === 1 && column === parent && (code === 0x5d || code === 0x7d);
+      if (own && column <= parent && !outermost) giveUp();
       return;
     }
     nextLine(reader);

@@ -14,6 +14,8 @@ export interface Reader {
   readonly problems: YamlProblem[];
   at: number;
   lineStart: number;
+  /** How many brackets are open. */
+  brackets: number;
   /** The column of what stands at `at` when a line was begun; -1 at the end of the text. */
   column: number;
 }
@@ -29,7 +31,7 @@ export function giveUp(): never {
 export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
   const source = mask?.text ?? text;
   if (/^\uFEFF|\r(?!\n)/.test(source)) return undefined;
-  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0 };
+  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0 };
 }
 
 /** From a line's start to the next text that is no comment. @param first whether a `---` line may still come */
@@ -122,12 +124,14 @@ export function readKey(reader: Reader, colon: number): YamlScalar {
   const first = source.charCodeAt(at);
   if (first === DOUBLE || first === SINGLE) return quoted(reader, colon);
   checkPlain(source, at, colon);
-  const word = source.slice(at, colon);
-  if (colon === at || word.endsWith(' ') || word === '<<') giveUp();
+  let end = colon;
+  while (end > at && source.charCodeAt(end - 1) === SPACE) end--;
+  const word = source.slice(at, end);
+  if (word === '' || word === '<<') giveUp();
   reader.at = colon;
-  if (reader.mask !== undefined) return plainNode(reader, word, at, colon);
+  if (reader.mask !== undefined) return plainNode(reader, word, at, end);
   const templated = isPlaceholder(word);
-  return { kind: 'scalar', value: word, source: word, style: 'plain', templated, span: { start: at, end: colon } };
+  return { kind: 'scalar', value: word, source: word, style: 'plain', templated, span: { start: at, end } };
 }
 
 /** @param end behind the closing quote; -1 where that is not on the line */
@@ -138,21 +142,36 @@ export function quoted(reader: Reader, end: number): YamlScalar {
   const raw = source.slice(at, end);
   const inner = raw.slice(1, -1);
   let value = inner;
-  if (double && inner.includes('\\'))
-    value = resolved({ type: 'double-quoted-scalar', offset: 0, indent: 0, source: raw });
+  if (raw.includes('\n') || (double && inner.includes('\\')))
+    value = resolved({
+      type: double ? 'double-quoted-scalar' : 'single-quoted-scalar',
+      offset: 0,
+      indent: 0,
+      source: raw,
+    });
   else if (!double) value = inner.replaceAll("''", "'");
   reader.at = end;
   return scalarNode(reader, { source: value, style: double ? 'double' : 'single', start: at, end, rawEnd: end });
 }
 
-/** Behind the closing quote, or -1 where the line ends first. */
-export function quoteEnd(source: string, at: number): number {
+/**
+ * Behind the closing quote, or -1 where the line ends first.
+ * @param parent given where the text may go on on further lines, which must be deeper
+ */
+export function quoteEnd(source: string, at: number, parent?: number): number {
   const quote = source.charCodeAt(at);
   for (let here = at + 1; ; here++) {
     const code = source.charCodeAt(here);
-    if (isBreak(code)) return -1;
-    if (code === BACKSLASH && quote === DOUBLE) here++;
-    else if (code === quote) {
+    if (Number.isNaN(code)) return -1;
+    if (code === LINE_FEED || code === CARRIAGE_RETURN) {
+      if (parent === undefined) return -1;
+      if (code === CARRIAGE_RETURN) continue;
+      const next = skipped(source, here + 1);
+      if (next - here - 1 <= parent && !isBreak(source.charCodeAt(next))) giveUp();
+    }
+    if (code === BACKSLASH && quote === DOUBLE) {
+      if (source.charCodeAt(here + 1) !== LINE_FEED) here++;
+    } else if (code === quote) {
       if (quote === DOUBLE || source.charCodeAt(here + 1) !== SINGLE) return here + 1;
       here++;
     }

@@ -138,7 +138,7 @@ function inlineValue(reader: Reader, parent: number): YamlNode {
   const first = source.charCodeAt(at);
   const bracket = first === BRACE || first === BRACKET;
   if (!bracket && first !== DOUBLE && first !== SINGLE) return plainLines(reader, parent);
-  const value = bracket ? readFlow(reader, parent) : quoted(reader, quoteEnd(source, at));
+  const value = bracket ? readFlow(reader, parent) : quoted(reader, quoteEnd(source, at, parent));
   endLine(reader);
   return value;
 }
