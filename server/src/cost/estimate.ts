@@ -1,4 +1,5 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
+import { resourceWords } from '../model/given.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
@@ -132,7 +133,9 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
       .flatMap(({ accelerators }) => accelerators.filter((request) => request.resource === resource))
       .map(({ limit, request }) => limit ?? request)
       .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
-    const problem = written ? `${written.text} is no count of ${resource}` : `The number of ${resource} is not told`;
+    const words = resourceWords(resource);
+    const of = words === resource ? resource : `devices behind ${words}`;
+    const problem = written ? `${written.text} is no count of ${resource}` : `The number of ${of} is not told`;
     return { problem, missing: 'count' };
   }
   const known = migByResource(resource).length > 0;
@@ -146,7 +149,7 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
   if (devices === null && candidates.length > 0 && form !== 'mig') {
     return { problem: `How the selected nodes share their GPUs is not told`, missing: 'count' };
   }
-  return { problem: `The model behind ${resource} is not told`, missing: 'gpu' };
+  return { problem: `The model behind ${resourceWords(resource)} is not told`, missing: 'gpu' };
 }
 
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be of use. */
@@ -176,6 +179,9 @@ function assumptionsOf(
   }
   if (form === 'whole' && devices !== null && perPod && devices < perPod) {
     said.push(`Shared card: each ${resource} counted as ${fraction(devices / perPod)} of it`);
+  }
+  if (form === 'shared' && devices !== null && perPod && devices < perPod) {
+    said.push(`Shared card: ${resourceWords(resource)} counted as ${fraction(devices / perPod)} of it`);
   }
   if (placement.capacity === 'unknown') said.push('Capacity not told: on-demand');
   if (placement.capacity === 'reserved' || placement.capacity === 'flex')

@@ -71,7 +71,7 @@ export function podClaims(
 /** A claim of another file. Most claims that are no accelerators (networks, channels) say so in their names. */
 function unknownClaim(name: string): readonly GivenAccelerator[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
-  return [{ resource: `dra:${name}`, form: 'whole', vendor: null, perPod: null, each: null }];
+  return [{ resource: `claim:${name}`, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
 /** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
@@ -119,7 +119,8 @@ export function deviceOf(
   return [
     {
       resource: `dra:${deviceClass}`,
-      form: cut ? 'mig' : 'whole',
+      // A class names no profile, so this is a part of a card like any other.
+      form: cut ? 'shared' : 'whole',
       vendor,
       perPod,
       each: cut ? null : 1,

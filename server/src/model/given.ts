@@ -27,6 +27,21 @@ export interface GivenAccelerator {
   readonly modelFrom?: ModelFrom;
 }
 
+/** How a resource is told to people: its name, or the words that it was said in. */
+export function resourceWords(resource: string): string {
+  const [said, name = ''] = /^(\w+):(.*)$/.exec(resource)?.slice(1) ?? [];
+  if (said === 'dra') return `device class ${name}`;
+  if (said === 'annotation' || said === 'claim') return `${said} ${name}`;
+  return said === undefined ? resource : (systemWords[name] ?? name);
+}
+
+const systemWords: Readonly<Record<string, string>> = {
+  instanceType: 'the instance type',
+  labelSelector: 'the selected nodes',
+  partition: 'the partition',
+  resourceProfile: 'the resource profile',
+};
+
 /** All devices of an instance type that the catalogue knows; unknown ones are an unknown number of devices. */
 export function devicesOfInstance(resource: string, type: Located<string> | undefined): GivenAccelerator {
   const instance = type === undefined ? undefined : instanceType(type.value);

@@ -95,7 +95,7 @@ export interface Quantity {
 }
 
 export interface PodAccelerator {
-  /** The resource's name; `dra:<device class>`, `annotation:<key>` or `<system>:<field>` where it is asked for in other words. */
+  /** The resource's name; `dra:<device class>`, `claim:<name>`, `annotation:<key>` or `<system>:<field>` where it is asked for in other words. */
   readonly resource: string;
   readonly form: AcceleratorForm;
   /** As written, per pod; null where templated. */

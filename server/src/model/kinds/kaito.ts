@@ -86,5 +86,6 @@ function nodeDevices(resource: Cursor): GivenAccelerator {
   }
   if (partition !== undefined)
     return { resource: 'kaito:partition', form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
-  return devicesOfInstance('kaito:instanceType', text(at(resource, 'instanceType')));
+  const type = text(at(resource, 'instanceType'));
+  return devicesOfInstance(type === undefined ? 'kaito:labelSelector' : 'kaito:instanceType', type);
 }
