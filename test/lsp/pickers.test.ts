@@ -22,7 +22,7 @@ spec:${selector}
       image: busybox:1.36
       resources:
         limits:
-          nvidia.com/gpu$0: 2
+          nvidia.com/gpu$0: 1
 `;
 const a100 = '\n  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB';
 
@@ -48,7 +48,7 @@ describe('rewriting to a MIG slice', () => {
 
     const answer = await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb');
     const after = editor.applied(uri, 'edit' in answer ? answer.edit : undefined);
-    expect(after).toBe(text.replace('nvidia.com/gpu: 2', 'nvidia.com/mig-1g.10gb: 1'));
+    expect(after).toBe(text.replace('nvidia.com/gpu: 1', 'nvidia.com/mig-1g.10gb: 1'));
   });
 
   test('asks for the GPU where it is not told', async () => {
@@ -143,7 +143,7 @@ describe('the status bar', () => {
     const next = listen(editor, told);
     await editor.open(uri, withCursor(pod(a100)).text);
     await next(1);
-    expect(told[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^2 GPUs \$/) } });
+    expect(told[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^1 GPU \$/) } });
     await editor.change(uri, { start: { line: 12, character: 26 }, end: { line: 12, character: 27 } }, '4');
     await next(2);
     expect(told[1]?.summary?.text).toMatch(/^4 GPUs \$/);
@@ -162,7 +162,7 @@ describe('the status bar', () => {
       ['Pod/trainer', { line: 1, character: 0 }],
       ['Pod/other', { line: 13, character: 0 }],
     ]);
-    expect(costs[0]?.description).toBe('2 GPUs · price needs a GPU');
+    expect(costs[0]?.description).toBe('1 GPU · price needs a GPU');
   });
 });
 

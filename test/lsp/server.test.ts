@@ -295,7 +295,7 @@ describe('the config', () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     const elsewhere = 'file:///work%20space-2/app.yaml';
     await editor.open(elsewhere, rejected);
-    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU · Set…');
+    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU');
   });
 
   test('nearest to a file counts, then that of the folder above, then the settings', async () => {

@@ -31,7 +31,6 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
 
 function lensTitle(workload: Workload, result: CostResult): string {
   const asked = describeAccelerators(workload);
-  if (result.missing === 'gpu') return `${asked} · price needs a GPU · Set…`;
   return `${asked} · ${costWords(workload, result)}`;
 }
 

@@ -181,11 +181,10 @@ function withoutPlaces(insert: string): string {
 export function lensToLsp(lens: Lens, uri: string, lines: LineIndex, client: ClientAbilities): CodeLens {
   const name = lens.action === 'set-gpu' ? commands.setGpu : commands.showCost;
   const argument = { uri, range: lines.toRange(lens.target) };
+  const title = lens.action === 'set-gpu' ? `${lens.title} · Set…` : lens.title;
   return {
     range: lines.toRange({ start: lens.span.start, end: lens.span.start }),
-    command: client.commands
-      ? { title: lens.title, command: name, arguments: [argument] }
-      : { title: lens.title, command: '' },
+    command: client.commands ? { title, command: name, arguments: [argument] } : { title: lens.title, command: '' },
   };
 }
 

@@ -130,12 +130,9 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-function noteOf({ parse, problem, workloads, findings }: ReportFile): string | null {
-  if (problem === null) return null;
-  if (parse === 'skipped') return `${pad('skipped')}  ${printable(problem)}`;
-  // A problem with a place is a finding already, and a file that is not about accelerators may be as broken as it likes.
-  const told = findings.some(({ topic }) => topic === 'syntax');
-  return told || (workloads.length === 0 && findings.length === 0) ? null : `${pad('note')}  ${printable(problem)}`;
+/** Problems that concern accelerators are findings of their own; the rest of a file may be as broken as it likes. */
+function noteOf({ parse, problem }: ReportFile): string | null {
+  return parse === 'skipped' && problem !== null ? `${pad('skipped')}  ${printable(problem)}` : null;
 }
 
 function workloadBlocks(workloads: readonly WorkloadText[], style: Style): readonly Block[] {
