@@ -21,6 +21,7 @@ import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
+import nprocPerNode from './nproc-per-node.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import type { Rule } from './rule.ts';
@@ -28,10 +29,12 @@ import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import shmMissing from './shm-missing.ts';
 import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
+import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
 /** Every rule, by id. */
@@ -58,16 +61,19 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mixed-accelerators', mixedAccelerators],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
+  ['nproc-per-node', nprocPerNode],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['rayjob-left-running', rayjobLeftRunning],
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['shm-missing', shmMissing],
   ['spot-serving', spotServing],
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
+  ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);
 

@@ -1582,6 +1582,81 @@ rules:
 `,
   ],
   [
+    'nproc-per-node',
+    `<!-- Generated from server/src/rules/nproc-per-node.ts by \`npm run generate\`. Do not edit. -->
+# nproc-per-node
+
+A launcher starts another number of processes than the container has GPUs.
+
+Severity: **error** · Topic: parallelism
+
+## Why
+
+Each process takes one GPU. With more processes than GPUs the surplus fails ("invalid device ordinal"); with fewer, GPUs are held
+and paid for that nothing uses. \`auto\` or \`gpu\` starts one for each.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "--nproc-per-node=8", "train.py"]
+          resources:
+            limits:
+              nvidia.com/gpu: 4
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "--nproc-per-node=4", "train.py"]
+          resources:
+            limits:
+              nvidia.com/gpu: 4
+\`\`\`
+
+## When it is silent
+
+For \`auto\` and \`gpu\`, where the number is not known, where several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared and
+cut cards, and for TPUs and Neuron devices, which hold several cores.
+
+## Sources
+
+- [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+- [kubeflow/trainer#1992](https://github.com/kubeflow/trainer/issues/1992)
+
+## Silence it
+
+\`# gpulint-disable-next-line nproc-per-node -- reason\` above the line, or the annotation \`gpulint.dev/disable: "nproc-per-node"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  nproc-per-node: off
+\`\`\`
+`,
+  ],
+  [
     'ray-autoscaling-off',
     `<!-- Generated from server/src/rules/ray-autoscaling-off.ts by \`npm run generate\`. Do not edit. -->
 # ray-autoscaling-off
@@ -2068,6 +2143,87 @@ rules:
 `,
   ],
   [
+    'shm-missing',
+    `<!-- Generated from server/src/rules/shm-missing.ts by \`npm run generate\`. Do not edit. -->
+# shm-missing
+
+Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
+
+Severity: **warning** · Topic: shm
+
+## Why
+
+Processes of one container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm. With the
+runtime's 64 MiB they fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      command: ["torchrun", "--nproc-per-node=8", "train.py"]
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      command: ["torchrun", "--nproc-per-node=8", "train.py"]
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+      volumeMounts:
+        - name: shm
+          mountPath: /dev/shm
+  volumes:
+    - name: shm
+      emptyDir:
+        medium: Memory
+\`\`\`
+
+## Fix safety
+
+Unsafe: what is written there counts against the container's memory limit.
+
+## When it is silent
+
+For single processes, TPUs and Neuron devices, \`hostIPC\`, patches and definitions, and for kinds whose controller mounts it: Ray,
+KServe's own runtimes, LLMInferenceService and NIM.
+
+## Sources
+
+- [NVIDIA NCCL: shared memory](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory)
+- [vllm-project/vllm#7466](https://github.com/vllm-project/vllm/issues/7466)
+- [NVIDIA/nccl#525](https://github.com/NVIDIA/nccl/issues/525)
+
+## Silence it
+
+\`# gpulint-disable-next-line shm-missing -- reason\` above the line, or the annotation \`gpulint.dev/disable: "shm-missing"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  shm-missing: off
+\`\`\`
+`,
+  ],
+  [
     'spot-serving',
     `<!-- Generated from server/src/rules/spot-serving.ts by \`npm run generate\`. Do not edit. -->
 # spot-serving
@@ -2390,6 +2546,85 @@ For keys of your own (\`sku\`, \`team/gpu\`), and where the right key is tolerat
 \`\`\`yaml
 rules:
   toleration-key: off
+\`\`\`
+`,
+  ],
+  [
+    'world-size',
+    `<!-- Generated from server/src/rules/world-size.ts by \`npm run generate\`. Do not edit. -->
+# world-size
+
+A distributed launch waits for another number of nodes or processes than the job has.
+
+Severity: **warning** · Topic: parallelism
+
+## Why
+
+The rendezvous waits until all nodes that were announced have come. With fewer pods than \`--nnodes\` it waits until it gives up, and
+every pod holds its GPUs meanwhile; with more, the surplus pods are left out. \`mpirun\` refuses to start more processes
+than the workers have slots.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example/trainer:1.4
+              command: ["torchrun", "--nnodes=4", "train.py"]
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 4
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example/trainer:1.4
+              command: ["torchrun", "--nnodes=4", "train.py"]
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Where a number comes from a variable or a template, for elastic ranges (\`1:4\`), and for kinds whose pods may form several groups.
+
+## Sources
+
+- [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+- [Open MPI: mpirun](https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line world-size -- reason\` above the line, or the annotation \`gpulint.dev/disable: "world-size"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  world-size: off
 \`\`\`
 `,
   ],

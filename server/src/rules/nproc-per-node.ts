@@ -1,0 +1,136 @@
+import { findLocalProcesses } from '../command/processes.ts';
+import { plural } from '../cost/format.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, at, type Cursor, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { Span } from '../yaml/span.ts';
+import { processInput, wholeGpus } from './process-input.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { spanOfWords } from './word-span.ts';
+
+/**
+ * A launcher starts another number of processes than the container has GPUs.
+ *
+ * ## Why
+ *
+ * Each process takes one GPU. With more processes than GPUs the surplus fails ("invalid device ordinal"); with fewer, GPUs are held
+ * and paid for that nothing uses. `auto` or `gpu` starts one for each.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: ["torchrun", "--nproc-per-node=8", "train.py"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 4
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: ["torchrun", "--nproc-per-node=4", "train.py"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 4
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For `auto` and `gpu`, where the number is not known, where several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared and
+ * cut cards, and for TPUs and Neuron devices, which hold several cores.
+ *
+ * ## Sources
+ *
+ * - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ * - [kubeflow/trainer#1992](https://github.com/kubeflow/trainer/issues/1992)
+ */
+export default defineRule({
+  topic: 'parallelism',
+  severity: 'error',
+  container(container, context) {
+    const gpus = wholeGpus(container, context.podSet);
+    if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
+    const told = inCommand(container, context) ?? inSpec(container, context.podSet, context.workload);
+    if (told === undefined || told.count === gpus || told.count === 0) return;
+    const { count, text, span, value } = told;
+    const over = count > gpus;
+    const consequence = over
+      ? `${plural(count - gpus, 'process').replace('processs', 'processes')} without one, and the start fails`
+      : `${plural(gpus - count, 'GPU')} held and not used`;
+    context.report({
+      severity: over ? 'error' : 'warning',
+      message: `${text} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
+      span,
+      fixes: () => [value && setCount(value, gpus, context)],
+    });
+  },
+});
+
+interface Told {
+  readonly count: number;
+  readonly text: string;
+  readonly span: Span;
+  /** The scalar that holds the number, where it stands alone. */
+  readonly value: Cursor | undefined;
+}
+
+function inCommand(container: Container, { document }: PodSetContext): Told | undefined {
+  const launches = findLocalProcesses(processInput(container)).filter(({ kind }) => kind === 'launch');
+  const [only, ...others] = launches;
+  if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
+  if (only.words === undefined) {
+    const env = container.env.find(({ name }) => only.text.startsWith(`${name}=`));
+    return env?.value && { count: only.count, text: only.text, span: spanOf(env.value.at), value: undefined };
+  }
+  const span = spanOfWords(document, [...container.command, ...container.args], only.words);
+  return span && { count: only.count, text: only.text, span, value: undefined };
+}
+
+/** The fields in which kinds say it; they hold for the container that trains. */
+function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Told | undefined {
+  const spec = at(manifest.root, 'spec');
+  const field =
+    kind === 'PyTorchJob'
+      ? at(spec, 'nprocPerNode')
+      : kind === 'TrainJob'
+        ? at(spec, 'trainer', 'numProcPerNode')
+        : kind === 'TrainingRuntime' || kind === 'ClusterTrainingRuntime'
+          ? at(spec, 'mlPolicy', 'torch', 'numProcPerNode')
+          : undefined;
+  const text = asText(field);
+  if (field === undefined || text === undefined || !/^\d{1,4}$/.test(text)) return undefined;
+  if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')
+    return undefined;
+  return { count: Number(text), text: `${String(field.step)} ${text}`, span: spanOf(field), value: field };
+}
+
+/** Somebody has dealt the GPUs out by hand. */
+function dividesGpus({ env, command, args }: Container): boolean {
+  const isMask = (text: string) => /(CUDA|HIP|ROCR)_VISIBLE_DEVICES/.test(text);
+  return env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value));
+}
+
+function setCount(value: Cursor, gpus: number, { document }: PodSetContext): Fix | undefined {
+  if (value.shared) return undefined;
+  const isNumber = value.node.kind === 'scalar' && typeof value.node.value === 'number';
+  const edits = replaceScalar(document, value, isNumber ? gpus : String(gpus));
+  return edits && { title: `Set ${String(value.step)} to ${gpus}`, safe: false, edits };
+}

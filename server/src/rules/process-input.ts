@@ -1,0 +1,24 @@
+import type { ProcessInput } from '../command/processes.ts';
+import type { AcceleratorRequest, Container, PodSet } from '../model/workload.ts';
+
+/** What a container runs, as the command room reads it. */
+export function processInput({ command, args, env }: Container): ProcessInput {
+  return {
+    command: command.map(({ value }) => value),
+    args: args.map(({ value }) => value),
+    env: env.map(({ name, value }) => ({ name, value: value?.value })),
+  };
+}
+
+/** Whole GPUs of a container that are its own: null where the number is not known, or where the nodes share or cut their cards. */
+export function wholeGpus({ accelerators }: Container, podSet: PodSet): number | null {
+  const [only, ...others] = accelerators.filter(({ count }) => count !== 0);
+  if (only === undefined || others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
+  const inPod = podSet.accelerators.find(({ resource }) => resource === only.resource);
+  return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;
+}
+
+/** One process a device is how GPUs are used; TPUs and Neuron devices hold several cores. */
+function isGpu({ resource }: AcceleratorRequest): boolean {
+  return /^(nvidia|amd)\.com\/gpu$|^habana\.ai\/gaudi$/.test(resource);
+}

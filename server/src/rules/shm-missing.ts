@@ -1,0 +1,150 @@
+import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asBoolean, asText, at, type Cursor, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { appendItem, insertKey } from '../yaml/edit.ts';
+import { processInput, wholeGpus } from './process-input.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
+ *
+ * ## Why
+ *
+ * Processes of one container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm. With the
+ * runtime's 64 MiB they fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       command: ["torchrun", "--nproc-per-node=8", "train.py"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       command: ["torchrun", "--nproc-per-node=8", "train.py"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ *       volumeMounts:
+ *         - name: shm
+ *           mountPath: /dev/shm
+ *   volumes:
+ *     - name: shm
+ *       emptyDir:
+ *         medium: Memory
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: what is written there counts against the container's memory limit.
+ *
+ * ## When it is silent
+ *
+ * For single processes, TPUs and Neuron devices, `hostIPC`, patches and definitions, and for kinds whose controller mounts it: Ray,
+ * KServe's own runtimes, LLMInferenceService and NIM.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA NCCL: shared memory](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html#shared-memory)
+ * - [vllm-project/vllm#7466](https://github.com/vllm-project/vllm/issues/7466)
+ * - [NVIDIA/nccl#525](https://github.com/NVIDIA/nccl/issues/525)
+ */
+export default defineRule({
+  topic: 'shm',
+  severity: 'warning',
+  container(container, context) {
+    const { workload, podSet } = context;
+    if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
+      return;
+    if (workload.role === 'infrastructure' || workload.role === 'definition') return;
+    const gpus = wholeGpus(container, podSet);
+    if (gpus === null || gpus < 2) return;
+    if (isOpen(container.at) || isOpen(podSet.pod) || asBoolean(at(podSet.pod, 'hostIPC')) === true) return;
+    if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
+    const said = evidence(container, gpus, podSet, workload);
+    if (said === undefined) return;
+    context.report({
+      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that every container has, and fail`,
+      span: keySpanOf(container.resources ?? container.at),
+      fixes: () => [mountMemory(container, context)],
+    });
+  },
+});
+
+function isListed({ at: { parent } }: Container): boolean {
+  return parent !== undefined && keyOf(parent) === 'containers';
+}
+
+function isMountedByController({ kind, apiVersion }: Workload): boolean {
+  return /^(ray\.io|apps\.nvidia\.com|nvidia\.com)\//.test(apiVersion) || /^(Ray|LLMInferenceService|NIM)/.test(kind);
+}
+
+/** What shows that several processes share the container's GPUs. */
+function evidence(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
+  const input = processInput(container);
+  for (const { kind, count, text } of findLocalProcesses(input)) {
+    if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
+    if (kind === 'launch' && count === null) return shorten(text);
+  }
+  if (workload.kind !== 'MPIJob' || podSet.name !== 'Worker') return undefined;
+  const launcher = workload.podSets.find(({ name }) => name === 'Launcher');
+  const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
+  const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
+  const isBatch = launcher?.containers.some((one) => isBenchmarkOfNccl(one)) ?? false;
+  return several === undefined || isBatch ? undefined : `mpirun ${shorten(several.text)}`;
+}
+
+/** Tests of the network choose their transports themselves. */
+function isBenchmarkOfNccl({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_)/.test(value));
+}
+
+function shorten(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
+  const volumes = at(podSet.pod, 'volumes');
+  const mounts = at(container.at, 'volumeMounts');
+  if (podSet.pod.shared || container.at.shared || volumes?.shared === true || mounts?.shared === true) return undefined;
+  const existing = podSet.volumes.find(
+    ({ source, at: volume }) => source === 'emptyDir' && asText(at(volume, 'emptyDir', 'medium')) === 'Memory',
+  );
+  const taken = podSet.volumes.some(({ name }) => name === 'shm');
+  const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
+  const mount = { name, mountPath: '/dev/shm' };
+  const inContainer = addItem(document, container.at, mounts, 'volumeMounts', mount);
+  const inPod =
+    existing !== undefined
+      ? []
+      : addItem(document, podSet.pod, volumes, 'volumes', { name, emptyDir: { medium: 'Memory' } });
+  const edits = inContainer && inPod && [...inContainer, ...inPod];
+  return edits && { title: 'Mount a volume in memory at /dev/shm', safe: false, edits };
+}
+
+function addItem(
+  document: PodSetContext['document'],
+  owner: Cursor,
+  list: Cursor | undefined,
+  key: string,
+  item: Parameters<typeof appendItem>[2],
+): ReturnType<typeof appendItem> {
+  if (list === undefined) return insertKey(document, owner, key, [item]);
+  return list.node.kind === 'seq' ? appendItem(document, list, item) : undefined;
+}

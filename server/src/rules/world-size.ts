@@ -1,0 +1,128 @@
+import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
+import { plural } from '../cost/format.ts';
+import { lowerCount } from '../model/pod.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { at } from '../yaml/cursor.ts';
+import { processInput } from './process-input.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+import { spanOfWords } from './word-span.ts';
+
+/**
+ * A distributed launch waits for another number of nodes or processes than the job has.
+ *
+ * ## Why
+ *
+ * The rendezvous waits until all nodes that were announced have come. With fewer pods than `--nnodes` it waits until it gives up, and
+ * every pod holds its GPUs meanwhile; with more, the surplus pods are left out. `mpirun` refuses to start more processes
+ * than the workers have slots.
+ *
+ * ```yaml invalid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 2
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               command: ["torchrun", "--nnodes=4", "train.py"]
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 4
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               command: ["torchrun", "--nnodes=4", "train.py"]
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
+ *
+ * ## Sources
+ *
+ * - [PyTorch: torchrun](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ * - [Open MPI: mpirun](https://docs.open-mpi.org/en/main/man-openmpi/man1/mpirun.1.html)
+ */
+export default defineRule({
+  topic: 'parallelism',
+  severity: 'warning',
+  container(container, context) {
+    const { workload } = context;
+    if (workload.partial || container.type !== 'app') return;
+    const pods = podsOfGroup(context);
+    if (pods !== null) {
+      for (const told of findNodeCounts(processInput(container))) {
+        if (typeof told.count !== 'number' || told.count === pods) continue;
+        const missing = told.count > pods ? 'the launch waits for pods that never come' : 'the other pods are left out';
+        say(told, `${told.text} with ${plural(pods, 'pod')}: ${missing}`);
+      }
+    }
+    const slots = slotsOfWorkers(workload);
+    if (slots !== null) {
+      for (const told of findMpiProcesses(processInput(container))) {
+        if (typeof told.count !== 'number' || told.count <= slots || told.oversubscribes) continue;
+        say(told, `mpirun ${told.text} with ${plural(slots, 'slot')} on the workers: it refuses to start`);
+      }
+    }
+
+    function say({ words }: LocalProcesses, message: string): void {
+      const lines: Container['command'] = [...container.command, ...container.args];
+      const span = words && spanOfWords(context.document, lines, words);
+      if (span !== undefined) context.report({ message, span });
+    }
+  },
+});
+
+/** The pods that meet in one rendezvous, for kinds whose pods are one group. */
+function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
+  switch (workload.kind) {
+    case 'PyTorchJob':
+      return at(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? sum(workload) : null;
+    case 'Job':
+      return workload.apiVersion.startsWith('batch/') && podSet.pods.min !== null && podSet.pods.min > 1
+        ? podSet.pods.min
+        : null;
+    default:
+      return null;
+  }
+}
+
+function sum({ podSets }: Workload): number | null {
+  let all = 0;
+  for (const { pods } of podSets) {
+    if (pods.min === null || pods.min !== pods.max) return null;
+    all += pods.min;
+  }
+  return all;
+}
+
+function slotsOfWorkers({ kind, manifest, podSets }: Workload): number | null {
+  const written = at(manifest.root, 'spec', 'slotsPerWorker');
+  if (kind !== 'MPIJob' || written === undefined) return null;
+  const slots = lowerCount(written, 1);
+  const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
+  const launches = at(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
+  return slots === null || workers === null || launches ? null : slots * workers;
+}
