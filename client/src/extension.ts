@@ -36,7 +36,12 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
 }
 
 function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
-  const initializationOptions: ClientOptions = { picker: true, summary: true, readFile: true };
+  const initializationOptions: ClientOptions = {
+    picker: true,
+    summary: true,
+    readFile: true,
+    syntaxElsewhere: syntaxElsewhere(),
+  };
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -49,6 +54,17 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };
+}
+
+/** Whose syntax errors the window shows already: VS Code's own JSON support does, and Red Hat's YAML extension where it is installed. */
+function syntaxElsewhere(): readonly string[] {
+  const validates = (id: string, section: string, key: string) =>
+    vscode.extensions.getExtension(id) !== undefined &&
+    vscode.workspace.getConfiguration(section).get<boolean>(key) !== false;
+  return [
+    ...(validates('redhat.vscode-yaml', 'yaml', 'validate') ? ['yaml'] : []),
+    ...(validates('vscode.json-language-features', 'json', 'validate.enable') ? ['json', 'jsonc'] : []),
+  ];
 }
 
 async function startClient(

@@ -133,6 +133,15 @@ describe('diagnostics', () => {
     expect(codes.filter((code) => code === 'yaml-syntax')).toHaveLength(1);
   });
 
+  test('leave syntax errors to who tells them already, by language', async () => {
+    const editor = await openEditor({ options: { syntaxElsewhere: ['yaml'] } });
+    const text = `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`;
+    await editor.open(uri, text);
+    await editor.open(`${folder}/templates/app.yaml`, text, 'helm');
+    expect((await editor.diagnostics(uri)).map(({ code }) => code)).toEqual(['gpu-limits-required']);
+    expect((await editor.diagnostics(`${folder}/templates/app.yaml`)).map(({ code }) => code)).toContain('yaml-syntax');
+  });
+
   test('stand at the right column behind emoji, and in files with CRLF', async () => {
     const editor = await openEditor();
     const text = `# 🚀🚀\n${rejected}`.replace(/\n/g, '\r\n').replace('name: trainer', 'name: "🚀"');

@@ -80,6 +80,8 @@ export interface ClientAbilities {
   readonly documentChanges: boolean;
   /** It has our commands. */
   readonly commands: boolean;
+  /** The languages (ids) whose syntax errors somebody else shows. */
+  readonly syntaxElsewhere: readonly string[];
 }
 
 /** What a diagnostic carries so that code actions find its finding again. Spans are of the file. */

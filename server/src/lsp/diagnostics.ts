@@ -43,7 +43,11 @@ export function registerDiagnostics(session: Session): Diagnostics {
     if (document === undefined) return [];
     if (isConfigUri(uri)) return configDiagnostics(document.getText());
     const found = await session.analysed(uri);
-    return found === undefined ? [] : fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
+    if (found === undefined) return [];
+    const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
+    // A syntax error that is told twice is told badly.
+    const told = session.client.syntaxElsewhere.includes(document.languageId);
+    return told ? all.filter(({ code }) => code !== syntaxRule) : all;
   }
 
   connection.languages.diagnostics.on(
@@ -112,6 +116,8 @@ export function registerDiagnostics(session: Session): Diagnostics {
     },
   };
 }
+
+const syntaxRule = 'yaml-syntax';
 
 /** What an analysed file has wrong. Nothing for a file that concerns no accelerator. */
 function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {

@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly summary?: boolean;
   /** It answers `readFile`. */
   readonly readFile?: boolean;
+  /** The languages (ids) whose syntax errors another extension shows already. */
+  readonly syntaxElsewhere?: readonly string[];
 }
 
 /** Commands of the client that lenses and code actions name. */

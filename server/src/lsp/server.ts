@@ -99,7 +99,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     documents,
     projects,
     log,
-    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false },
+    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false, syntaxElsewhere: [] },
     async analysed(uri) {
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
@@ -271,6 +271,7 @@ function abilitiesOf({ capabilities, initializationOptions }: InitializeParams):
     hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
     documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
     commands: options?.picker === true,
+    syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
   };
 }
 
