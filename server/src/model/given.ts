@@ -66,9 +66,10 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   const memory = lookUp(annotations, 'gpu-memory');
   const said = fraction ?? memory;
   if (said === undefined) return [];
-  const cards = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
+  const told = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
+  const cards = told !== null && Number.isInteger(told) && told > 0 ? told : null;
   const amount = numberOf(said, Number.NaN);
-  const known = amount !== null && amount > 0 && cards !== null;
+  const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
     return [{ resource: 'annotation:gpu-fraction', form: 'shared', vendor: 'nvidia', perPod, each: 1 }];

@@ -129,7 +129,8 @@ function quantityAt(map: Cursor | undefined, resource: string): Quantity | undef
   return value && lowerQuantity(value);
 }
 
-function countOf(quantity: Quantity | undefined): number | null {
+/** The whole number of devices that a quantity says; null for all others. */
+export function countOf(quantity: Quantity | undefined): number | null {
   if (quantity === undefined || quantity.value === null) return null;
   return Number.isInteger(quantity.value) && quantity.value >= 0 ? quantity.value : null;
 }
@@ -138,5 +139,9 @@ function countOf(quantity: Quantity | undefined): number | null {
 export function lowerCount(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined || (isNull(cursor) && cursor.node.kind === 'scalar' && !cursor.node.templated)) return unset;
   if (cursor.node.kind !== 'scalar' || cursor.node.templated) return null;
-  return typeof cursor.node.value === 'number' && cursor.node.value >= 0 ? cursor.node.value : null;
+  const { value } = cursor.node;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostPods ? value : null;
 }
+
+/** The API's counts have 32 bits. */
+const mostPods = 2 ** 31 - 1;

@@ -2,8 +2,8 @@ import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, at, isTemplated } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import { lookUp } from '../manifest.ts';
-import { lowerCount } from '../pod.ts';
-import { parseQuantity } from '../quantity.ts';
+import { countOf, lowerCount } from '../pod.ts';
+import { lowerQuantity } from '../quantity.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
 
@@ -78,7 +78,7 @@ function annotatedClaim(annotations: readonly Located<string>[]) {
   const selector = lookUp(annotations, 'serving.kserve.io/exp-dra-cel-selector');
   return deviceOf(
     deviceClass.value,
-    count === undefined ? 1 : parseQuantity(count.value),
+    count === undefined ? 1 : countOf(lowerQuantity(count.at)),
     selector === undefined ? [] : [asText(selector.at) ?? ''],
   );
 }

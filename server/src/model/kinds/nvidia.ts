@@ -2,7 +2,7 @@ import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import type { GivenAccelerator } from '../given.ts';
-import { lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
+import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -160,9 +160,14 @@ function componentCount(component: Cursor): PodCount {
 
 /** `gpu: "2"` without a vendor, of which the operator makes NVIDIA's resource unless another type is named. */
 export function plainGpus(count: Cursor, type: Cursor | undefined): GivenAccelerator {
-  const { value } = lowerQuantity(count);
   const resource = asText(type) ?? 'nvidia.com/gpu';
-  return { resource, form: 'whole', vendor: /^nvidia/.test(resource) ? 'nvidia' : null, perPod: value, each: 1 };
+  return {
+    resource,
+    form: 'whole',
+    vendor: /^nvidia/.test(resource) ? 'nvidia' : null,
+    perPod: countOf(lowerQuantity(count)),
+    each: 1,
+  };
 }
 
 /** https://github.com/ai-dynamo/grove */

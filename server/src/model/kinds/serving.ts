@@ -57,7 +57,7 @@ function lowerKnative(root: Cursor): KindLowering {
 function numberIn(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined) return unset;
   const value = Number(asText(cursor) ?? Number.NaN);
-  return isTemplated(cursor) || !Number.isFinite(value) ? null : value;
+  return isTemplated(cursor) || !Number.isInteger(value) || value < 0 ? null : value;
 }
 
 /**

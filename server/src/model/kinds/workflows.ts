@@ -2,7 +2,7 @@ import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, items } from '../../yaml/cursor.ts';
 import type { GivenAccelerator } from '../given.ts';
-import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { countOf, lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import type { Container } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -100,7 +100,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
             resource,
             form: acceleratorResource(resource)?.form ?? 'whole',
             vendor: acceleratorResource(resource)?.vendor ?? null,
-            perPod: lowerQuantity(quantity).value,
+            perPod: countOf(lowerQuantity(quantity)),
             each: 1,
           },
         ];
