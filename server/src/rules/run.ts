@@ -3,7 +3,7 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, Fix, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Fix, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -57,66 +57,71 @@ interface Visitor {
   readonly crashes: RuleCrash[];
 }
 
+// A long file has many places and most rules look at few of them, so a context is made only for what a rule looks at, and written
+// out: a spread costs many times as much.
+
 function visitDocument(visitor: Visitor): void {
   const { rule, input } = visitor;
   if (rule.document === undefined) return;
-  guard(visitor, () => rule.document?.(input.document, contextOf(visitor, null, null)), undefined);
+  const { document, options, costOf } = input;
+  const context = { document, options, costOf, report: reporter(visitor, null, null) };
+  guard(visitor, () => rule.document?.(document, context), undefined);
 }
 
 function visitManifest(visitor: Visitor, manifest: Manifest): void {
-  const { rule } = visitor;
+  const { rule, input } = visitor;
   if (rule.manifest === undefined) return;
-  guard(visitor, () => rule.manifest?.(manifest, { ...contextOf(visitor, null, null), manifest }), undefined);
+  const { document, options, costOf } = input;
+  const context = { document, options, costOf, report: reporter(visitor, null, null), manifest };
+  guard(visitor, () => rule.manifest?.(manifest, context), undefined);
 }
 
-/**
- * Every pod set and every container (init, sidecar or app) is shown once. Contexts are made only for what a rule looks at: a long
- * file has many places, and most rules look at few.
- */
+/** Every pod set and every container (init, sidecar or app) is shown once. */
 function visitWorkload(visitor: Visitor, workload: Workload): void {
-  const { rule } = visitor;
+  const { rule, input } = visitor;
+  const { document, options, costOf } = input;
   const { manifest } = workload;
   if (rule.workload !== undefined) {
-    const context = { ...contextOf(visitor, workload, null), manifest, workload };
+    const context = { document, options, costOf, report: reporter(visitor, workload, null), manifest, workload };
     guard(visitor, () => rule.workload?.(workload, context), undefined);
   }
   if (rule.podSet === undefined && rule.container === undefined) return;
   for (const podSet of workload.podSets) {
-    if (rule.podSet !== undefined) {
-      const context = { ...contextOf(visitor, workload, null), manifest, workload, podSet };
-      guard(visitor, () => rule.podSet?.(podSet, context), undefined);
-    }
+    const inPodSet = (container: string | null): PodSetContext => ({
+      document,
+      options,
+      costOf,
+      report: reporter(visitor, workload, container),
+      manifest,
+      workload,
+      podSet,
+    });
+    guard(visitor, () => rule.podSet?.(podSet, inPodSet(null)), undefined);
     if (rule.container === undefined) continue;
     for (const container of podSet.containers) {
-      const context = { ...contextOf(visitor, workload, container.name), manifest, workload, podSet };
-      guard(visitor, () => rule.container?.(container, context), undefined);
+      guard(visitor, () => rule.container?.(container, inPodSet(container.name)), undefined);
     }
   }
 }
 
-function contextOf(visitor: Visitor, workload: Workload | null, container: string | null): DocumentContext {
-  const { id, rule, configured, input, found } = visitor;
-  return {
-    document: input.document,
-    options: input.options,
-    costOf: input.costOf,
-    report(report: Report): void {
-      let fixes: readonly Fix[] | undefined;
-      found.push({
-        rule: id,
-        topic: rule.topic,
-        severity: configured ?? report.severity ?? rule.severity,
-        message: report.message,
-        span: report.span,
-        workload,
-        container,
-        get fixes() {
-          fixes ??= guard(visitor, () => report.fixes?.() ?? [], []).filter((fix) => fix !== undefined);
-          return fixes;
-        },
-        saving: report.saving ?? null,
-      });
-    },
+function reporter(visitor: Visitor, workload: Workload | null, container: string | null): DocumentContext['report'] {
+  const { id, rule, configured, found } = visitor;
+  return (report: Report): void => {
+    let fixes: readonly Fix[] | undefined;
+    found.push({
+      rule: id,
+      topic: rule.topic,
+      severity: configured ?? report.severity ?? rule.severity,
+      message: report.message,
+      span: report.span,
+      workload,
+      container,
+      get fixes() {
+        fixes ??= guard(visitor, () => report.fixes?.() ?? [], []).filter((fix) => fix !== undefined);
+        return fixes;
+      },
+      saving: report.saving ?? null,
+    });
   };
 }
 
