@@ -5,7 +5,9 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { chooseEditor, hasDisplay, isUpToDate, parseStartArguments, startHelp } from './vscode/choose.mjs';
+import { ensureDependencies } from './dependencies.mjs';
+import { runStep } from './run-step.mjs';
+import { chooseEditor, hasDisplay, parseStartArguments, startHelp } from './vscode/choose.mjs';
 import { findDesktop, openInBrowser, runDesktop } from './vscode/desktop.mjs';
 import { installStandIn } from './vscode/install.mjs';
 import { PlainError, root } from './vscode/lab.mjs';
@@ -46,8 +48,8 @@ async function main(args) {
     throw new PlainError(`gpulint needs Node 20 or newer, and this is Node ${process.versions.node}.`);
   }
   if (options.build) {
-    if (!hasModules()) run('Installing dependencies', 'npm', ['ci', '--no-audit', '--no-fund']);
-    run('Building', 'npm', ['run', '--silent', 'build']);
+    ensureDependencies();
+    runStep('Building', 'npm', ['run', '--silent', 'build']);
   }
   const surroundings = {
     platform: process.platform,
@@ -65,15 +67,6 @@ async function main(args) {
   }
   if (choice.kind === 'report') report(choice.reason);
   else await serveBrowser(options.open);
-}
-
-function hasModules() {
-  const read = (/** @type {string} */ file) => JSON.parse(fs.readFileSync(path.join(root, file), 'utf8'));
-  try {
-    return isUpToDate(read('package-lock.json'), read('node_modules/.package-lock.json'));
-  } catch {
-    return false;
-  }
 }
 
 function enginesRange() {
@@ -111,7 +104,7 @@ async function serveBrowser(open) {
   }
   const dataFolder = path.join(lab.folder, 'data');
   const vsix = path.join(lab.folder, 'gpulint.vsix');
-  run('Packaging the extension', process.execPath, [
+  runStep('Packaging the extension', process.execPath, [
     path.join(root, 'node_modules/@vscode/vsce/vsce'),
     ...['package', '--no-dependencies', '--allow-missing-repository', '--out', vsix],
   ]);
@@ -156,25 +149,4 @@ function report(reason) {
   });
   // Status 1 says that there are findings, which is what the examples are for.
   if (error || status === null || status > 1) throw new PlainError('The report of examples/ could not be made.');
-}
-
-/**
- * Runs one step with its output hidden unless it fails.
- * @param {string} what
- * @param {string} command
- * @param {string[]} args
- */
-function run(what, command, args) {
-  console.log(`${what}…`);
-  // npm is a .cmd file on Windows, which needs the shell; no argument here holds a space there.
-  const shell = process.platform === 'win32' && command === 'npm';
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    shell,
-    maxBuffer: 1e8,
-  });
-  if (status === 0) return;
-  process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`);
-  throw new PlainError(`${what} failed${error ? ` (${error.message})` : ''}.`);
 }

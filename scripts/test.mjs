@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ensureDependencies } from './dependencies.mjs';
 import { chooseTestEditor } from './vscode/choose.mjs';
 import { installStandIn } from './vscode/install.mjs';
 import { PlainError, root } from './vscode/lab.mjs';
@@ -36,6 +37,7 @@ process.exitCode = failed ? 1 : 0;
 async function main() {
   if (process.argv.length > 2)
     throw new PlainError(`npm test takes no options; "npx vitest ${process.argv[2]}" takes vitest's.`);
+  ensureDependencies();
   if (!npmRun('build')) return 'build';
   if (!npmRun('typecheck')) return 'typecheck';
   if (!npmRun('lint')) return 'lint';
