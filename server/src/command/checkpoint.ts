@@ -1,5 +1,5 @@
 import { readFlags } from './flags.ts';
-import { allCommands, readCommandLine } from './shell.ts';
+import { allCommands, readCommandLine, type Word } from './shell.ts';
 
 /**
  * Something in a container's command line or environment that says where it keeps its progress.
@@ -12,6 +12,8 @@ export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
   /** The path or address, or the name whose value is not known. */
   readonly text: string;
+  /** The flag that says it, where one does. */
+  readonly word?: Word;
 }
 
 export interface CheckpointInput {
@@ -28,7 +30,9 @@ export function findCheckpointSigns(input: CheckpointInput): readonly Checkpoint
   return [
     ...storesIn(text),
     ...commands.flatMap(({ words }) =>
-      readFlags(words).flatMap(({ name, value, dynamic }) => signOfFlag(name, value, dynamic)),
+      readFlags(words).flatMap(({ name, value, dynamic, word }) =>
+        signOfFlag(name, value, dynamic).map((sign) => ({ ...sign, word })),
+      ),
     ),
     ...commands.flatMap(({ words }) => words.flatMap(({ text }) => signOfWord(text))),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
@@ -126,7 +130,21 @@ const progressWords: ReadonlySet<string> = new Set([
   ...['snapshot', 'dump', 'work', 'root', 'job', 'export'],
 ]);
 const placeWords: ReadonlySet<string> = new Set([
-  ...['dir', 'directory', 'folder', 'path', 'root', 'uri', 'url', 'location', 'prefix', 'base', 'dest', 'destination'],
+  ...[
+    'file',
+    'dir',
+    'directory',
+    'folder',
+    'path',
+    'root',
+    'uri',
+    'url',
+    'location',
+    'prefix',
+    'base',
+    'dest',
+    'destination',
+  ],
 ]);
 const notWrittenWords: ReadonlySet<string> = new Set([
   ...[

@@ -81,6 +81,170 @@ rules:
 `,
   ],
   [
+    'checkpoint-ephemeral',
+    `<!-- Generated from server/src/rules/checkpoint-ephemeral.ts by \`npm run generate\`. Do not edit. -->
+# checkpoint-ephemeral
+
+Training writes its checkpoints where a restart does not find them.
+
+Severity: **warning** · Topic: checkpoint
+
+## Why
+
+A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted, finds
+no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives the pod, or an object store, keeps the progress.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example/trainer:1.4
+              command: ["torchrun", "train.py", "--output_dir=/workspace/out"]
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: pretrain
+spec:
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 1
+      restartPolicy: OnFailure
+      template:
+        spec:
+          containers:
+            - name: pytorch
+              image: registry.example/trainer:1.4
+              command: ["torchrun", "train.py", "--output_dir=/ckpt/out"]
+              resources:
+                limits:
+                  nvidia.com/gpu: 8
+              volumeMounts:
+                - name: checkpoints
+                  mountPath: /ckpt
+          volumes:
+            - name: checkpoints
+              persistentVolumeClaim:
+                claimName: checkpoints
+\`\`\`
+
+## When it is silent
+
+Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
+is named, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+
+## Sources
+
+- [Kubernetes: emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
+- [PyTorch: torchrun restarts](https://docs.pytorch.org/docs/stable/elastic/run.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line checkpoint-ephemeral -- reason\` above the line, or the annotation \`gpulint.dev/disable: "checkpoint-ephemeral"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  checkpoint-ephemeral: off
+\`\`\`
+`,
+  ],
+  [
+    'checkpoint-never',
+    `<!-- Generated from server/src/rules/checkpoint-never.ts by \`npm run generate\`. Do not edit. -->
+# checkpoint-never
+
+Training is told never to save its progress.
+
+Severity: **warning** · Topic: checkpoint
+
+## Why
+
+With \`--save_strategy no\`, an interval beyond the last step, or Megatron without \`--save\`, nothing is left when the run fails: every
+restart begins at step 0, and so does the run after the last one.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--save_strategy=no", "--output_dir=/ckpt"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--save_strategy=steps", "--save_steps=200", "--output_dir=/ckpt"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+For what is no training, and for benchmarks and trials. Where nothing restarts the job it is advice only.
+
+## Sources
+
+- [Transformers: TrainingArguments](https://huggingface.co/docs/transformers/main_classes/trainer#transformers.TrainingArguments)
+- [Megatron-LM: arguments](https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py)
+
+## Silence it
+
+\`# gpulint-disable-next-line checkpoint-never -- reason\` above the line, or the annotation \`gpulint.dev/disable: "checkpoint-never"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  checkpoint-never: off
+\`\`\`
+`,
+  ],
+  [
     'container-name',
     `<!-- Generated from server/src/rules/container-name.ts by \`npm run generate\`. Do not edit. -->
 # container-name
@@ -153,6 +317,74 @@ Unsafe: scripts, policies and other tools may know the container by its old name
 \`\`\`yaml
 rules:
   container-name: off
+\`\`\`
+`,
+  ],
+  [
+    'cpu-pod-on-gpu-node',
+    `<!-- Generated from server/src/rules/cpu-pod-on-gpu-node.ts by \`npm run generate\`. Do not edit. -->
+# cpu-pod-on-gpu-node
+
+A pod that asks for no accelerator is sent to nodes that have them.
+
+Severity: **warning** · Topic: placement
+
+## Why
+
+The selector puts the pod on a GPU node, where it takes CPU and memory that GPU pods need, and an autoscaler starts such a node for
+it. It gets no GPU either: without \`limits\` no device is handed to the container.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator: nvidia-l4
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator: nvidia-l4
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
+elsewhere, claims and fractions by annotation, other extended resources, patches and definitions.
+
+## Sources
+
+- [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+- [NVIDIA/k8s-device-plugin#195](https://github.com/NVIDIA/k8s-device-plugin/issues/195)
+
+## Silence it
+
+\`# gpulint-disable-next-line cpu-pod-on-gpu-node -- reason\` above the line, or the annotation \`gpulint.dev/disable: "cpu-pod-on-gpu-node"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  cpu-pod-on-gpu-node: off
 \`\`\`
 `,
   ],
@@ -1191,8 +1423,8 @@ spec:
 
 ## Fix safety
 
-Safe where exactly one profile has the memory that was named (on the selected GPU, if one is selected): the pod could not run before.
-Otherwise the nearest profiles are offered.
+Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
+offered, those of the selected GPU if one is selected.
 
 ## Sources
 
@@ -1845,6 +2077,82 @@ rules:
 `,
   ],
   [
+    'resume-disabled',
+    `<!-- Generated from server/src/rules/resume-disabled.ts by \`npm run generate\`. Do not edit. -->
+# resume-disabled
+
+The job is restarted, and its training is told not to resume.
+
+Severity: **warning** · Topic: checkpoint
+
+## Why
+
+Checkpoints help a restart only if it looks for them. With \`resume_if_exists=false\`, \`autoresume=false\` or \`overwrite_output_dir\` the
+restarted run begins at step 0, and may write over what the one before it saved.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--output_dir=/ckpt", "--overwrite_output_dir=true"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--output_dir=/ckpt"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Where nothing restarts the job, where another flag names the checkpoint to resume from, and for benchmarks and trials.
+
+## Sources
+
+- [NVIDIA NeMo: exp_manager](https://docs.nvidia.com/nemo-framework/user-guide/latest/nemotoolkit/core/exp_manager.html)
+- [Composer: auto resumption](https://docs.mosaicml.com/projects/composer/en/latest/notes/resumption.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line resume-disabled -- reason\` above the line, or the annotation \`gpulint.dev/disable: "resume-disabled"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  resume-disabled: off
+\`\`\`
+`,
+  ],
+  [
     'scale-to-zero-candidate',
     `<!-- Generated from server/src/rules/scale-to-zero-candidate.ts by \`npm run generate\`. Do not edit. -->
 # scale-to-zero-candidate
@@ -2224,6 +2532,247 @@ rules:
 `,
   ],
   [
+    'spot-grace-period',
+    `<!-- Generated from server/src/rules/spot-grace-period.ts by \`npm run generate\`. Do not edit. -->
+# spot-grace-period
+
+A grace period that a spot node does not grant.
+
+Severity: **info** · Topic: spot
+
+## Why
+
+When a spot node is taken back, its pods have only what is left of the notice: 15 seconds on GKE (its default for pods that are not
+critical), 120 on AWS, 30 on Azure. A longer \`terminationGracePeriodSeconds\` promises time that is not there: a checkpoint that takes longer
+is cut off half written. What takes longer must be saved all along.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: OnFailure
+      terminationGracePeriodSeconds: 600
+      nodeSelector:
+        cloud.google.com/gke-spot: "true"
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: OnFailure
+      terminationGracePeriodSeconds: 15
+      nodeSelector:
+        cloud.google.com/gke-spot: "true"
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: the period also holds when a pod is deleted for other reasons, and GKE can be set up to grant up to 120 seconds.
+
+## When it is silent
+
+Off spot, and where the platform is not known.
+
+## Sources
+
+- [Google Kubernetes Engine: Spot VMs](https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms)
+- [AWS: spot interruption notices](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html)
+- [Azure: Spot Virtual Machines](https://learn.microsoft.com/azure/virtual-machines/spot-vms)
+
+## Silence it
+
+\`# gpulint-disable-next-line spot-grace-period -- reason\` above the line, or the annotation \`gpulint.dev/disable: "spot-grace-period"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  spot-grace-period: off
+\`\`\`
+`,
+  ],
+  [
+    'spot-no-retry',
+    `<!-- Generated from server/src/rules/spot-no-retry.ts by \`npm run generate\`. Do not edit. -->
+# spot-no-retry
+
+A job on spot capacity that is not restarted.
+
+Severity: **warning** · Topic: spot
+
+## Why
+
+On spot capacity the loss of a node is an ordinary event. With no retries the first one fails the whole job, whatever it has saved.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        karpenter.sh/capacity-type: spot
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  backoffLimit: 6
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        karpenter.sh/capacity-type: spot
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Where the limit is not written, where a pod failure policy ignores disruptions, for pods that no controller owns, and where an
+orchestrator (Argo, Airflow, Kubeflow Pipelines) has left its labels: it starts the step again.
+
+## Sources
+
+- [Kubernetes: pod failure policy](https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy)
+- [aws/karpenter-provider-aws#3594](https://github.com/aws/karpenter-provider-aws/issues/3594)
+
+## Silence it
+
+\`# gpulint-disable-next-line spot-no-retry -- reason\` above the line, or the annotation \`gpulint.dev/disable: "spot-no-retry"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  spot-no-retry: off
+\`\`\`
+`,
+  ],
+  [
+    'spot-selector-toleration',
+    `<!-- Generated from server/src/rules/spot-selector-toleration.ts by \`npm run generate\`. Do not edit. -->
+# spot-selector-toleration
+
+Pods select AKS spot nodes and do not tolerate their taint.
+
+Severity: **warning** · Topic: spot
+
+## Why
+
+AKS taints every spot node with \`kubernetes.azure.com/scalesetpriority=spot:NoSchedule\`, and adds no toleration to pods. With the
+selector alone no node takes the pod: it stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    kubernetes.azure.com/scalesetpriority: spot
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    kubernetes.azure.com/scalesetpriority: spot
+  tolerations:
+    - key: kubernetes.azure.com/scalesetpriority
+      operator: Equal
+      value: spot
+      effect: NoSchedule
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Safe: the pod selects these nodes and could not run on any.
+
+## When it is silent
+
+On other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
+
+## Sources
+
+- [AKS: spot node pools](https://learn.microsoft.com/azure/aks/spot-node-pool)
+- [MicrosoftDocs/azure-docs#79968](https://github.com/MicrosoftDocs/azure-docs/issues/79968)
+
+## Silence it
+
+\`# gpulint-disable-next-line spot-selector-toleration -- reason\` above the line, or the annotation \`gpulint.dev/disable: "spot-selector-toleration"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  spot-selector-toleration: off
+\`\`\`
+`,
+  ],
+  [
     'spot-serving',
     `<!-- Generated from server/src/rules/spot-serving.ts by \`npm run generate\`. Do not edit. -->
 # spot-serving
@@ -2454,8 +3003,8 @@ spec:
 
 ## Fix safety
 
-Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside \`Exists\`, seconds without \`NoExecute\`.
-What would let the pod onto more nodes than it says is unsafe.
+Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside \`Exists\` that says nothing ("true"), seconds
+beside an effect that knows none. What would let the pod onto more nodes than it may have meant is unsafe.
 
 ## Sources
 

@@ -74,15 +74,13 @@ export default defineRule({
       return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     const gpus = wholeGpus(container, podSet);
-    // Gaudi's HCCL goes over its own links.
-    if (gpus === null || gpus < 2 || container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/')))
-      return;
+    if (gpus === null || gpus < 2) return;
     if (isOpen(container.at) || isOpen(podSet.pod) || asBoolean(at(podSet.pod, 'hostIPC')) === true) return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const said = evidence(container, gpus, podSet, workload);
     if (said === undefined) return;
     context.report({
-      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that a container has, too little for NCCL`,
+      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that every container has, and fail`,
       span: keySpanOf(container.resources ?? container.at),
       fixes: () => [mountMemory(container, context)],
     });
@@ -114,7 +112,7 @@ function evidence(container: Container, gpus: number, podSet: PodSet, workload: 
 
 /** Tests of the network choose their transports themselves. */
 function isBenchmarkOfNccl({ command, args }: Container): boolean {
-  return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|nvbandwidth|\bosu_)/.test(value));
+  return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
 }
 
 function shorten(text: string): string {

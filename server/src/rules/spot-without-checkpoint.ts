@@ -1,8 +1,8 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
-import { containerUse } from '../command/programs.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
+import { hasDurableMount, isTrial } from './durable.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -104,57 +104,10 @@ function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
   return podSets.some(({ containers }) => containers.some((container) => wordsOf(container).includes('--min-np')));
 }
 
-/** Benchmarks and trials have no progress worth keeping. */
-function isTrial({ name, podSets }: Workload): boolean {
-  if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
-  return podSets.some(({ containers }) =>
-    containers.some(({ type, image, command, args }) => {
-      if (type === 'init') return false;
-      const use = containerUse({
-        ...(image && { image: image.value }),
-        command: command.map(({ value }) => value),
-        args: args.map(({ value }) => value),
-      });
-      return use.use === 'batch' || use.use === 'serving' || use.use === 'interactive';
-    }),
-  );
-}
-
 function mayKeepProgress(podSet: PodSet): boolean {
   const account = asText(at(podSet.pod, 'serviceAccountName')) ?? 'default';
   if (account !== 'default') return true;
   return podSet.containers.some((container) => hasDurableMount(container, podSet) || saysSo(container));
-}
-
-/** A mount of a volume that is not declared here is one of a claim template. */
-function hasDurableMount({ volumeMounts }: Container, { volumes }: PodSet): boolean {
-  return volumeMounts.some((mount) => {
-    if (asText(at(mount.at, 'readOnly')) === 'true') return false;
-    const volume = volumes.find(({ name }) => name === mount.name);
-    return volume === undefined || outlivesNode(volume.source, volume.at);
-  });
-}
-
-/** Volumes that a new pod on another node finds again. A host path is one where it looks like a network mount. */
-function outlivesNode(source: string, volume: Cursor): boolean {
-  switch (source) {
-    case 'emptyDir':
-    case 'configMap':
-    case 'secret':
-    case 'downwardAPI':
-    case 'projected':
-    case 'ephemeral':
-    case 'image':
-      return false;
-    case 'hostPath':
-      return !/^\/(dev|tmp|var|sys|proc|usr|etc|run|lib|lib64|opt|boot|local|scratch|mnt\/(local|disks|nvme|ssd|stateful)[^/]*)(\/|$)/.test(
-        asText(at(volume, 'hostPath', 'path')) ?? '',
-      );
-    case 'csi':
-      return !/secrets-store|cert-manager|spiffe|image/.test(asText(at(volume, 'csi', 'driver')) ?? '');
-    default:
-      return true;
-  }
 }
 
 /** What the command line and the environment say; a resume flag counts where no path tells that it resumes from inside the pod. */

@@ -1,0 +1,134 @@
+import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { asText, at, items, spanOf } from '../yaml/cursor.ts';
+import { isTrial, outlivesNode } from './durable.ts';
+import { processInput } from './process-input.ts';
+import { defineRule } from './rule.ts';
+import { spanOfWords } from './word-span.ts';
+
+/**
+ * Training writes its checkpoints where a restart does not find them.
+ *
+ * ## Why
+ *
+ * A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted, finds
+ * no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives the pod, or an object store, keeps the progress.
+ *
+ * ```yaml invalid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 1
+ *       restartPolicy: OnFailure
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               command: ["torchrun", "train.py", "--output_dir=/workspace/out"]
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Worker:
+ *       replicas: 1
+ *       restartPolicy: OnFailure
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               command: ["torchrun", "train.py", "--output_dir=/ckpt/out"]
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 8
+ *               volumeMounts:
+ *                 - name: checkpoints
+ *                   mountPath: /ckpt
+ *           volumes:
+ *             - name: checkpoints
+ *               persistentVolumeClaim:
+ *                 claimName: checkpoints
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
+ * is named, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
+ * - [PyTorch: torchrun restarts](https://docs.pytorch.org/docs/stable/elastic/run.html)
+ */
+export default defineRule({
+  topic: 'checkpoint',
+  severity: 'warning',
+  container(container, context) {
+    const { workload, podSet } = context;
+    if (workload.role !== 'training' || workload.partial || container.type !== 'app') return;
+    if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
+    if (workload.podSets.some(({ placement }) => placement.capacity === 'spot')) return;
+    if (!container.accelerators.some(({ count }) => count !== 0)) return;
+    if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
+    const signs = findCheckpointSigns(processInput(container));
+    if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
+    const paths = signs.filter(({ kind }) => kind === 'path');
+    const [first] = paths;
+    if (first === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
+    const lines = [...container.command, ...container.args];
+    const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
+    context.report({
+      message: `Progress goes to ${shorten(first.text)}, which a new pod does not find: each restart begins at step 0`,
+      span: span ?? spanOf(lines[0]?.at ?? container.at),
+    });
+  },
+});
+
+/** Links and working directories make another place of a path. */
+function rearrangesFiles({ command, args }: Container): boolean {
+  return [...command, ...args].some(({ value }) =>
+    /\bln -s|\bmount\b|\brclone\b|\bgsutil\b|\bs5cmd\b|\baws s3\b/.test(value),
+  );
+}
+
+function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
+  const path = text.startsWith('/') ? text : absolute(text, container);
+  if (path === undefined) return false;
+  const mount = container.volumeMounts
+    .filter(({ mountPath }) => isIn(path, mountPath))
+    .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
+  if (mount === undefined) return true;
+  const volume = podSet.volumes.find(({ name }) => name === mount.name);
+  return volume !== undefined && !outlivesNode(volume.source, volume.at);
+}
+
+/** Relative to the working directory where that is told; a home directory, or one that a script changes, is not known. */
+function absolute(path: string, { at: container, command, args, volumeMounts }: Container): string | undefined {
+  if (path.startsWith('~')) return undefined;
+  const directory = asText(at(container, 'workingDir'));
+  if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
+  const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
+  return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;
+}
+
+function isIn(path: string, directory: string): boolean {
+  const plain = directory.replace(/\/+$/, '');
+  return path === plain || path.startsWith(`${plain}/`);
+}
+
+function shorten(path: string): string {
+  return path.length > 50 ? `${path.slice(0, 49)}…` : path;
+}

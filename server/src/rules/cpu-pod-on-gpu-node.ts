@@ -1,0 +1,100 @@
+import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
+import { asBoolean, at, entries, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+import { isInstanceTypeKey } from './selected-models.ts';
+
+/**
+ * A pod that asks for no accelerator is sent to nodes that have them.
+ *
+ * ## Why
+ *
+ * The selector puts the pod on a GPU node, where it takes CPU and memory that GPU pods need, and an autoscaler starts such a node for
+ * it. It gets no GPU either: without `limits` no device is handed to the container.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-l4
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator: nvidia-l4
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
+ * elsewhere, claims and fractions by annotation, other extended resources, patches and definitions.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [NVIDIA/k8s-device-plugin#195](https://github.com/NVIDIA/k8s-device-plugin/issues/195)
+ */
+export default defineRule({
+  topic: 'placement',
+  severity: 'warning',
+  podSet(podSet, context) {
+    const { workload } = context;
+    if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
+    if (workload.podSets.some(({ accelerators }) => accelerators.length > 0)) return;
+    const selector = podSet.selectors.find(meansAccelerator);
+    if (selector === undefined || isHandedOtherwise(podSet, workload) || servesNode(podSet)) return;
+    const key = at(selector.at, 'key');
+    const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
+    context.report({
+      message: `Selects nodes with accelerators (${shown}) and asks for none: it holds such a node and gets no device`,
+      span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
+    });
+  },
+});
+
+function meansAccelerator({ key, values }: Selector): boolean {
+  if (values.length === 0 || values.some(({ at: value }) => isTemplated(value))) return false;
+  if (key === 'nvidia.com/gpu.present') return values.every(({ value }) => value === 'true');
+  if (isInstanceTypeKey(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
+  return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
+}
+
+/** Devices by claim, by a scheduler's annotation, or by a resource that the catalogue does not know. */
+function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
+  if (items(at(pod, 'resourceClaims')).length > 0 || at(pod, 'schedulerName') !== undefined) return true;
+  const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
+  if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
+  return containers.some(
+    ({ resources, env }) =>
+      [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))].some((entry) =>
+        keyOf(entry).includes('/'),
+      ) || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
+  );
+}
+
+/** What looks after the node itself: tools that mount its directories or run with its rights. */
+function servesNode({ pod, containers, volumes }: PodSet): boolean {
+  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(at(pod, field)) === true)) return true;
+  return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
+}
+
+function isPrivileged({ at: container }: Container): boolean {
+  return asBoolean(at(container, 'securityContext', 'privileged')) === true;
+}

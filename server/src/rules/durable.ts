@@ -1,0 +1,50 @@
+import { containerUse } from '../command/programs.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { asText, at, type Cursor } from '../yaml/cursor.ts';
+
+/** Benchmarks and trials have no progress worth keeping. */
+export function isTrial({ name, podSets }: Workload): boolean {
+  if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
+  return podSets.some(({ containers }) =>
+    containers.some(({ type, image, command, args }) => {
+      if (type === 'init') return false;
+      const use = containerUse({
+        ...(image && { image: image.value }),
+        command: command.map(({ value }) => value),
+        args: args.map(({ value }) => value),
+      });
+      return use.use === 'batch' || use.use === 'serving' || use.use === 'interactive';
+    }),
+  );
+}
+
+/** A mount of a volume that is not declared here is one of a claim template. */
+export function hasDurableMount({ volumeMounts }: Container, { volumes }: PodSet): boolean {
+  return volumeMounts.some((mount) => {
+    if (asText(at(mount.at, 'readOnly')) === 'true') return false;
+    const volume = volumes.find(({ name }) => name === mount.name);
+    return volume === undefined || outlivesNode(volume.source, volume.at);
+  });
+}
+
+/** Volumes that a new pod on another node finds again. A host path is one where it looks like a network mount. */
+export function outlivesNode(source: string, volume: Cursor): boolean {
+  switch (source) {
+    case 'emptyDir':
+    case 'configMap':
+    case 'secret':
+    case 'downwardAPI':
+    case 'projected':
+    case 'ephemeral':
+    case 'image':
+      return false;
+    case 'hostPath':
+      return !/^\/(dev|tmp|var|sys|proc|usr|etc|run|lib|lib64|opt|boot|local|scratch|mnt\/(local|disks|nvme|ssd|stateful)[^/]*)(\/|$)/.test(
+        asText(at(volume, 'hostPath', 'path')) ?? '',
+      );
+    case 'csi':
+      return !/secrets-store|cert-manager|spiffe|image/.test(asText(at(volume, 'csi', 'driver')) ?? '');
+    default:
+      return true;
+  }
+}

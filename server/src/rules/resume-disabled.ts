@@ -1,0 +1,97 @@
+import { readFlags } from '../command/flags.ts';
+import { allCommands, readCommandLine } from '../command/shell.ts';
+import { isTrial } from './durable.ts';
+import { defineRule } from './rule.ts';
+import { spanOfWords } from './word-span.ts';
+
+/**
+ * The job is restarted, and its training is told not to resume.
+ *
+ * ## Why
+ *
+ * Checkpoints help a restart only if it looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir` the
+ * restarted run begins at step 0, and may write over what the one before it saved.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: finetune
+ * spec:
+ *   backoffLimit: 4
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: ["torchrun", "train.py", "--output_dir=/ckpt", "--overwrite_output_dir=true"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: finetune
+ * spec:
+ *   backoffLimit: 4
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: ["torchrun", "train.py", "--output_dir=/ckpt"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where nothing restarts the job, where another flag names the checkpoint to resume from, and for benchmarks and trials.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA NeMo: exp_manager](https://docs.nvidia.com/nemo-framework/user-guide/latest/nemotoolkit/core/exp_manager.html)
+ * - [Composer: auto resumption](https://docs.mosaicml.com/projects/composer/en/latest/notes/resumption.html)
+ */
+export default defineRule({
+  topic: 'checkpoint',
+  severity: 'warning',
+  container(container, context) {
+    const { workload } = context;
+    if (workload.role !== 'training' || container.type !== 'app' || isTrial(workload)) return;
+    if (workload.retries === null || workload.retries.limit === 0) return;
+    if (!container.accelerators.some(({ count }) => count !== 0)) return;
+    const lines = [...container.command, ...container.args];
+    const line = readCommandLine(
+      container.command.map(({ value }) => value),
+      container.args.map(({ value }) => value),
+    );
+    for (const { words } of allCommands(line.statements)) {
+      const flags = readFlags(words);
+      const off = flags.find(({ name, value, dynamic }) => !dynamic && isOff(name, value));
+      const names = flags.some(
+        ({ name, value }) => /^resume-from-checkpoint$|^load-path$/.test(name) && !/^false$/i.test(value ?? ''),
+      );
+      const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
+      if (off === undefined || names || span === undefined) continue;
+      const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
+      context.report({ message: `${shown}, but the job is restarted: a restart begins at step 0`, span });
+      return;
+    }
+  },
+});
+
+function isOff(name: string, value: string | undefined): boolean {
+  if (name === 'overwrite-output-dir') return value === undefined || /^true$/i.test(value);
+  return (
+    /^((\w+\.)?exp-manager\.)?resume-if-exists$|^autoresume$|^auto-resume-from-checkpoints$|^resume-from-checkpoint$/.test(
+      name,
+    ) && /^false$/i.test(value ?? '')
+  );
+}

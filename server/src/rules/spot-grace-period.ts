@@ -1,0 +1,107 @@
+import { asNumber, at, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A grace period that a spot node does not grant.
+ *
+ * ## Why
+ *
+ * When a spot node is taken back, its pods have only what is left of the notice: 15 seconds on GKE (its default for pods that are not
+ * critical), 120 on AWS, 30 on Azure. A longer `terminationGracePeriodSeconds` promises time that is not there: a checkpoint that takes longer
+ * is cut off half written. What takes longer must be saved all along.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: OnFailure
+ *       terminationGracePeriodSeconds: 600
+ *       nodeSelector:
+ *         cloud.google.com/gke-spot: "true"
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: OnFailure
+ *       terminationGracePeriodSeconds: 15
+ *       nodeSelector:
+ *         cloud.google.com/gke-spot: "true"
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the period also holds when a pod is deleted for other reasons, and GKE can be set up to grant up to 120 seconds.
+ *
+ * ## When it is silent
+ *
+ * Off spot, and where the platform is not known.
+ *
+ * ## Sources
+ *
+ * - [Google Kubernetes Engine: Spot VMs](https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms)
+ * - [AWS: spot interruption notices](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html)
+ * - [Azure: Spot Virtual Machines](https://learn.microsoft.com/azure/virtual-machines/spot-vms)
+ */
+export default defineRule({
+  topic: 'spot',
+  severity: 'info',
+  podSet({ pod, placement, accelerators }, context) {
+    if (placement.capacity !== 'spot' || !accelerators.some(({ perPod }) => perPod !== 0)) return;
+    const granted = grants.get(placement.provider ?? '');
+    const written = at(pod, 'terminationGracePeriodSeconds');
+    const seconds = asNumber(written);
+    // On GKE up to 120 seconds can be granted, by the node's configuration.
+    const most = placement.provider === 'gcp' ? 120 : granted;
+    if (
+      granted === undefined ||
+      most === undefined ||
+      written === undefined ||
+      seconds === undefined ||
+      seconds <= most
+    )
+      return;
+    context.report({
+      message: `A grace period of ${seconds} s, but spot nodes ${where.get(placement.provider ?? '') ?? ''} give pods ${granted} s: the rest is cut off`,
+      span: spanOf(written),
+      fixes: () => {
+        const edits = written.shared ? undefined : replaceScalar(context.document, written, granted);
+        return [edits && { title: `Set the grace period to ${granted} s`, safe: false, edits }];
+      },
+    });
+  },
+});
+
+/** Seconds that pods have when a spot node is taken back. */
+const grants: ReadonlyMap<string, number> = new Map([
+  ['gcp', 15],
+  ['aws', 120],
+  ['azure', 30],
+]);
+const where: ReadonlyMap<string, string> = new Map([
+  ['gcp', 'on GKE'],
+  ['aws', 'on AWS'],
+  ['azure', 'on Azure'],
+]);

@@ -1,0 +1,130 @@
+import type { PodSet, Workload } from '../model/workload.ts';
+import { asNumber, asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A job on spot capacity that is not restarted.
+ *
+ * ## Why
+ *
+ * On spot capacity the loss of a node is an ordinary event. With no retries the first one fails the whole job, whatever it has saved.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   backoffLimit: 0
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       nodeSelector:
+ *         karpenter.sh/capacity-type: spot
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   backoffLimit: 6
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       nodeSelector:
+ *         karpenter.sh/capacity-type: spot
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where the limit is not written, where a pod failure policy ignores disruptions, for pods that no controller owns, and where an
+ * orchestrator (Argo, Airflow, Kubeflow Pipelines) has left its labels: it starts the step again.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: pod failure policy](https://kubernetes.io/docs/concepts/workloads/controllers/job/#pod-failure-policy)
+ * - [aws/karpenter-provider-aws#3594](https://github.com/aws/karpenter-provider-aws/issues/3594)
+ */
+export default defineRule({
+  topic: 'spot',
+  severity: 'warning',
+  workload(workload, context) {
+    if (workload.partial || workload.role === 'serving' || workload.role === 'infrastructure') return;
+    if (!workload.podSets.some(isOnSpot) || isOrchestrated(workload)) return;
+    const job = jobSpec(workload);
+    const written = at(job, 'backoffLimit') ?? at(job, 'backoffLimitPerIndex');
+    const failing = items(at(job, 'podFailurePolicy', 'rules')).find(failsOnDisruption);
+    const never = neverRestarts(workload, written);
+    const place = failing ?? never;
+    if (place === undefined || (failing === undefined && ignoresDisruptions(job))) return;
+    const said =
+      failing === undefined
+        ? `${keyOf(place)} ${asText(place) ?? ''}`
+        : 'podFailurePolicy fails the job on a disruption';
+    context.report({
+      message: `${said} on spot: the first interruption ends the job`,
+      span: failing === undefined ? keySpanOf(place) : spanOf(at(failing, 'action') ?? failing),
+    });
+  },
+});
+
+function isOnSpot({ placement, accelerators }: PodSet): boolean {
+  return placement.capacity === 'spot' && accelerators.some(({ perPod }) => perPod !== 0);
+}
+
+function isOrchestrated({ manifest }: Workload): boolean {
+  return [...manifest.labels, ...manifest.annotations].some(({ at: label }) =>
+    /argoproj\.io|airflow|pipelines\.kubeflow\.org|tekton\.dev|dagster|prefect|flyte|metaflow/.test(keyOf(label)),
+  );
+}
+
+function jobSpec({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {
+  if (!apiVersion.startsWith('batch/')) return undefined;
+  return kind === 'Job' ? at(root, 'spec') : kind === 'CronJob' ? at(root, 'spec', 'jobTemplate', 'spec') : undefined;
+}
+
+/** Where it is written that nothing brings the pods back. */
+function neverRestarts(
+  { kind, apiVersion, retries, manifest: { root } }: Workload,
+  backoffLimit: Cursor | undefined,
+): Cursor | undefined {
+  if (apiVersion.startsWith('batch/')) return asNumber(backoffLimit) === 0 ? backoffLimit : undefined;
+  if (apiVersion.startsWith('kubeflow.org/')) {
+    return retries?.limit === 0 && asText(retries.at) === 'Never' ? retries.at : undefined;
+  }
+  if (kind === 'JobSet') {
+    // The jobs of a set have retries of their own.
+    const jobs = items(at(root, 'spec', 'replicatedJobs')).map((job) => at(job, 'template', 'spec', 'backoffLimit'));
+    const none = jobs.length > 0 && jobs.every((limit) => asNumber(limit) === 0);
+    return none && (retries?.limit ?? 0) === 0 ? jobs[0] : undefined;
+  }
+  return apiVersion.startsWith('batch.volcano.sh/') && retries?.limit === 0 ? retries.at : undefined;
+}
+
+function failsOnDisruption(rule: Cursor): boolean {
+  return asText(at(rule, 'action')) === 'FailJob' && namesDisruption(rule);
+}
+
+function ignoresDisruptions(job: Cursor | undefined): boolean {
+  return items(at(job, 'podFailurePolicy', 'rules')).some(
+    (rule) => asText(at(rule, 'action')) === 'Ignore' && namesDisruption(rule),
+  );
+}
+
+function namesDisruption(rule: Cursor): boolean {
+  return items(at(rule, 'onPodConditions')).some((condition) => asText(at(condition, 'type')) === 'DisruptionTarget');
+}

@@ -1,0 +1,103 @@
+import type { PodSet, Toleration } from '../model/workload.ts';
+import { at, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { appendItem, insertKey } from '../yaml/edit.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * Pods select AKS spot nodes and do not tolerate their taint.
+ *
+ * ## Why
+ *
+ * AKS taints every spot node with `kubernetes.azure.com/scalesetpriority=spot:NoSchedule`, and adds no toleration to pods. With the
+ * selector alone no node takes the pod: it stays Pending.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     kubernetes.azure.com/scalesetpriority: spot
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   nodeSelector:
+ *     kubernetes.azure.com/scalesetpriority: spot
+ *   tolerations:
+ *     - key: kubernetes.azure.com/scalesetpriority
+ *       operator: Equal
+ *       value: spot
+ *       effect: NoSchedule
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe: the pod selects these nodes and could not run on any.
+ *
+ * ## When it is silent
+ *
+ * On other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
+ *
+ * ## Sources
+ *
+ * - [AKS: spot node pools](https://learn.microsoft.com/azure/aks/spot-node-pool)
+ * - [MicrosoftDocs/azure-docs#79968](https://github.com/MicrosoftDocs/azure-docs/issues/79968)
+ */
+export default defineRule({
+  topic: 'spot',
+  severity: 'warning',
+  podSet(podSet, context) {
+    if (context.workload.partial || isOpen(podSet.pod) || isOpen(at(podSet.pod, 'tolerations'))) return;
+    const selector = podSet.selectors.find(
+      ({ key, values }) => key === taint && values.length > 0 && values.every(({ value }) => value === 'spot'),
+    );
+    if (selector === undefined || podSet.tolerations.some(tolerates)) return;
+    const key = at(selector.at, 'key');
+    context.report({
+      message: `Selects AKS spot nodes without tolerating their taint ${taint}: the pod stays Pending`,
+      span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
+      fixes: () => [tolerate(podSet, context)],
+    });
+  },
+});
+
+const taint = 'kubernetes.azure.com/scalesetpriority';
+
+/** Without a key, Exists tolerates every taint. A templated toleration may be the one. */
+function tolerates({ key, value, at: cursor }: Toleration): boolean {
+  if (cursor.node.kind !== 'map' || cursor.node.open) return true;
+  if (key === undefined || key.at.node.kind !== 'scalar' || key.at.node.templated) return true;
+  return key.value === taint && (value === undefined || value.value === 'spot' || value.value === '');
+}
+
+function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {
+  const list = at(pod, 'tolerations');
+  if (pod.shared || list?.shared === true) return undefined;
+  const value = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
+  const after = at(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
+  const edits =
+    list === undefined
+      ? insertKey(document, pod, 'tolerations', [value], after)
+      : list.node.kind === 'seq'
+        ? appendItem(document, list, value)
+        : undefined;
+  return edits && { title: 'Tolerate the taint of AKS spot nodes', safe: !document.template, edits };
+}
