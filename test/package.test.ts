@@ -10,7 +10,7 @@ const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'ut
 const needed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES'];
 const bundles = ['client', 'server', 'cli', 'client.browser', 'server.browser'].map((name) => `dist/${name}.js`);
 const allowed =
-  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|THIRD_PARTY_NOTICES|(dist|schemas|syntaxes|images)\/[^/]+)$/;
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|THIRD_PARTY_NOTICES|(dist|schemas|snippets|syntaxes|images|walkthrough)\/[^/]+)$/;
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-package-'));
 
 beforeAll(() => {
@@ -35,7 +35,12 @@ describe('the package', () => {
   });
 
   it('holds every file that the manifest names', () => {
-    const named = [manifest.main, manifest.browser, manifest.icon, ...Object.values<string>(manifest.bin)];
+    const { snippets, grammars, walkthroughs } = manifest.contributes;
+    const steps = walkthroughs.flatMap((one: { steps: unknown[] }) => one.steps);
+    const media = steps.map((step: { media: { markdown: string } }) => step.media.markdown);
+    const paths = [...snippets, ...grammars].map((one: { path: string }) => one.path);
+    const main = [manifest.main, manifest.browser, manifest.icon, ...Object.values<string>(manifest.bin)];
+    const named: string[] = [...main, ...paths, ...media];
     for (const file of named) expect(fs.existsSync(path.join(root, file)), file).toBe(true);
   });
 

@@ -15,6 +15,7 @@ import {
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
 import { activeEditor } from './active-editor.ts';
+import { setUp } from './set-up.ts';
 
 /** @param started starts the server, if nothing has yet, and settles when it answers */
 export function registerCommands(
@@ -31,6 +32,13 @@ export function registerCommands(
     register(commands.showCost, (place) => showCost(client, place)),
     register(commands.setGpu, (place) => setGpu(client, place)),
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
+    register(commands.setUp, () => setUp(client)),
+    register(commands.select, (place) => place && select(place)),
+    register(commands.showFixes, async (place) => {
+      if (place === undefined) return;
+      await select(place);
+      await vscode.commands.executeCommand('editor.action.quickFix');
+    }),
     vscode.commands.registerCommand('gpulint.restartServer', async () => {
       await started();
       if (client.needsStop()) await client.stop();
@@ -126,14 +134,20 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
   await apply(client, await client.sendRequest<EditResult>(methods.rewriteToMig, params), false);
 }
 
-async function pickGpu(gpus: readonly GpuItem[], placeHolder: string): Promise<GpuItem | undefined> {
+async function select({ uri, range: { start, end } }: PlaceArgument): Promise<void> {
+  const selection = new vscode.Range(start.line, start.character, end.line, end.character);
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+  await vscode.window.showTextDocument(document, { selection, preserveFocus: false });
+}
+
+export async function pickGpu(gpus: readonly GpuItem[], placeHolder: string): Promise<GpuItem | undefined> {
   const items = gpus.map((gpu) => ({ label: gpu.name, description: gpu.description, gpu }));
   const chosen = await vscode.window.showQuickPick(items, { title: 'GPU', placeHolder, matchOnDescription: true });
   return chosen?.gpu;
 }
 
 /** `any`: no provider is written. */
-async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
+export async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
   if (providers.length === 0) return 'any';
   const items = [
     ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
@@ -146,30 +160,35 @@ async function pickProvider({ name, providers }: GpuItem): Promise<string | unde
   return chosen?.id;
 }
 
-async function apply(client: BaseLanguageClient, result: EditResult, save: boolean): Promise<void> {
+/** @returns the document that was written and saved; undefined where nothing was saved */
+export async function apply(
+  client: BaseLanguageClient,
+  result: EditResult,
+  save: boolean,
+): Promise<vscode.TextDocument | undefined> {
   if ('problem' in result) {
     void vscode.window.showWarningMessage(result.problem);
-    return;
+    return undefined;
   }
   const edit = await client.protocol2CodeConverter.asWorkspaceEdit(result.edit);
   const applied = await vscode.workspace.applyEdit(edit);
   if (!applied) {
     void vscode.window.showWarningMessage('The file changed in the meantime; try again.');
-    return;
+    return undefined;
   }
-  if (save && result.file !== undefined) {
-    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
-    await document.save();
-  }
+  if (!save || result.file === undefined) return undefined;
+  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
+  await document.save();
+  return document;
 }
 
-function activeUri(client: BaseLanguageClient): string | undefined {
+export function activeUri(client: BaseLanguageClient): string | undefined {
   const uri = activeEditor()?.document.uri;
   return uri && client.code2ProtocolConverter.asUri(uri);
 }
 
 /** Any file of the folder will do to say which folder is meant. */
-function firstFolder(client: BaseLanguageClient): string | undefined {
+export function firstFolder(client: BaseLanguageClient): string | undefined {
   const folder = vscode.workspace.workspaceFolders?.[0];
   return folder && client.code2ProtocolConverter.asUri(vscode.Uri.joinPath(folder.uri, '.gpulint.yaml'));
 }

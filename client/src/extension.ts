@@ -7,6 +7,7 @@ import {
   type ReadFileResult,
 } from '../../server/src/lsp/requests.ts';
 import { registerCommands } from './commands.ts';
+import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { StatusBar } from './status-bar.ts';
 
 /** Makes the client for this kind of extension host. */
@@ -21,9 +22,15 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const statusBar = new StatusBar();
   const client = makeClient('gpulint', 'gpulint', clientOptions(output));
   const started = once(() => startClient(client, statusBar, output));
-  context.subscriptions.push(output, statusBar, ...registerCommands(client, started, output), {
-    dispose: () => void stop(client),
-  });
+  context.subscriptions.push(
+    output,
+    statusBar,
+    ...registerCommands(client, started, output),
+    ...registerRulePages(client, started),
+    {
+      dispose: () => void stop(client),
+    },
+  );
 
   const startFor = (document: vscode.TextDocument) => {
     if (mayHoldManifest(document)) void started();
@@ -51,6 +58,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { pattern: '**/.gpulint.yaml' },
     ],
     initializationOptions,
+    middleware: ruleLinks,
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ActionQuery, codeActions } from '../../server/src/features/code-actions.ts';
-import { codeLenses } from '../../server/src/features/code-lens.ts';
+import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { hover } from '../../server/src/features/hover.ts';
+import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
 import { summarize } from '../../server/src/features/report.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
@@ -31,6 +33,32 @@ describe('code lens', () => {
     });
     const summary = summarize(file);
     return summary === undefined ? 'nothing\n' : `${lenses.join('')}\nstatus bar: ${summary.text}\n${summary.label}\n`;
+  });
+});
+
+describe('advice', () => {
+  test('is a lens above the line that it is about', () => {
+    const pod = readFileSync(`${fixtures}/code-actions/two-of-a-kind.yaml`, 'utf8').replace('$0', '');
+    const file = analyse(`#### config: {rules: {gpu-limits-required: info}}\n${pod}`);
+    const advice = adviceLenses(file);
+    const infos = file.documents.flatMap(({ findings }) => findings).filter(({ severity }) => severity === 'info');
+    expect(infos.length).toBeGreaterThan(0);
+    expect(advice.map(({ title }) => title)).toEqual(infos.map(({ message }) => message));
+    expect(advice[0]?.action).toBe('show-fixes');
+  });
+});
+
+describe('inlay hints', () => {
+  goldenTests(`${fixtures}/inlay-hints`, (text) => {
+    const hints = inlayHints(analyse(text), { start: 0, end: text.length });
+    return hints.map(({ offset, label }) => `${lineAt(text, offset)}| ${label}\n`).join('');
+  });
+
+  test('are made for what is shown only', () => {
+    const text = readFileSync(`${fixtures}/inlay-hints/several.yaml`, 'utf8');
+    const offset = text.indexOf('"1"') + 3;
+    expect(inlayHints(analyse(text), { start: offset, end: offset })).toHaveLength(1);
+    expect(inlayHints(analyse(text), { start: 0, end: 100 })).toEqual([]);
   });
 });
 
@@ -66,6 +94,10 @@ spec:
     expect(kinds(['source.organizeImports', 'refactor.extract'])).toEqual([]);
   });
 });
+
+function lineAt(text: string, offset: number): string {
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+}
 
 function renderActions(file: FileAnalysis, query: ActionQuery): string {
   const lines = codeActions(file, query).map(({ title, kind, preferred, edits, picker, finding }) => {

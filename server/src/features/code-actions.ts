@@ -3,6 +3,7 @@ import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { describeSlice, type Sliceable, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
 import { safeFixes } from './safe-fixes.ts';
+import { silence } from './suppress.ts';
 
 export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
 
@@ -13,6 +14,8 @@ export interface Action {
   readonly preferred: boolean;
   /** Offsets of the file. */
   readonly edits?: readonly TextEdit[];
+  /** The word that a person writes the reason of a suppression over; of the file after the edits. */
+  readonly select?: Span;
   /** A picker has to be opened for the request at this span of the file; there are no edits then. */
   readonly picker?: Span;
   /** What it mends, with the place of the document that the finding's span counts from. */
@@ -44,26 +47,52 @@ function wants({ only }: ActionQuery, kind: ActionKind): boolean {
 }
 
 function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly Action[] {
-  return file.documents.flatMap((document) =>
+  const found = file.documents.flatMap((document) =>
     document.findings
       .filter((finding) => {
         const place = shiftSpan(finding.span, document.base);
         const isShown = shown.some(({ rule, span: other }) => rule === finding.rule && same(other, place));
         return isShown || touches(place, span);
       })
-      .flatMap((finding) => {
-        const safe = finding.fixes.find((fix) => fix.safe);
-        return finding.fixes.map(
-          (fix): Action => ({
-            title: fix.title,
-            kind: 'quickfix',
-            preferred: fix === safe,
-            edits: fileEdits(fix, document.base),
-            finding: { finding, base: document.base },
-          }),
-        );
-      }),
+      .map((finding) => ({ finding, document })),
   );
+  const fixes = found.flatMap(({ finding, document }) => {
+    const safe = finding.fixes.find((fix) => fix.safe);
+    return finding.fixes.map(
+      (fix): Action => ({
+        title: fix.title,
+        kind: 'quickfix',
+        preferred: fix === safe,
+        edits: fileEdits(fix, document.base),
+        finding: { finding, base: document.base },
+      }),
+    );
+  });
+  const rules = new Set(found.map(({ finding }) => finding.rule));
+  const others = [...rules].flatMap((rule) => fixKind(file, rule));
+  // A person silences what can be seen; a hint has no squiggle.
+  const silencing = found.flatMap(({ finding, document }): Action[] => {
+    const way = finding.severity === 'hint' ? undefined : silence(file, document, finding);
+    if (way === undefined) return [];
+    const { title, edits, reason } = way;
+    const action = {
+      title,
+      kind: 'quickfix',
+      preferred: false,
+      edits,
+      finding: { finding, base: document.base },
+    } as const;
+    return [reason === undefined ? action : { ...action, select: reason }];
+  });
+  return [...fixes, ...others, ...silencing];
+}
+
+/** All findings of one rule at once, where a file has several that can be mended safely. */
+function fixKind(file: FileAnalysis, rule: string): readonly Action[] {
+  const fixes = safeFixes(file).filter((fix) => fix.rule === rule);
+  if (fixes.length < 2) return [];
+  const title = `Fix all ${fixes.length} of ${rule} in this file`;
+  return [{ title, kind: 'quickfix', preferred: false, edits: fixes.flatMap(({ edits }) => edits) }];
 }
 
 /** One edit for all safe fixes. */

@@ -10,7 +10,8 @@ import { acceleratedWorkloads, describeAccelerators } from './gpu-words.ts';
 export interface Lens {
   readonly span: Span;
   readonly title: string;
-  readonly action: 'show-cost' | 'set-gpu';
+  /** `show-fixes`: the light bulb at the target. */
+  readonly action: 'show-cost' | 'set-gpu' | 'show-fixes';
   /** Where the hover with the details opens. */
   readonly target: Span;
 }
@@ -27,6 +28,18 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
       target: shiftSpan(keySpanOf(at(root, 'kind') ?? root), document.base),
     };
   });
+}
+
+/** Advice above the line that it is about, for people who want no marks in the text for what is not wrong. */
+export function adviceLenses(file: FileAnalysis): readonly Lens[] {
+  return file.documents.flatMap(({ findings, base }) =>
+    findings
+      .filter(({ severity }) => severity === 'info')
+      .map(({ message, span }): Lens => {
+        const place = shiftSpan(span, base);
+        return { span: place, title: message, action: 'show-fixes', target: place };
+      }),
+  );
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {

@@ -6,6 +6,7 @@ import {
   type Diagnostic,
   DiagnosticSeverity,
   type Hover,
+  type InlayHint,
   InsertTextFormat,
   InsertTextMode,
   type TextEdit as LspTextEdit,
@@ -21,16 +22,18 @@ import type { Action } from '../features/code-actions.ts';
 import type { Lens } from '../features/code-lens.ts';
 import type { Completion } from '../features/completion.ts';
 import type { HoverContent } from '../features/hover.ts';
+import type { InlayHint as Hint } from '../features/inlay-hints.ts';
 import { renderMarkdown, renderPlain } from '../features/markdown.ts';
 import { ruleDocsUrl } from '../rules/docs.ts';
 import type { Finding, Severity } from '../rules/rule.ts';
-import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
+import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { commands } from './requests.ts';
 
 // The one place that knows both worlds: offsets of a text inside, lines and UTF-16 columns outside.
 
 /** Translates between offsets and positions of one text. */
 export interface LineIndex {
+  readonly text: string;
   toPosition(offset: number): Position;
   toRange(span: Span): Range;
   /** A position outside the text is moved to the nearest place inside, as LSP wants it. */
@@ -64,6 +67,7 @@ export function lineIndex(text: string): LineIndex {
   }
 
   return {
+    text,
     toPosition,
     fromPosition,
     toRange: ({ start, end }) => ({ start: toPosition(start), end: toPosition(end) }),
@@ -181,13 +185,23 @@ function withoutPlaces(insert: string): string {
 
 /** A client without our commands gets the lens as text: an empty command name is one that cannot be clicked. */
 export function lensToLsp(lens: Lens, uri: string, lines: LineIndex, client: ClientAbilities): CodeLens {
-  const name = lens.action === 'set-gpu' ? commands.setGpu : commands.showCost;
+  const name = lensCommands[lens.action];
   const argument = { uri, range: lines.toRange(lens.target) };
   const title = lens.action === 'set-gpu' ? `${lens.title} · Set…` : lens.title;
   return {
     range: lines.toRange({ start: lens.span.start, end: lens.span.start }),
     command: client.commands ? { title, command: name, arguments: [argument] } : { title: lens.title, command: '' },
   };
+}
+
+const lensCommands = {
+  'set-gpu': commands.setGpu,
+  'show-cost': commands.showCost,
+  'show-fixes': commands.showFixes,
+} as const;
+
+export function inlayHintToLsp({ offset, label, tooltip }: Hint, lines: LineIndex): InlayHint {
+  return { position: lines.toPosition(offset), label, tooltip, paddingLeft: true };
 }
 
 export function actionToLsp(
@@ -204,6 +218,11 @@ export function actionToLsp(
     if (diagnostic !== undefined) result.diagnostics = [diagnostic];
   }
   if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client);
+  if (action.select !== undefined && action.edits !== undefined && client.commands) {
+    const after = lineIndex(applyEdits(lines.text, action.edits));
+    const argument = { uri: document.uri, range: after.toRange(action.select) };
+    result.command = { title: action.title, command: commands.select, arguments: [argument] };
+  }
   if (action.picker !== undefined) {
     const argument = { uri: document.uri, range: lines.toRange(action.picker) };
     result.command = { title: action.title, command: commands.rewriteToMig, arguments: [argument] };

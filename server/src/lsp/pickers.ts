@@ -9,9 +9,12 @@ import {
   sliceFix,
   slicesOf,
 } from '../features/mig-picker.ts';
+import { platformChoices } from '../features/platform-choices.ts';
 import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
 import { costLines } from '../features/report.ts';
 import { setConfigEdits } from '../features/set-config.ts';
+import { ruleIds } from '../rules/index.ts';
+import { rulePages } from '../rules/pages.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
 import {
@@ -25,7 +28,10 @@ import {
   type MigChoicesResult,
   methods,
   type PlaceParams,
+  type PlatformsResult,
   type RewriteToMigParams,
+  type RulePageParams,
+  type RulePageResult,
   type SetGpuParams,
 } from './requests.ts';
 import type { Session } from './server.ts';
@@ -54,6 +60,20 @@ export function registerPickers(session: Session): void {
       const found = uri === undefined ? undefined : await session.analysed(uri);
       return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
     }),
+  );
+
+  connection.onRequest(
+    methods.rulePage,
+    guard<RulePageParams, RulePageResult>(log, methods.rulePage, { page: null, ids: [] }, ({ id }) => ({
+      // The first line tells whoever would edit the file that it is generated.
+      page: (id === undefined ? undefined : rulePages.get(id)?.replace(/^<!--.*?-->\n/s, '')) ?? null,
+      ids: ruleIds,
+    })),
+  );
+
+  connection.onRequest(
+    methods.platforms,
+    guard<object, PlatformsResult>(log, methods.platforms, [], () => platformChoices()),
   );
 
   connection.onRequest(

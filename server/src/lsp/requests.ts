@@ -20,6 +20,13 @@ export const commands = {
   showCost: 'gpulint.showCost',
   setGpu: 'gpulint.setGpu',
   rewriteToMig: 'gpulint.rewriteToMig',
+  /** The light bulb at a place. */
+  showFixes: 'gpulint.showFixes',
+  /** Selects a range, for a person to write over. */
+  select: 'gpulint.select',
+  /** The page of a rule, given by its id. */
+  showRule: 'gpulint.showRule',
+  setUp: 'gpulint.setUp',
 } as const;
 
 export const methods = {
@@ -35,8 +42,12 @@ export const methods = {
   migChoices: 'gpulint/migChoices',
   /** The edit that asks for a slice instead. */
   rewriteToMig: 'gpulint/rewriteToMig',
-  /** The edit that writes a GPU and a provider into the workspace's config. */
+  /** The edit that writes a GPU and what else was chosen into the config that counts for a file. */
   setGpu: 'gpulint/setGpu',
+  /** The page of a rule as Markdown. */
+  rulePage: 'gpulint/rulePage',
+  /** Where a cluster can run, and the regions that there are prices for. */
+  platforms: 'gpulint/platforms',
 } as const;
 
 export interface SummaryParams {
@@ -126,6 +137,25 @@ export interface SetGpuParams {
   readonly region?: string | null;
   readonly capacity?: string | null;
 }
+
+export interface RulePageParams {
+  /** A rule's id; without it, the ids of all rules are told. */
+  readonly id?: string;
+}
+export interface RulePageResult {
+  /** null: there is no such rule. */
+  readonly page: string | null;
+  readonly ids: readonly string[];
+}
+
+export interface PlatformItem {
+  readonly id: string;
+  readonly name: string;
+  readonly provider: string | null;
+  /** Empty where one price holds everywhere. */
+  readonly regions: readonly string[];
+}
+export type PlatformsResult = readonly PlatformItem[];
 
 /** An edit to apply, or the sentence that says why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };

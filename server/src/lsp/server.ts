@@ -12,10 +12,11 @@ import {
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { codeActions } from '../features/code-actions.ts';
-import { codeLenses } from '../features/code-lens.ts';
+import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion.ts';
 import { completeConfig, hoverConfig } from '../features/config-help.ts';
 import { hover } from '../features/hover.ts';
+import { inlayHints } from '../features/inlay-hints.ts';
 import { summarize } from '../features/report.ts';
 import {
   actionToLsp,
@@ -23,6 +24,7 @@ import {
   completionToLsp,
   fromDiagnosticData,
   hoverToLsp,
+  inlayHintToLsp,
   lensToLsp,
   lineIndex,
   linesOf,
@@ -43,6 +45,7 @@ export interface Features {
   readonly codeActions: typeof codeActions;
   readonly summarize: typeof summarize;
   readonly complete: typeof complete;
+  readonly inlayHints: typeof inlayHints;
 }
 
 /** What every part of the server stands on. */
@@ -62,7 +65,7 @@ export interface Session {
 
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
 export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
-  const features: Features = { hover, codeLenses, codeActions, summarize, complete, ...replaced };
+  const features: Features = { hover, codeLenses, codeActions, summarize, complete, inlayHints, ...replaced };
   const log: Log = (line) => {
     try {
       connection.console.error(line);
@@ -78,6 +81,9 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     diagnostics.refresh();
     if (params?.capabilities.workspace?.codeLens?.refreshSupport) {
       void guarded(log, 'codeLens/refresh', () => connection.sendRequest(CodeLensRefreshRequest.type));
+    }
+    if (params?.capabilities.workspace?.inlayHint?.refreshSupport) {
+      void guarded(log, 'inlayHint/refresh', () => connection.languages.inlayHint.refresh());
     }
     for (const { uri } of documents.all()) sendSummary(uri);
   });
@@ -205,7 +211,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const found = await session.analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
-      return features.codeLenses(found.file).map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+      const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
+      const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
+      const advices = advice === 'lens' ? adviceLenses(found.file) : [];
+      return [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
     }),
   );
 
@@ -225,6 +234,16 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       return features
         .codeActions(found.file, query)
         .map((action) => actionToLsp(action, document, lines, session.client, advice));
+    }),
+  );
+
+  connection.languages.inlayHint.on(
+    guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
+      const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
+      const found = enabled ? await session.analysed(textDocument.uri) : undefined;
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      return features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));
     }),
   );
 
@@ -288,6 +307,7 @@ function initializeResult({ capabilities }: InitializeParams, pull: boolean): In
       hoverProvider: true,
       completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
       codeLensProvider: {},
+      inlayHintProvider: true,
       codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
     },
   };

@@ -1,0 +1,63 @@
+import * as vscode from 'vscode';
+import type { BaseLanguageClient, Middleware } from 'vscode-languageclient';
+import { commands, methods, type RulePageParams, type RulePageResult } from '../../server/src/lsp/requests.ts';
+
+const scheme = 'gpulint-rule';
+
+/** The pages of the rules, inside the editor: they come with the extension and need no network. */
+export function registerRulePages(
+  client: BaseLanguageClient,
+  started: () => Promise<void>,
+): readonly vscode.Disposable[] {
+  const ask = async (params: RulePageParams) => {
+    await started();
+    return client.sendRequest<RulePageResult>(methods.rulePage, params);
+  };
+  const provideTextDocumentContent = async ({ path }: vscode.Uri) => {
+    const id = path.replace(/^\/|\.md$/g, '');
+    return (await ask({ id })).page ?? `There is no rule ${id}.`;
+  };
+  return [
+    vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent }),
+    vscode.commands.registerCommand(commands.showRule, async (given?: unknown) => {
+      const id = typeof given === 'string' ? given : await pickRule((await ask({})).ids);
+      if (id !== undefined) await showPage(vscode.Uri.from({ scheme, path: `/${id}.md` }));
+    }),
+  ];
+}
+
+/** Makes the link of a diagnostic's rule open the page in the editor. The server's link is to a web page, which other editors open. */
+export const ruleLinks: Middleware = {
+  async provideDiagnostics(document, previousResultId, token, next) {
+    const report = await next(document, previousResultId, token);
+    if (report !== null && report !== undefined && 'items' in report) report.items.forEach(linkToPage);
+    return report;
+  },
+  handleDiagnostics(uri, diagnostics, next) {
+    diagnostics.forEach(linkToPage);
+    next(uri, diagnostics);
+  },
+};
+
+function linkToPage(diagnostic: vscode.Diagnostic): void {
+  const { code } = diagnostic;
+  if (diagnostic.source !== 'gpulint' || typeof code !== 'object') return;
+  const query = encodeURIComponent(JSON.stringify([code.value]));
+  diagnostic.code = { value: code.value, target: vscode.Uri.parse(`command:${commands.showRule}?${query}`) };
+}
+
+async function pickRule(ids: readonly string[]): Promise<string | undefined> {
+  return vscode.window.showQuickPick([...ids], {
+    title: 'Rules of gpulint',
+    placeHolder: 'Choose a rule to read about',
+  });
+}
+
+async function showPage(uri: vscode.Uri): Promise<void> {
+  try {
+    await vscode.commands.executeCommand('markdown.showPreview', uri);
+  } catch {
+    // Somebody turned the preview off; the page reads well as text, too.
+    await vscode.window.showTextDocument(uri, { preview: true });
+  }
+}

@@ -1,0 +1,51 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { formatHourly } from '../cost/format.ts';
+import { quote } from '../cost/offers.ts';
+import type { Range } from '../cost/types.ts';
+import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
+import { spanOf } from '../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../yaml/span.ts';
+import { acceleratedWorkloads } from './gpu-words.ts';
+
+/** A few words behind a value that are not in the text. */
+export interface InlayHint {
+  /** Of the file. */
+  readonly offset: number;
+  readonly label: string;
+  readonly tooltip: string;
+}
+
+/** Behind each count of accelerators in a span of the file: what they cost an hour. Nothing where the GPU or its price is not known. */
+export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
+  return acceleratedWorkloads(file).flatMap(({ workload, document }) =>
+    workload.podSets.flatMap((podSet) =>
+      podSet.containers.flatMap(({ accelerators }) =>
+        accelerators.flatMap((request): InlayHint[] => {
+          const quantity = request.limit ?? request.request;
+          const hourly = quantity && hourlyOf(podSet, request);
+          if (quantity === undefined || hourly === undefined) return [];
+          const { end } = shiftSpan(spanOf(quantity.at), document.base);
+          if (end < within.start || end > within.end) return [];
+          const spot = podSet.placement.capacity === 'spot' ? 'spot ' : '';
+          return [
+            { offset: end, label: `${spot}${formatHourly(hourly)}`, tooltip: 'What one pod pays for these an hour' },
+          ];
+        }),
+      ),
+    ),
+  );
+}
+
+function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest): Range | undefined {
+  const told = podSet.accelerators.find((accelerator) => accelerator.resource === resource);
+  if (told?.model == null || !told.perPod || told.devices === null || !count) return undefined;
+  const devices = (told.devices * count) / told.perPod;
+  const { prices } = quote(
+    told.model,
+    devices,
+    podSet.placement,
+    podSet.placement.capacity === 'spot' ? 'spot' : 'on-demand',
+  );
+  const amounts = prices.map(({ hourly }) => hourly);
+  return amounts.length === 0 ? undefined : { min: Math.min(...amounts), max: Math.max(...amounts) };
+}

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import { DiagnosticSeverity, InlayHintRequest } from 'vscode-languageserver/node';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { methods, type PlatformsResult, type RulePageResult } from '../../server/src/lsp/requests.ts';
+import { caret, folder, openEditor } from './editor.ts';
+
+const uri = `${folder}/app.yaml`;
+
+const rejected = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+const place = caret({ line: 10, character: 12 });
+
+describe('silencing a finding', () => {
+  test('writes a comment and selects the place of the reason', async () => {
+    const editor = await openEditor({ options: { picker: true } });
+    await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
+    const action = (await editor.actions(uri, place, ['quickfix'])).find(({ title }) => title.startsWith('Silence'));
+    const after = editor.applied(uri, action?.edit);
+    expect(after).toContain('\r\n          # gpulint-disable-next-line gpu-limits-required -- reason\r\n');
+    const [argument] = action?.command?.arguments ?? [];
+    expect(action?.command?.command).toBe('gpulint.select');
+    expect(TextDocument.create(uri, 'yaml', 2, after).getText(argument.range)).toBe('reason');
+    await editor.close(uri);
+    await editor.open(uri, after);
+    expect(await editor.diagnostics(uri)).toEqual([]);
+  });
+
+  test('of a client without our commands is an edit alone', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, rejected);
+    const actions = await editor.actions(uri, place, ['quickfix']);
+    expect(actions.find(({ title }) => title.startsWith('Silence'))?.command).toBeUndefined();
+  });
+});
+
+describe('advice', () => {
+  const rules = { 'gpu-limits-required': 'info' };
+
+  test.each([
+    ['info', [DiagnosticSeverity.Information], 0],
+    ['hint', [DiagnosticSeverity.Hint], 0],
+    ['lens', [], 1],
+    ['off', [], 0],
+  ] as const)('as %s', async (advice, severities, lenses) => {
+    const editor = await openEditor({ settings: { advice, rules }, options: { picker: true } });
+    await editor.open(uri, rejected);
+    expect((await editor.diagnostics(uri)).map(({ severity }) => severity)).toEqual(severities);
+    const found = (await editor.lenses(uri)).filter(({ command }) => command?.command === 'gpulint.showFixes');
+    expect(found).toHaveLength(lenses);
+    expect(found.every(({ range }) => range.start.line === 10)).toBe(true);
+  });
+});
+
+describe('inlay hints', () => {
+  const range = { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } };
+
+  test.each([
+    [true, [expect.stringMatching(/^\$\d/)]],
+    [false, undefined],
+  ])('enabled: %s', async (enabled, labels) => {
+    const editor = await openEditor({ settings: { gpu: 'l4', inlayHints: { enabled }, codeLens: { enabled } } });
+    await editor.open(uri, rejected);
+    const hints = await editor.connection.sendRequest(InlayHintRequest.type, { textDocument: { uri }, range });
+    expect(hints?.map(({ label }) => label)).toEqual(labels);
+    expect((await editor.lenses(uri)).length).toBe(enabled ? 1 : 0);
+  });
+});
+
+describe('what the client shows', () => {
+  test('of a rule is its page', async () => {
+    const editor = await openEditor();
+    const { page, ids } = await editor.connection.sendRequest<RulePageResult>(methods.rulePage, {
+      id: 'gpu-limits-required',
+    });
+    expect(page).toMatch(/^# gpu-limits-required\n/);
+    expect(ids).toContain('yaml-syntax');
+    expect(await editor.connection.sendRequest(methods.rulePage, { id: '../secret' })).toMatchObject({ page: null });
+  });
+
+  test('of platforms is their names and regions; what is chosen is written', async () => {
+    const editor = await openEditor();
+    const platforms = await editor.connection.sendRequest<PlatformsResult>(methods.platforms, {});
+    expect(platforms.find(({ id }) => id === 'gke-standard')).toMatchObject({
+      name: 'Google Cloud: GKE Standard',
+      provider: 'gcp',
+      regions: expect.arrayContaining(['us-central1']),
+    });
+    const { edit } = await editor.connection.sendRequest<{ edit: never }>(methods.setGpu, {
+      uri,
+      gpu: 'l4',
+      provider: null,
+      platform: 'gke-standard',
+      region: 'us-central1',
+      capacity: 'spot',
+    });
+    expect(JSON.stringify(edit)).toContain(
+      'gpu: l4\\nplatform: gke-standard\\nregion: us-central1\\ncapacity: spot\\n',
+    );
+  });
+});
