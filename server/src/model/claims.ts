@@ -58,26 +58,27 @@ export function podClaims(
     const template = asText(at(said, 'resourceClaimTemplateName'));
     const claim = asText(at(said, 'resourceClaimName'));
     const found = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
-    if (found === undefined) return unknownClaim(template ?? claim ?? '');
-    if (template !== undefined) return found;
+    if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
+    if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
     const sharers = pods === null ? null : pods * (claims.users.get(claim ?? '') ?? 1);
     return found.map((device) => ({
       ...device,
+      at: reference,
       each: device.each === null || sharers === null ? null : device.each / Math.max(sharers, 1),
     }));
   });
 }
 
 /** A claim of another file. Most claims that are no accelerators (networks, channels) say so in their names. */
-function unknownClaim(name: string): readonly GivenAccelerator[] {
+function unknownClaim(name: string, at: Cursor): readonly GivenAccelerator[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
-  return [{ resource: `claim:${name}`, form: 'whole', vendor: null, perPod: null, each: null }];
+  return [{ resource: `claim:${name}`, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
 /** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
 export function claimedDevices(spec: Cursor | undefined): readonly GivenAccelerator[] {
   const classic = asText(at(spec, 'resourceClassName'));
-  if (classic !== undefined) return deviceOf(classic, 1, []);
+  if (classic !== undefined) return deviceOf(classic, 1, [], at(spec, 'resourceClassName'));
   return items(at(spec, 'devices', 'requests')).flatMap((request) => {
     const alternatives = items(at(request, 'firstAvailable'));
     const [first = [], ...others] = (alternatives.length > 0 ? alternatives : [at(request, 'exactly') ?? request]).map(
@@ -97,8 +98,8 @@ function ofRequest(request: Cursor): readonly GivenAccelerator[] {
     (selector) => asText(at(selector, 'cel', 'expression')) ?? [],
   );
   if (isTemplated(at(request, 'deviceClassName')))
-    return [{ resource: 'dra:', form: 'whole', vendor: null, perPod: null, each: null }];
-  return deviceOf(name, all ? null : lowerCount(at(request, 'count'), 1), expressions);
+    return [{ resource: 'dra:', at: request, form: 'whole', vendor: null, perPod: null, each: null }];
+  return deviceOf(name, all ? null : lowerCount(at(request, 'count'), 1), expressions, request);
 }
 
 /** What one device of a class is; nothing for classes of other things than accelerators. */
@@ -106,6 +107,7 @@ export function deviceOf(
   deviceClass: string,
   perPod: number | null,
   expressions: readonly string[],
+  place: Cursor | undefined,
 ): readonly GivenAccelerator[] {
   if (isOther(deviceClass)) return [];
   const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
@@ -119,6 +121,7 @@ export function deviceOf(
   return [
     {
       resource: `dra:${deviceClass}`,
+      at: place,
       // A class names no profile, so this is a part of a card like any other.
       form: cut ? 'shared' : 'whole',
       vendor,

@@ -40,7 +40,7 @@ export function lowerPodAccelerators(
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
     const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, told, options);
     const model = modelOf(resolved);
-    const made = { resource, form, perPod, model, ...resolved };
+    const made = { resource, at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
       // Counters say how large each virtual GPU is; alone they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
@@ -54,7 +54,7 @@ export function lowerPodAccelerators(
   };
 
   const ofGiven = (accelerator: GivenAccelerator): PodAccelerator => {
-    const { resource, form, perPod, vendor, profile, memoryMiB } = accelerator;
+    const { resource, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
     const named = accelerator.models ?? [];
@@ -65,7 +65,7 @@ export function lowerPodAccelerators(
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
-    return { resource, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
+    return { resource, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
   return [...asked.map(ofResource), ...others.map(ofGiven)];

@@ -1,6 +1,6 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
-import type { Located } from '../yaml/cursor.ts';
+import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
@@ -12,6 +12,8 @@ import type { AcceleratorForm, ModelFrom } from './workload.ts';
 export interface GivenAccelerator {
   /** The resource name it becomes, or `kind:name` of the words it was said in. */
   readonly resource: string;
+  /** Where it is said. */
+  readonly at: Cursor | undefined;
   readonly form: AcceleratorForm;
   readonly vendor: Vendor | null;
   /** As written, for one pod. */
@@ -48,6 +50,7 @@ export function devicesOfInstance(resource: string, type: Located<string> | unde
   const gpu = instance?.gpu ?? null;
   return {
     resource,
+    at: type?.at,
     form: 'whole',
     vendor: null,
     perPod: instance?.gpuCount ?? null,
@@ -72,11 +75,12 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
-    return [{ resource: 'annotation:gpu-fraction', form: 'shared', vendor: 'nvidia', perPod, each: 1 }];
+    return [{ resource: 'annotation:gpu-fraction', at: said.at, form: 'shared', vendor: 'nvidia', perPod, each: 1 }];
   }
   return [
     {
       resource: 'annotation:gpu-memory',
+      at: said.at,
       form: 'shared',
       vendor: 'nvidia',
       perPod: cards,

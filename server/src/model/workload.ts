@@ -95,6 +95,8 @@ export interface Quantity {
 }
 
 export interface PodAccelerator {
+  /** Where it is asked for, if that is no container's `resources`. */
+  readonly at: Cursor | undefined;
   /** The resource's name; `dra:<device class>`, `claim:<name>`, `annotation:<key>` or `<system>:<field>` where it is asked for in other words. */
   readonly resource: string;
   readonly form: AcceleratorForm;

@@ -82,10 +82,10 @@ function nodeDevices(resource: Cursor): GivenAccelerator {
   const profile = asText(at(partition, 'profile'));
   if (profile !== undefined) {
     const name = `nvidia.com/mig-${profile.replace('+', '.')}`;
-    return { resource: name, form: 'mig', vendor: 'nvidia', perPod: count, each: null, profile };
+    return { resource: name, at: partition, form: 'mig', vendor: 'nvidia', perPod: count, each: null, profile };
   }
   if (partition !== undefined)
-    return { resource: 'kaito:partition', form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
+    return { resource: 'kaito:partition', at: partition, form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
   const type = text(at(resource, 'instanceType'));
   return devicesOfInstance(type === undefined ? 'kaito:labelSelector' : 'kaito:instanceType', type);
 }

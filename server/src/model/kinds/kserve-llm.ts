@@ -80,5 +80,6 @@ function annotatedClaim(annotations: readonly Located<string>[]) {
     deviceClass.value,
     count === undefined ? 1 : countOf(lowerQuantity(count.at)),
     selector === undefined ? [] : [asText(selector.at) ?? ''],
+    deviceClass.at,
   );
 }

@@ -68,7 +68,7 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
   if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
   // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
   const all = { resource: 'nvidia.com/gpu', form: 'whole', vendor: 'nvidia', each: 1 } as const;
-  const given = [{ ...all, perPod: lowerCount(gpus, 0) }];
+  const given = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
   return { ...rest, podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, given })) };
 }
 

@@ -100,6 +100,7 @@ function createdClaims(resource: Cursor): readonly GivenAccelerator[] {
       asText(at(device, 'deviceClassName')) ?? 'gpu.nvidia.com',
       lowerCount(at(device, 'count'), 1),
       items(at(device, 'celExpressions')).flatMap((expression) => asText(expression) ?? []),
+      device,
     ),
   );
 }
@@ -163,6 +164,7 @@ export function plainGpus(count: Cursor, type: Cursor | undefined): GivenAcceler
   const resource = asText(type) ?? 'nvidia.com/gpu';
   return {
     resource,
+    at: count,
     form: 'whole',
     vendor: /^nvidia/.test(resource) ? 'nvidia' : null,
     perPod: countOf(lowerQuantity(count)),

@@ -73,7 +73,7 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   const pods = fixed
     ? written(replicas)
     : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
-  const given = profile === undefined ? [] : profileDevices(asText(profile) ?? '', isTemplated(profile));
+  const given = profile === undefined ? [] : profileDevices(profile);
   const containers = [lowerContainer(spec, 'app', 'server')];
   return {
     ...rest,
@@ -81,12 +81,13 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   };
 }
 
-function profileDevices(written_: string, templated: boolean): readonly GivenAccelerator[] {
-  const [name = '', times = '1'] = written_.split(':');
-  const count = templated || !/^\d+$/.test(times) ? null : Number(times);
+function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
+  const [name = '', times = '1'] = (asText(profile) ?? '').split(':');
+  const count = isTemplated(profile) || !/^\d+$/.test(times) ? null : Number(times);
   if (/^cpu\b/.test(name)) return [];
   const base = {
     resource: 'kubeai:resourceProfile',
+    at: profile,
     form: 'whole',
     perPod: count,
     modelFrom: 'resource-name',

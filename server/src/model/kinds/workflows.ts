@@ -98,6 +98,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
       : [
           {
             resource,
+            at: gpu,
             form: acceleratorResource(resource)?.form ?? 'whole',
             vendor: acceleratorResource(resource)?.vendor ?? null,
             perPod: countOf(lowerQuantity(quantity)),
