@@ -9,10 +9,12 @@ import type { Manifest, Workload } from './model/workload.ts';
 import type { Finding } from './rules/rule.ts';
 import type { RuleCrash } from './rules/run.ts';
 import { runRules } from './rules/run.ts';
+import type { SuppressionUse } from './rules/suppressions.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
 import { checkLimits, parseDocument, splitDocuments } from './yaml/parse.ts';
 
 export type { RuleCrash } from './rules/run.ts';
+export type { SuppressionUse } from './rules/suppressions.ts';
 
 /** Everything that is known of one document. Lazy, and memoised by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
@@ -27,6 +29,8 @@ export interface DocumentAnalysis {
   /** Suppressions applied, severities as configured. */
   readonly findings: readonly Finding[];
   readonly crashes: readonly RuleCrash[];
+  /** Every comment and annotation that silences rules, and whether it does. */
+  readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
 }
 
@@ -177,7 +181,7 @@ function analyseDocument(
     return cost;
   };
   const judged = lazy(() => {
-    if (!concerned()) return { findings: [], crashes: [] };
+    if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
     return runRules({
       document: document(),
       ...lowered(),
@@ -206,6 +210,9 @@ function analyseDocument(
     get crashes() {
       return judged().crashes;
     },
+    get suppressions() {
+      return judged().suppressions;
+    },
     costOf,
   };
 }
@@ -222,7 +229,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);
