@@ -63,7 +63,7 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
-    const wanted = apiVersion.startsWith('kubeflow.org/') ? names[kind] : undefined;
+    const wanted = apiVersion === 'kubeflow.org/v1' ? names[kind] : undefined;
     if (wanted === undefined || partial || isOpen(at(podSet.pod, 'containers'))) return;
     const apps = podSet.containers.filter(({ type }) => type === 'app');
     const [first] = apps;

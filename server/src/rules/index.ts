@@ -17,6 +17,7 @@ import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
+import migGeometry from './mig-geometry.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
 import migProfileUnknown from './mig-profile-unknown.ts';
 import migResourceSpelling from './mig-resource-spelling.ts';
@@ -33,6 +34,7 @@ import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import sharingConfig from './sharing-config.ts';
 import shmMissing from './shm-missing.ts';
 import spotGracePeriod from './spot-grace-period.ts';
 import spotNoRetry from './spot-no-retry.ts';
@@ -64,6 +66,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['instance-without-gpu', instanceWithoutGpu],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['lws-restart-policy', lwsRestartPolicy],
+  ['mig-geometry', migGeometry],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],
   ['mig-profile-unknown', migProfileUnknown],
   ['mig-resource-spelling', migResourceSpelling],
@@ -79,6 +82,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['sharing-config', sharingConfig],
   ['shm-missing', shmMissing],
   ['spot-grace-period', spotGracePeriod],
   ['spot-no-retry', spotNoRetry],

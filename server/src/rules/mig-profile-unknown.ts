@@ -2,6 +2,7 @@ import { gpus, migByResource, migTable } from '../catalog/index.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
+import { isWithoutTable } from './mig-placement.ts';
 import { meantMigResource } from './mig-spelling.ts';
 import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -65,6 +66,7 @@ export default defineRule({
       if (written === undefined || !resource.startsWith(prefix) || isPlaceholder(resource)) continue;
       // A name that is only misspelt is mig-resource-spelling's.
       if (migByResource(resource).length > 0 || meantMigResource(resource) !== undefined) continue;
+      if (isWithoutTable(resource.slice(prefix.length))) continue;
       context.report({
         message: `No GPU has a MIG profile ${resource.slice(prefix.length)}: the pod stays Pending`,
         span: keySpanOf(written.at),

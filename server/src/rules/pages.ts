@@ -1300,6 +1300,79 @@ rules:
 `,
   ],
   [
+    'mig-geometry',
+    `<!-- Generated from server/src/rules/mig-geometry.ts by \`npm run generate\`. Do not edit. -->
+# mig-geometry
+
+A MIG configuration that no GPU can be cut into.
+
+Severity: **error** · Topic: mig
+
+## Why
+
+Each profile takes compute slices and a run of memory slices that may begin at certain places only. A mix that does not fit beside each other
+is refused by the driver: the MIG manager sets the node to \`failed\`, and the node offers no slices at all.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: mig-parted-config
+data:
+  config.yaml: |
+    version: v1
+    mig-configs:
+      mixed:
+        - devices: all
+          mig-enabled: true
+          mig-devices:
+            3g.20gb: 2
+            1g.5gb: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: mig-parted-config
+data:
+  config.yaml: |
+    version: v1
+    mig-configs:
+      mixed:
+        - devices: all
+          mig-enabled: true
+          mig-devices:
+            3g.20gb: 1
+            2g.10gb: 1
+            1g.5gb: 2
+\`\`\`
+
+## When it is silent
+
+Where at least one GPU can hold the mix: which GPU a node has is not in the file.
+
+## Sources
+
+- [NVIDIA MIG User Guide: device profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#mig-device-profiles)
+- [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
+
+## Silence it
+
+\`# gpulint-disable-next-line mig-geometry -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mig-geometry"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mig-geometry: off
+\`\`\`
+`,
+  ],
+  [
     'mig-profile-not-on-gpu',
     `<!-- Generated from server/src/rules/mig-profile-not-on-gpu.ts by \`npm run generate\`. Do not edit. -->
 # mig-profile-not-on-gpu
@@ -2447,6 +2520,70 @@ For values that are near no known one, labels of your own, and alternatives of w
 \`\`\`yaml
 rules:
   selector-value: off
+\`\`\`
+`,
+  ],
+  [
+    'sharing-config',
+    `<!-- Generated from server/src/rules/sharing-config.ts by \`npm run generate\`. Do not edit. -->
+# sharing-config
+
+A sharing configuration that NVIDIA's device plugin does not take.
+
+Severity: **error** · Topic: sharing
+
+## Why
+
+The plugin reads its configuration when it starts. With both time slicing and MPS, fewer than two replicas, or a resource that it
+cannot share it stops, and the node offers no GPU at all.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: device-plugin-config
+data:
+  any: |
+    version: v1
+    sharing:
+      timeSlicing:
+        resources:
+          - name: nvidia.com/gpu
+            replicas: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: device-plugin-config
+data:
+  any: |
+    version: v1
+    sharing:
+      timeSlicing:
+        resources:
+          - name: nvidia.com/gpu
+            replicas: 4
+\`\`\`
+
+## Sources
+
+- [NVIDIA/k8s-device-plugin: shared access to GPUs](https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)
+- [NVIDIA/k8s-device-plugin: replicas.go](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/replicas.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line sharing-config -- reason\` above the line, or the annotation \`gpulint.dev/disable: "sharing-config"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  sharing-config: off
 \`\`\`
 `,
   ],

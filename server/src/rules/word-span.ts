@@ -20,7 +20,12 @@ export function spanOfWords(
   return { start: start.start, end: Math.max(end.end, start.end) };
 }
 
-function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { start, end }: Word): Span {
+/** Where a part of a scalar's text stands, given by offsets of its decoded value; of several lines, the first. */
+export function spanInScalar(document: YamlDocument, scalar: Located<string>, part: Span): Span {
+  return spanInItem(document, scalar, part);
+}
+
+function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { start, end }: Span): Span {
   const whole = spanOf(at);
   if (start === 0 && end === value.length) return whole;
   const written = text.slice(whole.start, whole.end);

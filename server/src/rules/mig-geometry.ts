@@ -1,0 +1,100 @@
+import { asNumber, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig } from './embedded-config.ts';
+import { anyCardHolds, isMigProfile } from './mig-placement.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
+
+/**
+ * A MIG configuration that no GPU can be cut into.
+ *
+ * ## Why
+ *
+ * Each profile takes compute slices and a run of memory slices that may begin at certain places only. A mix that does not fit beside each other
+ * is refused by the driver: the MIG manager sets the node to `failed`, and the node offers no slices at all.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: ConfigMap
+ * metadata:
+ *   name: mig-parted-config
+ * data:
+ *   config.yaml: |
+ *     version: v1
+ *     mig-configs:
+ *       mixed:
+ *         - devices: all
+ *           mig-enabled: true
+ *           mig-devices:
+ *             3g.20gb: 2
+ *             1g.5gb: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: ConfigMap
+ * metadata:
+ *   name: mig-parted-config
+ * data:
+ *   config.yaml: |
+ *     version: v1
+ *     mig-configs:
+ *       mixed:
+ *         - devices: all
+ *           mig-enabled: true
+ *           mig-devices:
+ *             3g.20gb: 1
+ *             2g.10gb: 1
+ *             1g.5gb: 2
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where at least one GPU can hold the mix: which GPU a node has is not in the file.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA MIG User Guide: device profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#mig-device-profiles)
+ * - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
+ */
+export default defineRule({
+  topic: 'mig',
+  severity: 'error',
+  document(document, context) {
+    const config = configInDocument(document, 'mig-configs');
+    if (config !== undefined) check(config, context);
+  },
+  manifest(manifest, context) {
+    for (const config of configsInConfigMap(manifest, 'mig-configs', context.document)) check(config, context);
+  },
+});
+
+function check(config: EmbeddedConfig, context: DocumentContext): void {
+  for (const named of entries(at(config.root, 'mig-configs'))) {
+    for (const part of items(named)) {
+      const devices = at(part, 'mig-devices');
+      if (devices !== undefined) checkMix(keyOf(named), devices, config, context);
+    }
+  }
+}
+
+function checkMix(name: string, devices: Cursor, config: EmbeddedConfig, { report }: DocumentContext): void {
+  const asked = entries(devices);
+  if (asked.some((entry) => isTemplated(entry))) return;
+  const unknown = asked.filter((entry) => !isMigProfile(keyOf(entry)));
+  for (const entry of unknown) {
+    // Variants of known profiles (media engines, graphics) come with new cards.
+    if (isMigProfile(keyOf(entry).replace(/[+-][a-z.]+$/, ''))) continue;
+    report({
+      message: `No GPU has a MIG profile ${keyOf(entry)}: the configuration ${name} cannot be applied`,
+      span: config.keySpanOf(entry),
+    });
+  }
+  if (unknown.length > 0 || asked.length === 0) return;
+  const mix = asked.map((entry) => ({ name: keyOf(entry), count: asNumber(entry) ?? 0 }));
+  if (anyCardHolds(mix.filter(({ count }) => count > 0))) return;
+  const shown = mix.map(({ name: profile, count }) => `${count} x ${profile}`).join(' + ');
+  const [first] = asked;
+  report({
+    message: `No GPU can hold ${shown.length > 60 ? `${shown.slice(0, 59)}…` : shown}: the configuration ${name} cannot be applied`,
+    span: first === undefined ? config.spanOf(devices) : config.keySpanOf(first),
+  });
+}

@@ -1,0 +1,124 @@
+import { asNumber, asText, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig } from './embedded-config.ts';
+import { type DocumentContext, defineRule } from './rule.ts';
+
+/**
+ * A sharing configuration that NVIDIA's device plugin does not take.
+ *
+ * ## Why
+ *
+ * The plugin reads its configuration when it starts. With both time slicing and MPS, fewer than two replicas, or a resource that it
+ * cannot share it stops, and the node offers no GPU at all.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: ConfigMap
+ * metadata:
+ *   name: device-plugin-config
+ * data:
+ *   any: |
+ *     version: v1
+ *     sharing:
+ *       timeSlicing:
+ *         resources:
+ *           - name: nvidia.com/gpu
+ *             replicas: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: ConfigMap
+ * metadata:
+ *   name: device-plugin-config
+ * data:
+ *   any: |
+ *     version: v1
+ *     sharing:
+ *       timeSlicing:
+ *         resources:
+ *           - name: nvidia.com/gpu
+ *             replicas: 4
+ * ```
+ *
+ * ## Sources
+ *
+ * - [NVIDIA/k8s-device-plugin: shared access to GPUs](https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus)
+ * - [NVIDIA/k8s-device-plugin: replicas.go](https://github.com/NVIDIA/k8s-device-plugin/blob/main/api/config/v1/replicas.go)
+ */
+export default defineRule({
+  topic: 'sharing',
+  severity: 'error',
+  document(document, context) {
+    const config = configInDocument(document, 'sharing');
+    if (config !== undefined) check(config, context);
+  },
+  manifest(manifest, context) {
+    for (const config of configsInConfigMap(manifest, 'sharing', context.document)) check(config, context);
+  },
+});
+
+function check(config: EmbeddedConfig, context: DocumentContext): void {
+  const timeSlicing = at(config.root, 'sharing', 'timeSlicing');
+  const mps = at(config.root, 'sharing', 'mps');
+  if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
+  if (mps === undefined) return;
+  checkMethod(mps, 'mps', config, context);
+  const strategy = asText(at(config.root, 'flags', 'migStrategy')) ?? 'none';
+  if (timeSlicing !== undefined) {
+    context.report({
+      message: 'timeSlicing and mps exclude each other: the device plugin does not start',
+      span: config.keySpanOf(mps),
+    });
+  } else if (strategy === 'single' || strategy === 'mixed') {
+    context.report({
+      message: `MPS does not work with MIG (migStrategy ${strategy}): the device plugin does not start`,
+      span: config.keySpanOf(mps),
+    });
+  }
+}
+
+const methodFields: ReadonlySet<string> = new Set(['renameByDefault', 'failRequestsGreaterThanOne', 'resources']);
+const resourceFields: ReadonlySet<string> = new Set(['name', 'rename', 'devices', 'replicas']);
+
+function checkMethod(
+  method: Cursor,
+  kind: 'timeSlicing' | 'mps',
+  config: EmbeddedConfig,
+  { report }: DocumentContext,
+): void {
+  checkFields(method, methodFields);
+  for (const resource of items(at(method, 'resources'))) {
+    checkFields(resource, resourceFields);
+    const name = at(resource, 'name');
+    const text = asText(name);
+    if (name !== undefined && text !== undefined && !isTemplated(name) && !isShareable(text, kind)) {
+      const allowed =
+        kind === 'mps'
+          ? 'MPS shares nvidia.com/gpu only'
+          : 'time slicing shares nvidia.com/gpu and nvidia.com/mig-* only';
+      report({ message: `${text} cannot be shared: ${allowed}`, span: config.spanOf(name) });
+    }
+    const replicas = at(resource, 'replicas');
+    const count = asNumber(replicas);
+    if (replicas === undefined || count === undefined || (Number.isInteger(count) && count >= 2)) continue;
+    report({
+      message: `replicas ${count}: a shared GPU has two or more, and the device plugin does not start with fewer`,
+      span: config.spanOf(replicas),
+    });
+  }
+
+  function checkFields(map: Cursor, known: ReadonlySet<string>): void {
+    for (const field of entries(map)) {
+      if (known.has(keyOf(field))) continue;
+      report({
+        severity: 'warning',
+        message: `The device plugin knows no field ${keyOf(field)} here, and ignores it`,
+        span: config.keySpanOf(field),
+      });
+    }
+  }
+}
+
+function isShareable(name: string, kind: 'timeSlicing' | 'mps'): boolean {
+  return name === 'nvidia.com/gpu' || name === 'gpu' || (kind === 'timeSlicing' && /^(nvidia\.com\/)?mig-/.test(name));
+}
