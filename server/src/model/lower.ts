@@ -87,7 +87,8 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
   const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
-    ...annotatedFractions(annotations),
+    // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
+    ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min),
     ...(source.claimed ?? []),
   ];
