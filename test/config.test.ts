@@ -46,7 +46,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
@@ -70,12 +70,12 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'url: http://x',
-      "url: unknown key 'url'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
     ],
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

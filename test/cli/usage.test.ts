@@ -10,7 +10,10 @@ describe('what cannot be run is one sentence and status 2', () => {
   test.each([
     [['check', '--formt', 'json'], "unknown option '--formt'; did you mean '--format'?"],
     [['check', '--everything'], "unknown option '--everything'; see 'gpulint check --help'"],
-    [['check', '--format', 'xml'], "option '--format <format>' argument 'xml' is invalid; allowed are text, json"],
+    [
+      ['check', '--format', 'xml'],
+      "option '--format <format>' argument 'xml' is invalid; allowed are text, json, sarif, github, gitlab, junit, markdown",
+    ],
     [['check', '--fail-on'], "option '--fail-on <severity>' argument missing; see 'gpulint check --help'"],
     [['chekc'], "unknown command 'chekc'; did you mean 'check'?"],
     [['project'], "unknown command 'project'; to check a path run 'gpulint check project'"],

@@ -4,36 +4,40 @@ import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { type FileContent, type InputFile, standardInput } from './files.ts';
 import { applySafeFixes, writeAtomically } from './fix.ts';
+import type { CheckedFile, Outcome } from './reports/format.ts';
 import { toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
-import { describeWorkloads, shownPath, type WorkloadText } from './reports/text.ts';
+import { describeWorkloads, shownPath } from './reports/text.ts';
+import { sourcePath } from './source-path.ts';
 import { printable } from './terminal.ts';
 import { systemReason } from './usage-error.ts';
 
-/** unwritten: a fix could not be saved; broken: gpulint itself failed on the file. */
-export type Outcome = 'checked' | 'unreadable' | 'unwritten' | 'broken';
-
-export interface CheckedFile {
-  readonly file: ReportFile;
-  /** Its workloads in words, for the text report. */
-  readonly workloads: readonly WorkloadText[];
-  readonly outcome: Outcome;
+/** How to check. */
+export interface CheckFileOptions {
+  readonly fix: boolean;
+  /** What `CheckedFile.source` is relative to. */
+  readonly root: string;
 }
 
 /** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
-export function checkFile(analysis: Analysis, input: InputFile, content: FileContent, fix: boolean): CheckedFile {
+export function checkFile(
+  analysis: Analysis,
+  input: InputFile,
+  content: FileContent,
+  options: CheckFileOptions,
+): CheckedFile {
   if (content.kind === 'unreadable') {
-    return skipped(input, `cannot be read: ${content.reason}`, 'unreadable');
+    return skipped(input, options, `cannot be read: ${content.reason}`, 'unreadable');
   }
-  if (content.kind === 'skipped') return skipped(input, content.reason, 'checked');
+  if (content.kind === 'skipped') return skipped(input, options, content.reason, 'checked');
   const uri =
     input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
   try {
-    return checkText(analysis, uri, input, content, fix);
+    return checkText(analysis, uri, input, content, options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     warn(`failed on ${shownName(input)}, which is a bug: ${reason}`);
-    return skipped(input, `gpulint failed on it: ${reason}`, 'broken');
+    return skipped(input, options, `gpulint failed on it: ${reason}`, 'broken');
   } finally {
     analysis.removeFile(uri);
   }
@@ -44,8 +48,9 @@ function checkText(
   uri: string,
   input: InputFile,
   { text, bom, problem }: FileContent & { readonly kind: 'text' },
-  fix: boolean,
+  { fix, root }: CheckFileOptions,
 ): CheckedFile {
+  const source = sourcePath(root, input);
   const before = analysis.setFile(uri, text);
   // What is no UTF-8 was read with replacement characters: writing it back would lose what stood there.
   const fixed = fix && problem === null ? applySafeFixes(analysis, before) : { file: before, applied: [] };
@@ -57,10 +62,11 @@ function checkText(
   return {
     file: {
       ...placeOf(input),
-      ...toReportFile(input.path, file),
+      ...toReportFile(input.path, source, file),
       ...(problem === null ? {} : { parse: 'error', problem }),
       ...(fixed.applied.length === 0 || !written ? {} : { fixed: [...fixed.applied] }),
     },
+    source,
     workloads: describeWorkloads(file),
     outcome: written ? 'checked' : 'unwritten',
   };
@@ -76,9 +82,10 @@ function write(file: string, bom: boolean, { text }: FileAnalysis): boolean {
   }
 }
 
-function skipped(input: InputFile, problem: string, outcome: Outcome): CheckedFile {
+function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, outcome: Outcome): CheckedFile {
   return {
     file: { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] },
+    source: sourcePath(root, input),
     workloads: [],
     outcome,
   };

@@ -2,51 +2,83 @@ import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
+import { plural } from '../cost/format.ts';
+import { unusedSuppressionId } from '../features/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
-import { type CheckedFile, checkFile } from './check-file.ts';
+import type { RuleSetName } from '../rules/rule-sets.ts';
+import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
+import { checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
-import { renderJson, summarise } from './reports/json.ts';
+import type { CheckedFile, CheckedReport, RenderReport } from './reports/format.ts';
+import { summarise } from './reports/json.ts';
 import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
+import { sourceRoot } from './source-path.ts';
 import { colourStyle, plainStyle, printable, wantsColour } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface CheckOptions {
-  readonly format: 'text' | 'json';
+  /** Undefined: text. */
+  readonly render: RenderReport | undefined;
   readonly fix?: boolean;
   readonly failOn: Severity | 'never';
   /** A config file, `false` for none, undefined for the nearest. */
   readonly config?: string | false;
+  /** The set of rules to start from, in place of the one that the config extends. */
+  readonly rules?: RuleSetName;
+  readonly baseline?: string;
+  readonly writeBaseline?: boolean;
+  readonly reportUnused?: boolean;
+  /** A file to write to in place of standard output. */
+  readonly output?: string;
   readonly quiet?: boolean;
   readonly color?: boolean;
   readonly stdinFilename?: string;
 }
 
 /**
- * Checks files, folders and standard input (`-`), and writes the report to standard output.
+ * Checks files, folders and standard input (`-`), and writes the report.
  * @returns the exit status: 2 when gpulint could not do its part on a file, else 1 when something at or above `failOn` was found, else 0
- * @throws UsageError when nothing could be read.
+ * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
-  const results: CheckedFile[] = [];
-  const analysis = new Analysis();
-  for (const { config, input } of await collectInputs(paths, options)) {
-    analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input), options.fix ?? false));
+  const { baseline, failOn } = options;
+  if (options.writeBaseline === true && baseline === undefined) {
+    throw new UsageError('--write-baseline needs --baseline <file>, which says where to');
   }
-  const unreadable = results.find(({ outcome }) => outcome === 'unreadable');
-  if (unreadable !== undefined && results.every(({ outcome }) => outcome === 'unreadable')) {
+  const known = baseline === undefined || options.writeBaseline === true ? new Set<string>() : readBaseline(baseline);
+  const files = (await checkAll(paths, options)).map((file) => withoutBaselined(file, known));
+  const unreadable = files.find(({ outcome }) => outcome === 'unreadable');
+  if (unreadable !== undefined && files.every(({ outcome }) => outcome === 'unreadable')) {
     throw new UsageError(`${shownPath(unreadable.file)}: ${unreadable.file.problem}`);
   }
+  const failed = files.some(({ outcome }) => outcome === 'unwritten' || outcome === 'broken');
+  if (options.writeBaseline === true && baseline !== undefined) {
+    const count = writeBaseline(baseline, files);
+    process.stdout.write(`${printable(baseline)}: ${plural(count, 'finding')}\n`);
+    return failed ? 2 : 0;
+  }
 
-  const files = results.map(({ file }) => file);
-  if (options.format === 'json') for (const piece of renderJson(files)) process.stdout.write(piece);
-  else writeText(paths, results, textOptions(options));
+  const text = textOptions(options);
+  const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
+  const pieces = options.render?.(report) ?? renderText(paths, files, text);
+  if (options.output === undefined) for (const piece of pieces) process.stdout.write(piece);
+  else writeReport(options.output, [...pieces].join(''));
 
-  if (results.some(({ outcome }) => outcome === 'unwritten' || outcome === 'broken')) return 2;
-  const { failOn } = options;
-  const severities = files.flatMap(({ findings }) => findings.map(({ severity }) => severity));
+  if (failed) return 2;
+  const severities = files.flatMap(({ file }) => file.findings.map(({ severity }) => severity));
   return failOn !== 'never' && severities.some((severity) => isAtLeast(severity, failOn)) ? 1 : 0;
+}
+
+async function checkAll(paths: readonly string[], options: CheckOptions): Promise<readonly CheckedFile[]> {
+  const results: CheckedFile[] = [];
+  const analysis = new Analysis();
+  const root = sourceRoot();
+  for (const { config, input } of await collectInputs(paths, options)) {
+    analysis.setConfig(config);
+    results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root }));
+  }
+  return results;
 }
 
 interface ConfiguredInput {
@@ -56,18 +88,24 @@ interface ConfiguredInput {
 
 /** The files behind each path, each with its config; a file that two paths lead to is taken once. */
 async function collectInputs(paths: readonly string[], options: CheckOptions): Promise<readonly ConfiguredInput[]> {
-  const configs = projectConfigs(options.config);
+  const configs = projectConfigs(options.config, options.rules);
+  const own = ownFiles(options);
   const seen = new Set<string>();
   const found: ConfiguredInput[] = [];
   for (const given of paths) {
     for (const input of given === '-' ? fromStandardInput(options) : await fromPath(given, configs)) {
-      if (seen.has(input.file)) continue;
+      if (seen.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
       seen.add(input.file);
       const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
       found.push({ input, config: await configs.of(place) });
     }
   }
   return found;
+}
+
+/** What gpulint wrote itself is no manifest, should it lie in a folder that is checked. */
+function ownFiles({ baseline, output }: CheckOptions): ReadonlySet<string> {
+  return new Set([baseline, output].filter((file) => file !== undefined).map((file) => path.resolve(file)));
 }
 
 /** A walk passes by what the config of the folder ignores, and what a config further down does. */
@@ -87,21 +125,27 @@ function fromStandardInput({ fix, stdinFilename }: CheckOptions): readonly Input
   return [{ file: standardInput, path: stdinFilename ?? '<stdin>', folder: null }];
 }
 
-function writeText(paths: readonly string[], results: readonly CheckedFile[], options: TextOptions): void {
-  for (const { file, workloads } of results) process.stdout.write(renderFile(file, workloads, options));
+function* renderText(
+  paths: readonly string[],
+  checked: readonly CheckedFile[],
+  options: TextOptions,
+): Generator<string> {
+  for (const { file, workloads } of checked) yield renderFile(file, workloads, options);
   if (options.quiet) return;
-  const files = results.map(({ file }) => file);
-  if (files.length > 0) process.stdout.write(renderSummary(summarise(files), files, options));
-  else process.stdout.write(`no YAML or JSON files in ${paths.map(printable).join(', ')}\n`);
+  const files = checked.map(({ file }) => file);
+  if (files.length > 0) yield renderSummary(summarise(files), files, options);
+  else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 
-function textOptions({ quiet = false, failOn, color }: CheckOptions): TextOptions {
+function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;
+  // Hints are possible improvements: only who asks for them sees them.
+  const atLeast = quiet || limit === 'hint' ? limit : 'info';
+  const terminal = output === undefined ? process.stdout : {};
   return {
-    style: wantsColour(color, process.stdout) ? colourStyle : plainStyle,
-    headings: process.stdout.isTTY === true,
-    // Hints are possible improvements: only who asks for them sees them.
-    atLeast: quiet || limit === 'hint' ? limit : 'info',
+    style: wantsColour(color, terminal) ? colourStyle : plainStyle,
+    headings: output === undefined && process.stdout.isTTY === true,
+    shows: (rule, severity) => isAtLeast(severity, atLeast) || (reportUnused && rule === unusedSuppressionId),
     quiet,
   };
 }

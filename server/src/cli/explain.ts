@@ -2,6 +2,8 @@ import process from 'node:process';
 import { didYouMean, nearest } from '../config.ts';
 import { rules } from '../rules/index.ts';
 import { rulePages } from '../rules/pages.ts';
+import { type RuleSetName, rulesOfSet } from '../rules/rule-sets.ts';
+import { descriptionOf, pageOf } from './rule-page.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
@@ -9,7 +11,7 @@ import { UsageError } from './usage-error.ts';
  * @throws UsageError for an id that no rule has.
  */
 export function explain(id: string): void {
-  const page = rulePages.get(id)?.replace(generatedNote, '');
+  const page = pageOf(id);
   if (page === undefined) {
     throw new UsageError(
       `no rule '${id}'${didYouMean(nearest(id, rulePages.keys())) || "; 'gpulint rules' lists them"}`,
@@ -18,24 +20,15 @@ export function explain(id: string): void {
   process.stdout.write(page.endsWith('\n') ? page : `${page}\n`);
 }
 
-/** Prints every rule with its severity and what it looks for. */
-export function listRules(): void {
+/** Prints every rule of a set with its severity there and what it looks for. */
+export function listRules(set: RuleSetName = 'recommended'): void {
+  const changed = rulesOfSet(set);
   const width = Math.max(0, ...[...rules.keys()].map((id) => id.length));
-  for (const [id, { severity }] of rules) {
+  for (const [id, rule] of rules) {
+    const severity = changed[id] ?? rule.severity;
+    if (severity === 'off') continue;
     process.stdout.write(
-      `${id.padEnd(width)}  ${severity.padEnd('warning'.length)}  ${descriptionOf(rulePages.get(id) ?? '')}\n`,
+      `${id.padEnd(width)}  ${severity.padEnd('warning'.length)}  ${descriptionOf(pageOf(id) ?? '')}\n`,
     );
   }
-}
-
-/** What the pages tell whoever would edit them. */
-const generatedNote = /^<!--.*?-->\n/s;
-
-/** The first sentence below a page's heading. */
-function descriptionOf(page: string): string {
-  const line = page
-    .replace(generatedNote, '')
-    .split('\n')
-    .find((text) => text.trim() !== '' && !text.startsWith('#'));
-  return line?.trim() ?? '';
 }

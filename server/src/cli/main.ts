@@ -1,10 +1,22 @@
 import process from 'node:process';
 import { Argument, Command, CommanderError, Option } from 'commander';
 import { version } from '../../../package.json';
+import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
 import { type CheckOptions, check } from './check.ts';
+import type { RenderReport } from './reports/format.ts';
 import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
+
+/** The formats besides text. Each is loaded when it is asked for. */
+const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
+  ['json', async () => (await import('./reports/json.ts')).renderJson],
+  ['sarif', async () => (await import('./reports/sarif.ts')).renderSarif],
+  ['github', async () => (await import('./reports/github.ts')).renderGithub],
+  ['gitlab', async () => (await import('./reports/gitlab.ts')).renderGitlab],
+  ['junit', async () => (await import('./reports/junit.ts')).renderJunit],
+  ['markdown', async () => (await import('./reports/markdown.ts')).renderMarkdown],
+]);
 
 // Exit status: 0 nothing at or above --fail-on, 1 something, 2 it could not run. The status is set and the process ends by itself,
 // so that a pipe gets all of the output.
@@ -43,7 +55,8 @@ function createProgram(done: (status: number) => void): Command {
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
-    .addOption(new Option('--format <format>', 'what to write').choices(['text', 'json']).default('text'))
+    .addOption(new Option('--format <format>', 'what to write').choices(['text', ...formats.keys()]).default('text'))
+    .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
     .addOption(
       new Option('--fail-on <severity>', 'the mildest finding that makes the exit status 1')
@@ -52,13 +65,19 @@ function createProgram(done: (status: number) => void): Command {
     )
     .option('--config <file>', 'the config to use, in place of the nearest .gpulint.yaml')
     .option('--no-config', 'use no config')
+    .addOption(ruleSetOption())
+    .option('--baseline <file>', 'leave out the findings that stand in this file')
+    .option('--write-baseline', 'write what is found to the baseline')
+    .option('--report-unused', 'show the comments and annotations that silence nothing')
     .option('-q, --quiet', 'print only the findings that --fail-on names')
     .option('--color', 'colour the output')
     .option('--no-color', 'do not colour the output')
     .option('--stdin-filename <name>', 'the name of what comes from standard input')
-    .action(async (paths: readonly string[], options: CheckOptions) => {
-      done(await check(paths, options));
-    });
+    .action(
+      async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
+        done(await check(paths, { ...options, render: await formats.get(format)?.() }));
+      },
+    );
 
   program
     .command('explain')
@@ -71,9 +90,10 @@ function createProgram(done: (status: number) => void): Command {
   program
     .command('rules')
     .description('list the rules')
-    .action(async () => {
+    .addOption(ruleSetOption())
+    .action(async (options: { rules?: RuleSetName }) => {
       const { listRules } = await import('./explain.ts');
-      listRules();
+      listRules(options.rules);
     });
   program
     .command('lsp')
@@ -84,6 +104,10 @@ function createProgram(done: (status: number) => void): Command {
       runStdioServer();
     });
   return program;
+}
+
+function ruleSetOption(): Option {
+  return new Option('--rules <set>', 'the set of rules to start from').choices(ruleSetNames);
 }
 
 /** One sentence on standard error that names the thing and the way out. Help and version are no errors. */

@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesGlob } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
 import { type ConfigInput, defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
+import type { RuleSetName } from '../rules/rule-sets.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
@@ -28,9 +29,11 @@ export interface ProjectConfigs {
 
 /**
  * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, no further up than the
- * repository's root or the home folder. What it returns rejects with a UsageError when a config cannot be read or is wrong.
+ * repository's root or the home folder
+ * @param ruleSet in place of what the configs extend. What it returns rejects with a UsageError when a config cannot be read or is wrong.
  */
-export function projectConfigs(choice: string | false | undefined): ProjectConfigs {
+export function projectConfigs(choice: string | false | undefined, ruleSet?: RuleSetName): ProjectConfigs {
+  const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
   const chosen = typeof choice === 'string' ? loadConfig(choice) : undefined;
 
@@ -50,8 +53,9 @@ export function projectConfigs(choice: string | false | undefined): ProjectConfi
     nearest,
     async of(file) {
       const config = await nearest(file);
-      if (config === undefined) return defaultConfig;
-      return resolveConfig({ settings: undefined, file: { told: config.told, path: below(config, file) ?? '' } });
+      if (config === undefined && ruleSet === undefined) return defaultConfig;
+      const path = (config && below(config, file)) ?? '';
+      return resolveConfig({ settings: undefined, file: { told: { ...config?.told, ...replaced }, path } });
     },
     async isIgnored(file) {
       const config = await nearest(file);

@@ -1,6 +1,7 @@
 import { platforms } from '../catalog/index.ts';
 import type { ModelOptions } from '../model/options.ts';
 import type { RulesOptions } from '../rules/rule.ts';
+import { rulesOfSet } from '../rules/rule-sets.ts';
 import { matchesGlob } from './globs.ts';
 import type { ConfigInput } from './schema.ts';
 
@@ -82,6 +83,7 @@ function addLayer(
     origins.deploymentMode = origin;
   }
   for (const key of scalarKeys) if (told[key] != null) origins[key] = origin;
-  merged.rules = { ...merged.rules, ...told.rules };
+  // A rule that is named counts before the set that it is in.
+  merged.rules = { ...merged.rules, ...(told.extends && rulesOfSet(told.extends)), ...told.rules };
   if (told.ignore !== undefined) merged.ignore = told.ignore;
 }

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { gpus, platforms, providerName } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
 import type { Severity } from '../rules/rule.ts';
+import { ruleSetNames } from '../rules/rule-sets.ts';
 import { providers } from './providers.ts';
 
 // The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
@@ -59,6 +60,12 @@ const projectFields = {
 
 export const configSchema = z
   .strictObject({
+    extends: z
+      .enum(ruleSetNames)
+      .exactOptional()
+      .describe(
+        'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
+      ),
     ...projectFields,
     ignore: z
       .array(z.string())

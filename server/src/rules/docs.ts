@@ -1,7 +1,10 @@
 /** Where the page of each rule is read. The one place that knows. */
-const rulePages = 'https://github.com/gpulint/gpulint/blob/main/docs/rules/';
+const docs = 'https://github.com/gpulint/gpulint/blob/main/docs/';
 
 /** The address of a rule's page, for people. */
 export function ruleDocsUrl(id: string): string {
-  return `${rulePages}${id}.md`;
+  return `${docs}rules/${id}.md`;
 }
+
+/** What is said of comments and annotations that silence nothing. */
+export const unusedSuppressionDocsUrl = `${docs}ci.md#suppressions-that-nothing-needs`;

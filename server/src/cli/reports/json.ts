@@ -1,19 +1,31 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
+import { type UnusedSuppression, unusedSuppressionId, unusedSuppressions } from '../../features/unused-suppressions.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { ruleDocsUrl } from '../../rules/docs.ts';
+import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
 import type { Finding, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
+import { fingerprintsOf } from './fingerprint.ts';
+import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
-/** What was found in one file, as it goes into the report. */
-export function toReportFile(path: string, file: FileAnalysis): ReportFile {
+/**
+ * What was found in one file, as it goes into the report.
+ * @param path as the report shows it
+ * @param source what fingerprints are made with: the same whatever folder the command ran in
+ */
+export function toReportFile(path: string, source: string, file: FileAnalysis): ReportFile {
   const lineStarts = lineStartsOf(file.text);
-  const findings = file.documents.flatMap((document) =>
-    document.findings.map((finding) => toReportFinding(path, finding, document.base, lineStarts)),
-  );
+  const findings = [
+    ...file.documents.flatMap((document) =>
+      document.findings.map((finding) => toReportFinding(path, finding, document.base, lineStarts)),
+    ),
+    ...unusedSuppressions(file).map((unused) => toHint(unused, lineStarts)),
+  ].sort(byPlace);
+  const lineText = (line: number) => file.text.slice(lineStarts[line - 1], lineStarts[line]);
+  const fingerprints = fingerprintsOf(source, lineText, findings);
   return {
     path,
     parse: file.parse,
@@ -23,7 +35,7 @@ export function toReportFile(path: string, file: FileAnalysis): ReportFile {
         .filter(asksForAccelerators)
         .map((workload) => toReportWorkload(workload, document, lineStarts)),
     ),
-    findings: findings.sort(byPlace),
+    findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
 }
 
@@ -32,17 +44,20 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
   const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
   const workloads = files.flatMap((file) => file.workloads);
+  const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
   return {
     files: files.length,
     workloads: workloads.length,
     findings,
+    ...(baselined === 0 ? {} : { baselined }),
     gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
     hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
   };
 }
 
-/** The pieces of the report's text: one JSON document, a file a line, so that neither side has to hold or scroll one giant line. */
-export function* renderJson(files: readonly ReportFile[]): Generator<string> {
+/** One JSON document, a file a line, so that neither side has to hold or scroll one giant line. Holds hints too: readers choose. */
+export function* renderJson({ files: checked }: CheckedReport): Generator<string> {
+  const files = checked.map(({ file }) => file);
   const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
   yield `{"version":1,"summary":${JSON.stringify(summarise(files))},\n"catalog":${JSON.stringify(catalog)},\n"files":[`;
   for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(file)}`;
@@ -115,6 +130,20 @@ function toReportFinding(path: string, finding: Finding, base: number, lineStart
       })),
     })),
     ...(saving === null ? {} : { saving: { hourly: saving, currency: 'USD' } }),
+  };
+}
+
+function toHint({ span, message }: UnusedSuppression, lineStarts: readonly number[]): ReportFinding {
+  return {
+    rule: unusedSuppressionId,
+    topic: 'other',
+    severity: 'hint',
+    message,
+    workload: null,
+    container: null,
+    range: rangeOf(lineStarts, span),
+    docs: unusedSuppressionDocsUrl,
+    fixes: [],
   };
 }
 

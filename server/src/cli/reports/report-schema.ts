@@ -123,6 +123,10 @@ const findingSchema = z.object({
   container: z.string().nullable(),
   range: rangeSchema,
   docs: z.url(),
+  fingerprint: z
+    .string()
+    .optional()
+    .describe('Names the finding from run to run, also when its lines move; what baselines and SARIF hold.'),
   fixes: z.array(fix),
   saving: z
     .object({ hourly: z.number(), currency: z.literal('USD') })
@@ -142,6 +146,7 @@ const fileSchema = z.object({
   problem: z.string().nullable().describe('A sentence where parse is error or skipped.'),
   workloads: z.array(workloadSchema),
   findings: z.array(findingSchema),
+  baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
   fixed: z
     .array(z.object({ rule: z.string(), title: z.string() }))
     .optional()
@@ -157,6 +162,7 @@ export const reportSchema = z
       files: z.int(),
       workloads: z.int(),
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
+      baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
       gpus: range('devices; workloads whose number is not known are left out'),
       hourly: range('US dollars an hour; workloads without a price are left out'),
     }),

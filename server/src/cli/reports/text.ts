@@ -13,8 +13,8 @@ export interface TextOptions {
   readonly style: Style;
   /** For a person: the path once, as a heading. Else each line starts with path:line:column, for grep and for CI logs. */
   readonly headings: boolean;
-  /** The mildest severity to show. */
-  readonly atLeast: Severity;
+  /** Whether to show a rule's findings of a severity. */
+  shows(rule: string, severity: Severity): boolean;
   /** Findings only: no workloads, no summary. */
   readonly quiet: boolean;
 }
@@ -64,7 +64,7 @@ export function renderFile(file: ReportFile, workloads: readonly WorkloadText[],
   const note = noteOf(file);
   if (note !== null) blocks.push({ line: 0, column: 0, lines: [note] });
   if (!quiet) blocks.push(...workloadBlocks(workloads, style));
-  const shown = file.findings.filter(({ severity }) => isAtLeast(severity, options.atLeast));
+  const shown = file.findings.filter(({ rule, severity }) => options.shows(rule, severity));
   blocks.push(...shown.map((finding) => findingBlock(finding, style)));
   if (blocks.length === 0) return '';
 
@@ -83,7 +83,7 @@ export function renderFile(file: ReportFile, workloads: readonly WorkloadText[],
 export function renderSummary(
   summary: Report['summary'],
   files: readonly ReportFile[],
-  { style, atLeast }: TextOptions,
+  { style, shows }: TextOptions,
 ): string {
   const seen = [plural(summary.files, 'file'), plural(summary.workloads, 'workload')];
   if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), 'GPU'));
@@ -92,18 +92,24 @@ export function renderSummary(
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
     seen.push(`${formatHourly(summary.hourly)}${missing}`);
   }
-  const found = severities
-    .filter((severity) => summary.findings[severity] > 0)
-    .map((severity) => {
-      const words =
-        severity === 'info' ? `${summary.findings.info} info` : plural(summary.findings[severity], severity);
-      return isAtLeast(severity, atLeast) ? colourOf(severity, style)(words) : `${words} not shown`;
-    });
-  const fixable = files
-    .flatMap(({ findings }) => findings)
-    .filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
+  const findings = files.flatMap((file) => file.findings);
+  const found = severities.flatMap((severity) => {
+    const all = findings.filter((finding) => finding.severity === severity);
+    const shown = all.filter(({ rule }) => shows(rule, severity)).length;
+    return [
+      ...(shown === 0 ? [] : [colourOf(severity, style)(counted(shown, severity))]),
+      ...(shown === all.length ? [] : [`${counted(all.length - shown, severity)} not shown`]),
+    ];
+  });
+  if (summary.baselined !== undefined) found.push(`${summary.baselined} in the baseline`);
+  const fixable = findings.filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
   return `${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
+}
+
+/** `1 error`, `2 info`. */
+export function counted(count: number, severity: Severity): string {
+  return severity === 'info' ? `${count} info` : plural(count, severity);
 }
 
 /** To a tenth: shares of many cards add up to figures that nobody needs. */

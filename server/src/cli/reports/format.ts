@@ -1,0 +1,32 @@
+import type { Severity } from '../../rules/rule.ts';
+import type { ReportFile, ReportFinding } from './report-schema.ts';
+import type { WorkloadText } from './text.ts';
+
+/** unwritten: a fix could not be saved; broken: gpulint itself failed on the file. */
+export type Outcome = 'checked' | 'unreadable' | 'unwritten' | 'broken';
+
+export interface CheckedFile {
+  readonly file: ReportFile;
+  /** Its path below the root of the repository, with forward slashes, whatever folder the command ran in; absolute where it is outside. */
+  readonly source: string;
+  /** Its workloads in words. */
+  readonly workloads: readonly WorkloadText[];
+  readonly outcome: Outcome;
+}
+
+/** All that a run found out, for a renderer. */
+export interface CheckedReport {
+  readonly files: readonly CheckedFile[];
+  readonly failOn: Severity | 'never';
+  /** Whether the finding is to be shown: hints only to who asks for them. */
+  shows(finding: ReportFinding): boolean;
+}
+
+/** A report format. The pieces are written one after the other, so that nobody has to hold all of a long report. */
+export type RenderReport = (report: CheckedReport) => Iterable<string>;
+
+/** Why a file was not checked, or not as asked; null where it was. */
+export function failureOf({ file, outcome }: CheckedFile): string | null {
+  if (outcome === 'unwritten') return 'its fixes could not be saved';
+  return outcome === 'checked' && file.parse !== 'skipped' ? null : file.problem;
+}

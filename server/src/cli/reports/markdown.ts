@@ -1,0 +1,94 @@
+import { catalogInfo } from '../../catalog/index.ts';
+import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import { escapeMarkdown } from '../../features/markdown.ts';
+import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
+import { summarise } from './json.ts';
+import type { ReportFinding } from './report-schema.ts';
+import { counted, isAtLeast, severities } from './text.ts';
+
+/** A comment for a pull request: what the workloads cost, then what was found, the gravest first. */
+export function* renderMarkdown(report: CheckedReport): Generator<string> {
+  const findings = report.files.flatMap((checked) =>
+    checked.file.findings.filter(report.shows).map((finding) => ({ checked, finding })),
+  );
+  const found = severities.flatMap((severity) => {
+    const count = findings.filter(({ finding }) => finding.severity === severity).length;
+    return count === 0 ? [] : [counted(count, severity)];
+  });
+  // Whoever posts the comment finds the last one by this line, and edits it.
+  yield '<!-- gpulint -->\n';
+  yield `### gpulint: ${found.join(', ') || 'no findings'}\n`;
+  yield* costSection(report);
+  yield* findingsSection(findings);
+  yield* failuresSection(report);
+}
+
+/** GitHub refuses comments of more than 65,536 characters, and nobody reads that much. */
+const mostRows = 40;
+const mostFindings = 80;
+
+function* costSection({ files }: CheckedReport): Generator<string> {
+  const rows = files.flatMap(({ source, workloads }) =>
+    workloads.map((workload) => ({ ...workload, place: codeSpan(`${source}:${workload.line}`) })),
+  );
+  if (rows.length === 0) return;
+  yield '\n| Workload | Asks for | Cost | Where |\n| :--- | :--- | :--- | :--- |\n';
+  for (const { name, accelerators, cost, place } of rows.slice(0, mostRows)) {
+    yield `| ${[name, accelerators, cost].map(plain).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
+  }
+  yield* more(rows.length - mostRows, 'workload');
+  const { hourly } = summarise(files.map(({ file }) => file));
+  if (hourly.max === 0) return;
+  const together = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
+  yield `\nTogether **${plain(together)}** where a price is known; prices as of ${catalogInfo.pricesAsOf}.\n`;
+}
+
+interface Found {
+  readonly checked: CheckedFile;
+  readonly finding: ReportFinding;
+}
+
+function* findingsSection(findings: readonly Found[]): Generator<string> {
+  if (findings.length === 0) return;
+  const ordered = [...findings].sort(({ finding: a }, { finding: b }) => rank(a) - rank(b));
+  yield '\n';
+  for (const { checked, finding } of ordered.slice(0, mostFindings)) {
+    const { rule, severity, message, range, docs, fixes } = finding;
+    const place = codeSpan(`${checked.source}:${range.start.line}:${range.start.column}`);
+    const fix = fixes[0] === undefined ? '' : `<br>Fix: ${plain(fixes[0].title)}${fixes[0].safe ? '' : ' (unsafe)'}`;
+    yield `- **${severity}** ${place} ${plain(message)} ([${rule}](${docs}))${fix}\n`;
+  }
+  yield* more(ordered.length - mostFindings, 'finding');
+}
+
+function* failuresSection({ files }: CheckedReport): Generator<string> {
+  const failures = files.flatMap((checked) => {
+    const failure = failureOf(checked);
+    return failure === null ? [] : [`- ${codeSpan(checked.source)} ${plain(failure)}\n`];
+  });
+  if (failures.length === 0) return;
+  yield '\nNot checked:\n\n';
+  yield* failures.slice(0, mostRows);
+  yield* more(failures.length - mostRows, 'file');
+}
+
+function* more(count: number, noun: string): Generator<string> {
+  if (count > 0) yield `\n… and ${plural(count, noun)} more\n`;
+}
+
+function rank({ severity }: ReportFinding): number {
+  return severities.findIndex((limit) => isAtLeast(severity, limit));
+}
+
+/** Text that reads as it is, and neither calls a person nor links to an issue: a backslash alone does not keep a forge from that. */
+function plain(text: string): string {
+  return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
+}
+
+/** A code span whose fence is longer than any run of backticks in it. */
+function codeSpan(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+  const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;
+}

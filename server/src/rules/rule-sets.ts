@@ -1,0 +1,34 @@
+import { rules } from './index.ts';
+import type { Rule, RulesOptions, Severity, Topic } from './rule.ts';
+
+/**
+ * recommended: every rule with its own severity. strict: advice counts as a warning, and hints are shown. cost-only: only the rules
+ * about what wastes money.
+ */
+export const ruleSetNames = ['recommended', 'strict', 'cost-only'] as const;
+export type RuleSetName = (typeof ruleSetNames)[number];
+
+/** What a set says of each rule that it changes. */
+export function rulesOfSet(name: RuleSetName): RulesOptions {
+  const change = changes[name];
+  const changed: Record<string, Severity | 'off'> = {};
+  for (const [id, rule] of rules) {
+    const severity = change(id, rule);
+    if (severity !== undefined) changed[id] = severity;
+  }
+  return changed;
+}
+
+/** Undefined leaves the rule's own severity, which may differ from case to case. */
+const changes: Readonly<Record<RuleSetName, (id: string, rule: Rule) => Severity | 'off' | undefined>> = {
+  recommended: () => undefined,
+  strict: (_, { severity }) => (severity === 'info' ? 'warning' : severity === 'hint' ? 'info' : undefined),
+  // What is refused costs nothing.
+  'cost-only': (id, { topic, severity }) =>
+    severity !== 'error' && (costTopics.has(topic) || costRules.has(id)) ? undefined : 'off',
+};
+
+const costTopics: ReadonlySet<Topic> = new Set<Topic>(['cost', 'scale-to-zero', 'autoscaling', 'sharing', 'spot']);
+
+/** Rules about waste that are filed under what they look at. */
+const costRules: ReadonlySet<string> = new Set(['idle-gpu-container', 'node-pool-unlimited', 'node-pool-untainted']);
