@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at } from '../../yaml/cursor.ts';
+import { asText, at, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
@@ -47,8 +47,10 @@ function lowerPod(root: Cursor): KindLowering {
 
 function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
   const replicas = pods === undefined ? at(root, 'spec', 'replicas') : undefined;
+  const template = at(root, 'spec', 'template');
+  const count = replicas === undefined && isPatch(template) ? exactly(null) : written(replicas);
   return {
-    podSets: fromTemplate('pod', at(root, 'spec', 'template'), pods ?? written(replicas), replicas),
+    podSets: fromTemplate('pod', template, pods ?? count, replicas),
     retries: untilStopped,
     scaling: null,
     partial: at(root, 'spec', 'selector') === undefined,
@@ -57,7 +59,10 @@ function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
 
 /** A Job runs as many pods at a time as its parallelism says, but never more than it still has to complete. */
 function lowerJob(job: Cursor | undefined): KindLowering {
-  const podSets = fromTemplate('pod', at(job, 'template'), exactly(jobPods(job)), at(job, 'parallelism'));
+  const parallelism = at(job, 'parallelism');
+  const template = at(job, 'template');
+  const count = parallelism === undefined && isPatch(template) ? null : jobPods(job);
+  const podSets = fromTemplate('pod', template, exactly(count), parallelism);
   const backoff = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
 }
@@ -76,6 +81,11 @@ export function jobPods(job: Cursor | undefined): number | null {
   const parallelism = lowerCount(at(job, 'parallelism'), 1);
   const completions = lowerCount(at(job, 'completions'), Number.POSITIVE_INFINITY);
   return parallelism === null || completions === null ? null : Math.min(parallelism, completions);
+}
+
+/** A container without an image stands in a patch of a kustomize overlay; what it is laid over may say how many pods there are. */
+function isPatch(template: Cursor | undefined): boolean {
+  return items(at(template, 'spec', 'containers')).some((container) => at(container, 'image') === undefined);
 }
 
 function restarts(pod: Cursor | undefined, unset: string): Retries | null {
