@@ -36,6 +36,7 @@ import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
 import sharingConfig from './sharing-config.ts';
 import shmMissing from './shm-missing.ts';
+import spotCandidate from './spot-candidate.ts';
 import spotGracePeriod from './spot-grace-period.ts';
 import spotNoRetry from './spot-no-retry.ts';
 import spotSelectorToleration from './spot-selector-toleration.ts';
@@ -84,6 +85,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['selector-value', selectorValue],
   ['sharing-config', sharingConfig],
   ['shm-missing', shmMissing],
+  ['spot-candidate', spotCandidate],
   ['spot-grace-period', spotGracePeriod],
   ['spot-no-retry', spotNoRetry],
   ['spot-selector-toleration', spotSelectorToleration],

@@ -2669,6 +2669,91 @@ rules:
 `,
   ],
   [
+    'spot-candidate',
+    `<!-- Generated from server/src/rules/spot-candidate.ts by \`npm run generate\`. Do not edit. -->
+# spot-candidate
+
+Training that could run on spot capacity: it keeps its progress, and it is restarted.
+
+Severity: **info** · Topic: spot
+
+## Why
+
+Spot capacity of current GPUs costs about half of what it costs on demand, and may be taken back with seconds of notice. A run that
+writes checkpoints to storage that lasts, and is started again, loses only the minutes since the last one.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 20
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        cloud.google.com/gke-accelerator: nvidia-l4
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--output_dir=gs://bucket/run"]
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: finetune
+spec:
+  backoffLimit: 20
+  template:
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        cloud.google.com/gke-accelerator: nvidia-l4
+        cloud.google.com/gke-spot: "true"
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["torchrun", "train.py", "--output_dir=gs://bucket/run"]
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: the run takes longer when it is interrupted, and there must be a spot pool.
+
+## When it is silent
+
+Without evidence of checkpoints that last, without restarts, on capacity that is spot or reserved, for serving, and where no price is known.
+
+## Sources
+
+- [Google Kubernetes Engine: Spot VMs](https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms)
+- [Karpenter: capacity types](https://karpenter.sh/docs/concepts/scheduling/)
+
+## Silence it
+
+\`# gpulint-disable-next-line spot-candidate -- reason\` above the line, or the annotation \`gpulint.dev/disable: "spot-candidate"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  spot-candidate: off
+\`\`\`
+`,
+  ],
+  [
     'spot-grace-period',
     `<!-- Generated from server/src/rules/spot-grace-period.ts by \`npm run generate\`. Do not edit. -->
 # spot-grace-period
