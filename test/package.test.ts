@@ -10,7 +10,7 @@ const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'ut
 const needed = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_NOTICES'];
 const bundles = ['client', 'server', 'cli', 'client.browser', 'server.browser'].map((name) => `dist/${name}.js`);
 const allowed =
-  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|THIRD_PARTY_NOTICES|(dist|schemas|snippets|syntaxes|images|walkthrough)\/[^/]+)$/;
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|THIRD_PARTY_NOTICES|(dist|schemas|snippets|syntaxes|images|walkthrough)\/[^/]+|docs\/rules\/[\w-]+\.md)$/;
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-package-'));
 
 beforeAll(() => {
@@ -35,6 +35,8 @@ describe('the package', () => {
   });
 
   it('holds every file that the manifest names', () => {
+    // The client reads the page of each rule there.
+    expect(manifest.files).toContain('docs/rules/*.md');
     const { snippets, grammars, walkthroughs } = manifest.contributes;
     const steps = walkthroughs.flatMap((one: { steps: unknown[] }) => one.steps);
     const media = steps.map((step: { media: { markdown: string } }) => step.media.markdown);

@@ -26,7 +26,7 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     output,
     statusBar,
     ...registerCommands(client, started, output),
-    ...registerRulePages(client, started),
+    ...registerRulePages(client, started, context.extensionUri),
     {
       dispose: () => void stop(client),
     },

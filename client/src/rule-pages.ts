@@ -1,29 +1,42 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient, Middleware } from 'vscode-languageclient';
-import { commands, methods, type RulePageParams, type RulePageResult } from '../../server/src/lsp/requests.ts';
+import { commands, methods, type RuleIdsResult } from '../../server/src/lsp/requests.ts';
 
 const scheme = 'gpulint-rule';
 
-/** The pages of the rules, inside the editor: they come with the extension and need no network. */
+/**
+ * The pages of the rules, inside the editor: they come with the extension and need no network.
+ * @param folder the extension's own
+ */
 export function registerRulePages(
   client: BaseLanguageClient,
   started: () => Promise<void>,
+  folder: vscode.Uri,
 ): readonly vscode.Disposable[] {
-  const ask = async (params: RulePageParams) => {
+  const ruleIds = async () => {
     await started();
-    return client.sendRequest<RulePageResult>(methods.rulePage, params);
-  };
-  const provideTextDocumentContent = async ({ path }: vscode.Uri) => {
-    const id = path.replace(/^\/|\.md$/g, '');
-    return (await ask({ id })).page ?? `There is no rule ${id}.`;
+    return client.sendRequest<RuleIdsResult>(methods.ruleIds, {});
   };
   return [
-    vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent }),
+    vscode.workspace.registerTextDocumentContentProvider(scheme, {
+      provideTextDocumentContent: ({ path }) => readPage(folder, path.replace(/^\/|\.md$/g, '')),
+    }),
     vscode.commands.registerCommand(commands.showRule, async (given?: unknown) => {
-      const id = typeof given === 'string' ? given : await pickRule((await ask({})).ids);
+      const id = typeof given === 'string' ? given : await pickRule(await ruleIds());
       if (id !== undefined) await showPage(vscode.Uri.from({ scheme, path: `/${id}.md` }));
     }),
   ];
+}
+
+async function readPage(folder: vscode.Uri, id: string): Promise<string> {
+  try {
+    if (!/^[a-z0-9-]+$/.test(id)) throw new Error('no id of a rule');
+    const bytes = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, 'docs', 'rules', `${id}.md`));
+    // The first line tells whoever would edit the file that it is generated.
+    return new TextDecoder().decode(bytes).replace(/^<!--.*?-->\n/s, '');
+  } catch {
+    return `There is no page for ${id}.`;
+  }
 }
 
 /** Makes the link of a diagnostic's rule open the page in the editor. The server's link is to a web page, which other editors open. */

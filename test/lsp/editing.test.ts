@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DiagnosticSeverity, InlayHintRequest } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { methods, type PlatformsResult, type RulePageResult } from '../../server/src/lsp/requests.ts';
+import { methods, type PlatformsResult } from '../../server/src/lsp/requests.ts';
 import { caret, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
@@ -77,14 +77,9 @@ describe('inlay hints', () => {
 });
 
 describe('what the client shows', () => {
-  test('of a rule is its page', async () => {
+  test('of rules are their ids', async () => {
     const editor = await openEditor();
-    const { page, ids } = await editor.connection.sendRequest<RulePageResult>(methods.rulePage, {
-      id: 'gpu-limits-required',
-    });
-    expect(page).toMatch(/^# gpu-limits-required\n/);
-    expect(ids).toContain('yaml-syntax');
-    expect(await editor.connection.sendRequest(methods.rulePage, { id: '../secret' })).toMatchObject({ page: null });
+    expect(await editor.connection.sendRequest(methods.ruleIds, {})).toContain('yaml-syntax');
   });
 
   test('of platforms is their names and regions; what is chosen is written', async () => {

@@ -14,7 +14,6 @@ import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
 import { costLines } from '../features/report.ts';
 import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
-import { rulePages } from '../rules/pages.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
 import {
@@ -30,8 +29,7 @@ import {
   type PlaceParams,
   type PlatformsResult,
   type RewriteToMigParams,
-  type RulePageParams,
-  type RulePageResult,
+  type RuleIdsResult,
   type SetGpuParams,
 } from './requests.ts';
 import type { Session } from './server.ts';
@@ -63,12 +61,8 @@ export function registerPickers(session: Session): void {
   );
 
   connection.onRequest(
-    methods.rulePage,
-    guard<RulePageParams, RulePageResult>(log, methods.rulePage, { page: null, ids: [] }, ({ id }) => ({
-      // The first line tells whoever would edit the file that it is generated.
-      page: (id === undefined ? undefined : rulePages.get(id)?.replace(/^<!--.*?-->\n/s, '')) ?? null,
-      ids: ruleIds,
-    })),
+    methods.ruleIds,
+    guard<object, RuleIdsResult>(log, methods.ruleIds, [], () => ruleIds),
   );
 
   connection.onRequest(

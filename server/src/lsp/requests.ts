@@ -44,8 +44,8 @@ export const methods = {
   rewriteToMig: 'gpulint/rewriteToMig',
   /** The edit that writes a GPU and what else was chosen into the config that counts for a file. */
   setGpu: 'gpulint/setGpu',
-  /** The page of a rule as Markdown. */
-  rulePage: 'gpulint/rulePage',
+  /** The ids of all rules. */
+  ruleIds: 'gpulint/ruleIds',
   /** Where a cluster can run, and the regions that there are prices for. */
   platforms: 'gpulint/platforms',
 } as const;
@@ -138,15 +138,7 @@ export interface SetGpuParams {
   readonly capacity?: string | null;
 }
 
-export interface RulePageParams {
-  /** A rule's id; without it, the ids of all rules are told. */
-  readonly id?: string;
-}
-export interface RulePageResult {
-  /** null: there is no such rule. */
-  readonly page: string | null;
-  readonly ids: readonly string[];
-}
+export type RuleIdsResult = readonly string[];
 
 export interface PlatformItem {
   readonly id: string;
