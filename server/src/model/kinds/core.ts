@@ -48,7 +48,8 @@ function lowerPod(root: Cursor): KindLowering {
 function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
   const replicas = pods === undefined ? at(root, 'spec', 'replicas') : undefined;
   const template = at(root, 'spec', 'template');
-  const count = replicas === undefined && isPatch(template) ? exactly(null) : written(replicas);
+  const patch = at(root, 'spec', 'selector') === undefined && isPatch(template);
+  const count = replicas === undefined && patch ? exactly(null) : written(replicas);
   return {
     podSets: fromTemplate('pod', template, pods ?? count, replicas),
     retries: untilStopped,
@@ -61,7 +62,8 @@ function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
 function lowerJob(job: Cursor | undefined): KindLowering {
   const parallelism = at(job, 'parallelism');
   const template = at(job, 'template');
-  const count = parallelism === undefined && isPatch(template) ? null : jobPods(job);
+  const patch = at(template, 'spec', 'restartPolicy') === undefined && isPatch(template);
+  const count = parallelism === undefined && patch ? null : jobPods(job);
   const podSets = fromTemplate('pod', template, exactly(count), parallelism);
   const backoff = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
@@ -83,7 +85,7 @@ export function jobPods(job: Cursor | undefined): number | null {
   return parallelism === null || completions === null ? null : Math.min(parallelism, completions);
 }
 
-/** A container without an image stands in a patch of a kustomize overlay; what it is laid over may say how many pods there are. */
+/** A container without an image, where other things are missing too, stands in a patch: what it is laid over may say how many pods there are. */
 function isPatch(template: Cursor | undefined): boolean {
   return items(at(template, 'spec', 'containers')).some((container) => at(container, 'image') === undefined);
 }
