@@ -63,7 +63,7 @@ async function main() {
   for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
     if (options.repeat > 1) console.log(`\nRound ${round} of ${options.repeat}`);
     add(total, await runSuites(executable, options.grep));
-    if (total.failed === 0) add(total, await scenario(editor.kind, options));
+    if (total.failed === 0) add(total, await scenarios(editor.kind, options));
   }
   const { passed, failed, skipped } = total;
   if (process.env.GPULINT_COUNTS) fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify(total));
@@ -136,8 +136,9 @@ async function bundleTests() {
   });
   await esbuild.build({
     ...shared,
-    entryPoints: ['test/vscode/scenario.ts'],
-    outfile: 'dist-test/scenario.mjs',
+    entryPoints: ['test/vscode/scenario.ts', 'test/vscode/browser-scenario.ts'],
+    outdir: 'dist-test',
+    outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
     external: ['./scripts/*'],
@@ -174,34 +175,58 @@ async function runSuites(executable, grep) {
 }
 
 /**
+ * The scenarios that drive a workbench in a browser.
  * @param {'stand-in' | 'desktop'} kind
  * @param {{ grep: string | undefined, images: boolean }} options
  * @returns {Promise<Counts>}
  */
-async function scenario(kind, { grep, images }) {
+async function scenarios(kind, { grep, images }) {
   /** @type {typeof import('../../test/vscode/scenario.ts')} */
-  const { runScenario, scenarioTitle } = await import(pathToFileURL(path.join(root, 'dist-test/scenario.mjs')).href);
-  if (grep && !new RegExp(grep).test(scenarioTitle)) return { passed: 0, failed: 0, skipped: 0 };
-  if (kind === 'desktop') {
-    console.log('The scenario by mouse and keyboard is skipped: it needs the browser stand-in (Linux with Chromium).');
-    return { passed: 0, failed: 0, skipped: 1 };
+  const { runScenario, scenarioTitle } = await import(bundled('scenario'));
+  /** @type {typeof import('../../test/vscode/browser-scenario.ts')} */
+  const { runBrowserScenario, browserTitle } = await import(bundled('browser-scenario'));
+  const pictures = path.join(os.tmpdir(), 'gpulint-screenshots');
+  const say = (/** @type {string} */ line) => console.log(`  ${line}`);
+  const all = [
+    {
+      title: scenarioTitle,
+      run: (/** @type {string} */ workspace) =>
+        runScenario({
+          vsix: packageExtension(),
+          workspace,
+          images: images ? path.join(root, 'docs/images') : pictures,
+          scale: images ? 2 : 1,
+          say,
+        }),
+    },
+    {
+      title: browserTitle,
+      run: (/** @type {string} */ workspace) => runBrowserScenario({ root, workspace, images: pictures, say }),
+    },
+  ].filter(({ title }) => !grep || new RegExp(grep).test(title));
+  if (all.length > 0 && kind === 'desktop') {
+    console.log(
+      'The scenarios by mouse and keyboard are skipped: they need the browser stand-in (Linux with Chromium).',
+    );
+    return { passed: 0, failed: 0, skipped: all.length };
   }
-  const folder = fs.mkdtempSync(path.join(temp, 'scenario-'));
-  const shots = images ? path.join(root, 'docs/images') : path.join(os.tmpdir(), 'gpulint-screenshots');
-  console.log(`\n  ${scenarioTitle}`);
-  try {
-    await runScenario({
-      vsix: packageExtension(),
-      workspace: copyExamples(folder),
-      images: shots,
-      scale: images ? 2 : 1,
-      say: (line) => console.log(`  ${line}`),
-    });
-    return { passed: 1, failed: 0, skipped: 0 };
-  } catch (error) {
-    console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
-    return { passed: 0, failed: 1, skipped: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const { title, run } of all) {
+    console.log(`\n  ${title}`);
+    try {
+      await run(copyExamples(fs.mkdtempSync(path.join(temp, 'scenario-'))));
+      counts.passed += 1;
+    } catch (error) {
+      console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
+      counts.failed += 1;
+    }
   }
+  return counts;
+}
+
+/** @param {string} name */
+function bundled(name) {
+  return pathToFileURL(path.join(root, 'dist-test', `${name}.mjs`)).href;
 }
 
 /** @param {string} folder */

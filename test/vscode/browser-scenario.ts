@@ -1,0 +1,91 @@
+// The extension as vscode.dev runs it: client and server in the browser, in VS Code's web worker extension host. The manifests still
+// come from the workbench's server, through the file system of the client.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { launchWorkbench, openFile, testSettings } from '../../scripts/vscode/launch.mjs';
+
+export const browserTitle = 'the extension runs in a web worker extension host';
+
+export interface BrowserOptions {
+  /** The project, with dist/ built. */
+  readonly root: string;
+  /** A folder to write to, with a copy of examples/. */
+  readonly workspace: string;
+  /** Where a screenshot of a failure goes. */
+  readonly images: string;
+  readonly say: (line: string) => void;
+}
+
+export async function runBrowserScenario({ root, workspace, images, say }: BrowserOptions): Promise<void> {
+  fs.mkdirSync(images, { recursive: true });
+  // Without a file of the extension on the server, nothing but the web worker can run it.
+  const workbench = await launchWorkbench({
+    settings: { ...testSettings, 'remote.extensionKind': { 'gpulint.gpulint': ['web'] } },
+    args: ['--disable-workspace-trust'],
+  });
+  const { page } = workbench;
+  let step = 'serve the extension to the workbench';
+  const next = (name: string) => {
+    say(`  ✓ ${step}`);
+    step = name;
+  };
+  try {
+    const served = await serveExtension(page, root);
+    await workbench.open(workspace);
+    await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
+
+    next('open the manifest and see the squiggle');
+    await openFile(page, 'llama-isvc.yaml');
+    await page.locator('.squiggly-error').first().waitFor();
+    assert.deepEqual(
+      [...served].filter((file) => file.startsWith('dist/')),
+      ['dist/client.browser.js', 'dist/server.browser.js'],
+    );
+
+    next('see the cost above the workload');
+    await page
+      .locator('.codelens-decoration', { hasText: /\$\d.*\/h/ })
+      .first()
+      .waitFor();
+    say(`  ✓ ${step}`);
+  } catch (error) {
+    const picture = path.join(images, 'browser-failure.png');
+    await page.screenshot({ path: picture }).catch(() => undefined);
+    throw new Error(`could not ${step} (screenshot: ${picture})`, { cause: error });
+  } finally {
+    await workbench.stop();
+  }
+}
+
+const folder = '/gpulint-extension';
+
+/** Makes the extension one that comes with the page, as on vscode.dev; returns the names of the files that are asked for. */
+async function serveExtension(page: Page, root: string): Promise<ReadonlySet<string>> {
+  const served = new Set<string>();
+  await page.context().route(`**${folder}/**`, async (route) => {
+    const name = decodeURIComponent(new URL(route.request().url()).pathname).slice(folder.length + 1);
+    const file = path.join(root, name);
+    if (!fs.existsSync(file) || fs.statSync(file).isDirectory()) return route.fulfill({ status: 404 });
+    served.add(name);
+    return route.fulfill({
+      path: file,
+      contentType: name.endsWith('.js') ? 'text/javascript' : 'application/json',
+    });
+  });
+  await page.addInitScript((extension: string) => {
+    new MutationObserver(() => {
+      const meta = document.getElementById('vscode-workbench-web-configuration');
+      const settings = meta?.getAttribute('data-settings');
+      if (!meta || !settings || meta.dataset.extended !== undefined) return;
+      meta.dataset.extended = '';
+      const place = { scheme: location.protocol.slice(0, -1), authority: location.host, path: extension };
+      meta.setAttribute(
+        'data-settings',
+        JSON.stringify({ ...JSON.parse(settings), additionalBuiltinExtensions: [place] }),
+      );
+    }).observe(document, { childList: true, subtree: true });
+  }, folder);
+  return served;
+}
