@@ -24,8 +24,7 @@ const names: Readonly<Record<string, AcceleratorResource>> = {
   'nvidia.com/pgpu': {
     vendor: 'nvidia',
     form: 'whole',
-    source:
-      'NVIDIA/k8s-nim-operator@f63f74d7 (2026-08-21):config/samples/nim/serving/standalone/confidential-computing',
+    source: 'NVIDIA/k8s-nim-operator@f63f74d7:config/samples/nim/serving/standalone/confidential-computing',
   },
   'nvidia.com/gpumem': { vendor: 'nvidia', form: 'memory', source: hami },
   'nvidia.com/gpumem-percentage': { vendor: 'nvidia', form: 'percent', source: hami },
