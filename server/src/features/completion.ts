@@ -1,4 +1,4 @@
-import type { FileAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import { ruleIds } from '../rules/index.ts';
 import { disableAnnotation } from '../rules/suppressions.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
@@ -39,7 +39,7 @@ export function complete(file: FileAnalysis, offset: number): readonly Completio
   if (document === undefined) return [];
   const position = yamlPosition(document.text, offset - document.base);
   if (position === undefined) return [];
-  return wordsAt(file, document.text, offset - document.base, position).map((completion) => ({
+  return wordsAt(file, document, offset - document.base, position).map((completion) => ({
     ...completion,
     span: shiftSpan(completion.span, document.base),
   }));
@@ -71,13 +71,18 @@ export function asValues(position: YamlPosition, words: readonly Word[]): readon
   }));
 }
 
-function wordsAt(file: FileAnalysis, text: string, offset: number, position: YamlPosition): readonly Completion[] {
+function wordsAt(
+  file: FileAnalysis,
+  document: DocumentAnalysis,
+  offset: number,
+  position: YamlPosition,
+): readonly Completion[] {
   const { path, part, key = '', dash } = position;
   const { config } = file;
   if (part === 'comment') return directives(position);
   const holder = path.at(-1) ?? '';
   if (holder === 'limits' || holder === 'requests') {
-    return part === 'key' && !dash ? asKeys(position, resourceWords(surroundings(text, offset, config))) : [];
+    return part === 'key' && !dash ? asKeys(position, resourceWords(surroundings(document, offset, config))) : [];
   }
   if (holder === 'nodeSelector') {
     return part === 'key' ? asKeys(position, selectorKeys(config)) : asValues(position, selectorValues(key, config));
@@ -89,7 +94,7 @@ function wordsAt(file: FileAnalysis, text: string, offset: number, position: Yam
     );
   }
   if (holder === 'annotations') {
-    const kind = /^kind:\s*["']?(\w+)/m.exec(text)?.[1] ?? '';
+    const kind = /^kind:\s*["']?(\w+)/m.exec(document.text)?.[1] ?? '';
     if (part === 'key') return asKeys(position, annotationKeys(kind));
     return asValues(position, key === disableAnnotation ? rules() : annotationValues(key));
   }

@@ -1,4 +1,4 @@
-import { Analysis } from '../analysis.ts';
+import { Analysis, type DocumentAnalysis } from '../analysis.ts';
 import {
   acceleratorResource,
   acceleratorResourceNames,
@@ -23,14 +23,24 @@ export interface Surroundings {
   readonly placement: Placement | undefined;
 }
 
-/** Reads the rest of the document without the line that is being written, which may be no YAML yet. */
-export function surroundings(text: string, offset: number, config: ProjectConfig): Surroundings {
+/**
+ * What the document says around an offset. It was read for its diagnostics already; only where the line that is being written keeps the
+ * rest from being understood is it read again, without that line.
+ */
+export function surroundings(document: DocumentAnalysis, offset: number, config: ProjectConfig): Surroundings {
+  const known = around(document, offset, config);
+  if (known.gpu !== undefined || document.document.problems.length === 0) return known;
+  const { text } = document;
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const end = text.indexOf('\n', offset);
   const line = text.slice(start, end < 0 ? text.length : end);
   const rest = text.slice(0, start) + ' '.repeat(line.length) + text.slice(start + line.length);
-  const { documents } = new Analysis().setFile('completion:', rest, 0, config);
-  const podSets = documents.flatMap(({ workloads }) => workloads).flatMap((workload) => workload.podSets);
+  const [again] = new Analysis().setFile('completion:', rest, 0, config).documents;
+  return again === undefined ? known : around(again, offset, config);
+}
+
+function around({ workloads }: DocumentAnalysis, offset: number, config: ProjectConfig): Surroundings {
+  const podSets = workloads.flatMap((workload) => workload.podSets);
   const podSet = podSets.filter(({ pod }) => spanOf(pod).start <= offset).at(-1);
   return { gpu: gpuOf(podSet, config), placement: podSet?.placement };
 }

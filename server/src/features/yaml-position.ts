@@ -69,7 +69,7 @@ interface Line {
   readonly value: string;
 }
 
-/** The way to the mapping at a column, and the keys of that mapping above the caret. Undefined inside a block scalar. */
+/** The way to the mapping at a column, and the keys of that mapping above the caret. Undefined inside a block scalar and in flow style. */
 function parentsOf(
   above: readonly string[],
   column: number,
@@ -103,7 +103,7 @@ function parentsOf(
       }
       continue;
     } else if (line.column > want) continue;
-    if (line.key === undefined || /^[|>]/.test(line.value)) return undefined;
+    if (line.key === undefined || /^[|>{[]/.test(line.value)) return undefined;
     path.unshift(line.key);
     want = line.column;
     inList = false;
