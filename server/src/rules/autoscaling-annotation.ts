@@ -3,6 +3,7 @@ import type { Manifest } from '../model/workload.ts';
 import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type RuleContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A Knative autoscaling annotation that does not do what it says.
@@ -129,7 +130,7 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     return;
   report({
     severity: 'error',
-    message: `${keyOf(entry)} is ${node.source}, which is no string: the API server refuses it without quotes`,
+    message: `${keyOf(entry)} is ${shorten(node.source, 20)}, which is no string: the API server refuses it without quotes`,
     span: spanOf(entry),
     fixes: () => {
       const edits = entry.shared ? undefined : replaceScalar(document, entry, node.source);

@@ -4,6 +4,7 @@ import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { isTrial, outlivesNode } from './durable.ts';
 import { processInput } from './process-input.ts';
 import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -91,7 +92,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
     context.report({
-      message: `Progress goes to ${shorten(first.text)}, which a new pod does not find: each restart begins at step 0`,
+      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: each restart begins at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
     });
   },
@@ -127,8 +128,4 @@ function absolute(path: string, { at: container, command, args, volumeMounts }: 
 function isIn(path: string, directory: string): boolean {
   const plain = directory.replace(/\/+$/, '');
   return path === plain || path.startsWith(`${plain}/`);
-}
-
-function shorten(path: string): string {
-  return path.length > 50 ? `${path.slice(0, 49)}…` : path;
 }

@@ -2,6 +2,7 @@ import type { Container } from '../model/workload.ts';
 import { at, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A training job has no container of the name that its operator looks for.
@@ -71,7 +72,7 @@ export default defineRule({
       return;
     const name = at(first.at, 'name');
     context.report({
-      message: `${podSet.name} has no container called ${wanted}: the operator refuses the ${kind}`,
+      message: `${shorten(podSet.name)} has no container called ${wanted}: the operator refuses the ${kind}`,
       span: name === undefined ? keySpanOf(first.at) : spanOf(name),
       fixes: () => (apps.length === 1 ? [rename(first, wanted, context)] : []),
     });

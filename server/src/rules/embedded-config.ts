@@ -4,6 +4,7 @@ import { asText, at, type Cursor, entries, keySpanOf, type Located, rootCursor, 
 import type { YamlDocument } from '../yaml/node.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
+import type { Report } from './rule.ts';
 import { spanInScalar } from './word-span.ts';
 
 /** A settings file of NVIDIA's tools: a document of its own, or the text of a ConfigMap's entry. */
@@ -39,4 +40,14 @@ export function configInDocument(document: YamlDocument, key: string): EmbeddedC
   if (at(root, 'kind') !== undefined || at(root, 'version') === undefined || at(root, key) === undefined)
     return undefined;
   return { root, spanOf, keySpanOf };
+}
+
+/** A context that takes no more than so many reports: a settings file of thousands of lines that are all wrong says it often enough. */
+export function limited<T extends { report(report: Report): void }>(context: T, most = 100): Pick<T, 'report'> {
+  let left = most;
+  return {
+    report(report) {
+      if (left-- > 0) context.report(report);
+    },
+  };
 }

@@ -2,6 +2,7 @@ import { acceleratorResource } from '../catalog/index.ts';
 import type { PodSet } from '../model/workload.ts';
 import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A field that places a pod, or asks for its accelerators, stands where Kubernetes does not look.
@@ -77,7 +78,7 @@ export default defineRule({
       }
       for (const entry of strayResources(container.at, container.resources)) {
         context.report({
-          message: `${keyOf(entry)} does not stand in resources.limits: the pod gets no accelerator`,
+          message: `${shorten(keyOf(entry), 60)} does not stand in resources.limits: the pod gets no accelerator`,
           span: keySpanOf(entry),
         });
       }
@@ -90,7 +91,7 @@ export default defineRule({
     }
     for (const entry of podLevelResources(podSet)) {
       context.report({
-        message: `${keyOf(entry)} in the pod's own resources, which take cpu and memory only: no container gets it`,
+        message: `${shorten(keyOf(entry), 60)} in the pod's own resources, which take cpu and memory only: no container gets it`,
         span: keySpanOf(entry),
       });
     }

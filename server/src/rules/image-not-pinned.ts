@@ -63,7 +63,7 @@ export default defineRule({
       });
     } else if (moves(parts.tag)) {
       context.report({
-        message: `Image tag ${parts.tag} moves: the build can change under the workload`,
+        message: `Image tag ${parts.tag.slice(0, 60)} moves: the build can change under the workload`,
         span: tagSpan(context.document.text, image, parts.tag),
       });
     }

@@ -1,7 +1,8 @@
 import { asNumber, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { configInDocument, configsInConfigMap, type EmbeddedConfig } from './embedded-config.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig, limited } from './embedded-config.ts';
 import { anyCardHolds, isMigProfile } from './mig-placement.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A MIG configuration that no GPU can be cut into.
@@ -60,14 +61,16 @@ export default defineRule({
   severity: 'error',
   document(document, context) {
     const config = configInDocument(document, 'mig-configs');
-    if (config !== undefined) check(config, context);
+    if (config !== undefined) check(config, limited(context));
   },
   manifest(manifest, context) {
-    for (const config of configsInConfigMap(manifest, 'mig-configs', context.document)) check(config, context);
+    for (const config of configsInConfigMap(manifest, 'mig-configs', context.document)) {
+      check(config, limited(context));
+    }
   },
 });
 
-function check(config: EmbeddedConfig, context: DocumentContext): void {
+function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
   for (const named of entries(at(config.root, 'mig-configs'))) {
     for (const part of items(named)) {
       const devices = at(part, 'mig-devices');
@@ -76,7 +79,12 @@ function check(config: EmbeddedConfig, context: DocumentContext): void {
   }
 }
 
-function checkMix(name: string, devices: Cursor, config: EmbeddedConfig, { report }: DocumentContext): void {
+function checkMix(
+  name: string,
+  devices: Cursor,
+  config: EmbeddedConfig,
+  { report }: Pick<DocumentContext, 'report'>,
+): void {
   const asked = entries(devices);
   if (asked.some((entry) => isTemplated(entry))) return;
   const unknown = asked.filter((entry) => !isMigProfile(keyOf(entry)));
@@ -84,7 +92,7 @@ function checkMix(name: string, devices: Cursor, config: EmbeddedConfig, { repor
     // Variants of known profiles (media engines, graphics) come with new cards.
     if (isMigProfile(keyOf(entry).replace(/[+-][a-z.]+$/, ''))) continue;
     report({
-      message: `No GPU has a MIG profile ${keyOf(entry)}: the configuration ${name} cannot be applied`,
+      message: `No GPU has a MIG profile ${shorten(keyOf(entry))}: the configuration ${shorten(name)} cannot be applied`,
       span: config.keySpanOf(entry),
     });
   }
@@ -94,7 +102,7 @@ function checkMix(name: string, devices: Cursor, config: EmbeddedConfig, { repor
   const shown = mix.map(({ name: profile, count }) => `${count} x ${profile}`).join(' + ');
   const [first] = asked;
   report({
-    message: `No GPU can hold ${shown.length > 60 ? `${shown.slice(0, 59)}…` : shown}: the configuration ${name} cannot be applied`,
+    message: `No GPU can hold ${shorten(shown, 60)}: the configuration ${shorten(name)} cannot be applied`,
     span: first === undefined ? config.spanOf(devices) : config.keySpanOf(first),
   });
 }

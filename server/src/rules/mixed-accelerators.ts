@@ -2,6 +2,7 @@ import type { AcceleratorRequest } from '../model/workload.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
 import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * One container asks for two kinds of accelerators.
@@ -69,7 +70,10 @@ export default defineRule({
     const same = names.every((name) => name.startsWith('aws.amazon.com/neuron'));
     const result = same ? 'they are names of the same devices' : 'few nodes have both, and only one is usable';
     context.report({
-      message: `Asks for ${names.slice(0, 3).join(' and ')} in one container: ${result}`,
+      message: `Asks for ${names
+        .slice(0, 2)
+        .map((name) => shorten(name, 36))
+        .join(' and ')} in one container: ${result}`,
       span: keySpanOf(written.at),
     });
   },

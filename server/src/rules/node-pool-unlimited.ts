@@ -1,6 +1,7 @@
 import { at, entries, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
 import { gpuPools } from './gpu-pools.ts';
 import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A Karpenter pool of GPU nodes has no limits.
@@ -62,9 +63,9 @@ export default defineRule({
       if (spec === undefined || at(spec, 'replicas') !== undefined) continue;
       const limits = at(spec, 'limits');
       if (entries(limits).length > 0 || isOpen(limits) || isTemplated(limits)) continue;
-      const shown = name === null ? '' : ` ${name}`;
+      const shown = name === null ? '' : ` ${shorten(name)}`;
       context.report({
-        message: `The GPU ${kind}${shown} (${because}) has no limits: nothing bounds how many nodes it starts`,
+        message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
         span: keySpanOf(spec),
       });
     }

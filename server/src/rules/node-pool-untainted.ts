@@ -2,6 +2,7 @@ import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
 import { type GpuPool, gpuPools, hasTaints } from './gpu-pools.ts';
 import { defineRule, type Fix, type RuleContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A pool of GPU nodes has no taint.
@@ -66,10 +67,10 @@ export default defineRule({
   manifest(manifest, context) {
     for (const pool of gpuPools(manifest)) {
       if (hasTaints(pool)) continue;
-      const name = pool.name === null ? '' : ` ${pool.name}`;
+      const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       const place = at(pool.owner, 'requirements') ?? at(pool.owner, 'name') ?? pool.owner;
       context.report({
-        message: `The GPU ${pool.kind}${name} (${pool.because}) has no taint: pods without a GPU can start and fill its nodes`,
+        message: `The GPU ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without a GPU can start and fill its nodes`,
         span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
         fixes: () => [taint(pool, context)],
       });

@@ -6,6 +6,7 @@ import { replaceScalar } from '../yaml/edit.ts';
 import type { Span } from '../yaml/span.ts';
 import { processInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -77,7 +78,7 @@ export default defineRule({
       : `${plural(gpus - count, 'GPU')} held and not used`;
     context.report({
       severity: over ? 'error' : 'warning',
-      message: `${text} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
+      message: `${shorten(text)} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
       span,
       fixes: () => [value && setCount(value, gpus, context)],
     });

@@ -3,6 +3,7 @@ import type { Selector } from '../model/workload.ts';
 import { asText, at, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 import { modelsOf } from './selected-models.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * Selectors that no node can satisfy together.
@@ -58,8 +59,12 @@ export default defineRule({
   topic: 'placement',
   severity: 'error',
   podSet({ selectors }, context) {
-    for (const [index, selector] of selectors.entries()) {
-      const other = selectors.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
+    // Those that say something, and no more than people write.
+    const telling = selectors
+      .filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0)
+      .slice(0, 32);
+    for (const [index, selector] of telling.entries()) {
+      const other = telling.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
       const why = other && contradiction(other, selector);
       if (why === undefined) continue;
       context.report({ message: `${why}: no node has both, the pod stays Pending`, span: spanOfSelector(selector) });
@@ -81,7 +86,7 @@ function contradiction(one: Selector, other: Selector): string | undefined {
 }
 
 function shown({ values }: Selector): string {
-  return values[0]?.value ?? '';
+  return shorten(values[0]?.value ?? '', 30);
 }
 
 function shortKey({ key }: Selector): string {

@@ -66,7 +66,7 @@ export default defineRule({
       for (const { value, at } of values) {
         const near = nearValues(key, value);
         if (near.length === 0) continue;
-        const shown = near.slice(0, 2).join(' or ');
+        const shown = near.slice(0, value.length > 40 ? 1 : 2).join(' or ');
         context.report({
           message: `No node has ${key.slice(key.indexOf('/') + 1)} ${value} (it is ${shown}): the pod stays Pending`,
           span: spanOf(at),
@@ -85,6 +85,8 @@ export default defineRule({
 
 /** Known values that a value which is surely wrong was meant to be: those of the same card, in the form that it names. */
 function nearValues(key: string, value: string): readonly string[] {
+  // No label's value is longer.
+  if (value.length > 63) return [];
   const known = labelCandidates(key);
   const sameLetters = known.filter((candidate) => candidate.toLowerCase() === value.toLowerCase());
   if (sameLetters.length > 0) return sameLetters;

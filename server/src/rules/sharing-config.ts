@@ -1,6 +1,7 @@
 import { asNumber, asText, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { configInDocument, configsInConfigMap, type EmbeddedConfig } from './embedded-config.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig, limited } from './embedded-config.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * A sharing configuration that NVIDIA's device plugin does not take.
@@ -50,14 +51,16 @@ export default defineRule({
   severity: 'error',
   document(document, context) {
     const config = configInDocument(document, 'sharing');
-    if (config !== undefined) check(config, context);
+    if (config !== undefined) check(config, limited(context));
   },
   manifest(manifest, context) {
-    for (const config of configsInConfigMap(manifest, 'sharing', context.document)) check(config, context);
+    for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {
+      check(config, limited(context));
+    }
   },
 });
 
-function check(config: EmbeddedConfig, context: DocumentContext): void {
+function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
   const timeSlicing = at(config.root, 'sharing', 'timeSlicing');
   const mps = at(config.root, 'sharing', 'mps');
   if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
@@ -84,7 +87,7 @@ function checkMethod(
   method: Cursor,
   kind: 'timeSlicing' | 'mps',
   config: EmbeddedConfig,
-  { report }: DocumentContext,
+  { report }: Pick<DocumentContext, 'report'>,
 ): void {
   checkFields(method, methodFields);
   for (const resource of items(at(method, 'resources'))) {
@@ -96,7 +99,7 @@ function checkMethod(
         kind === 'mps'
           ? 'MPS shares nvidia.com/gpu only'
           : 'time slicing shares nvidia.com/gpu and nvidia.com/mig-* only';
-      report({ message: `${text} cannot be shared: ${allowed}`, span: config.spanOf(name) });
+      report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
     const replicas = at(resource, 'replicas');
     const count = asNumber(replicas);
@@ -112,7 +115,7 @@ function checkMethod(
       if (known.has(keyOf(field))) continue;
       report({
         severity: 'warning',
-        message: `The device plugin knows no field ${keyOf(field)} here, and ignores it`,
+        message: `The device plugin knows no field ${shorten(keyOf(field))} here, and ignores it`,
         span: config.keySpanOf(field),
       });
     }

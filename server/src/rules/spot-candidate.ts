@@ -1,5 +1,6 @@
 import { findCheckpointSigns } from '../command/checkpoint.ts';
 import { formatHourly } from '../cost/format.ts';
+import { platformOf } from '../model/platform.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -116,19 +117,27 @@ function placeOf(podSets: readonly PodSet[], { manifest }: Workload): ReturnType
 }
 
 /** By the label of the platform whose other labels the pods select; elsewhere nobody knows what spot nodes are called. */
-function selectSpot(podSet: PodSet | undefined, { document }: WorkloadContext): Fix | undefined {
+function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadContext): Fix | undefined {
   const selector = podSet && at(podSet.pod, 'nodeSelector');
   if (podSet === undefined || selector === undefined || selector.shared || podSet.placement.capacity !== 'unknown')
     return undefined;
   if (at(podSet.pod, 'terminationGracePeriodSeconds') !== undefined) return undefined;
-  const keys = podSet.selectors.map(({ key }) => key);
-  const [key, value] = keys.some((one) => one.startsWith('cloud.google.com/'))
-    ? ['cloud.google.com/gke-spot', 'true']
-    : keys.some((one) => /^karpenter\.(sh|k8s\.aws)\//.test(one))
-      ? ['karpenter.sh/capacity-type', 'spot']
-      : [];
-  if (key === undefined || value === undefined || keys.includes(key)) return undefined;
+  const platform = platformOf(podSet, options);
+  const [label] = Object.entries(platform?.facts.spotLabels ?? {}).sort(([a], [b]) => preference(b) - preference(a));
+  const [key, value] = [label?.[0], label?.[1][0]];
+  if (key === undefined || value === undefined || podSet.selectors.some((one) => one.key === key)) return undefined;
+  // AKS taints its spot nodes, so that the label alone would keep the pod from every node.
+  if (
+    platform?.facts.provider === 'azure' ||
+    (platform?.confidence !== 'certain' && key !== 'cloud.google.com/gke-spot')
+  )
+    return undefined;
   const last = podSet.selectors.filter(({ from }) => from === 'nodeSelector').at(-1);
   const edits = insertKey(document, selector, key, value, last === undefined ? {} : { after: keyOf(last.at) });
   return edits && { title: `Select spot nodes (${key})`, safe: false, edits };
+}
+
+/** Of a platform's labels the one in use today. */
+function preference(key: string): number {
+  return /gke-spot|karpenter\.sh|capacityType/.test(key) ? 1 : 0;
 }

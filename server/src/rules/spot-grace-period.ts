@@ -1,3 +1,5 @@
+import { providerName } from '../catalog/index.ts';
+import { type FoundPlatform, platformOf } from '../model/platform.ts';
 import { asNumber, at, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -68,23 +70,18 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'spot',
   severity: 'info',
-  podSet({ pod, placement, accelerators }, context) {
+  podSet(podSet, context) {
+    const { pod, placement, accelerators } = podSet;
     if (placement.capacity !== 'spot' || !accelerators.some(({ perPod }) => perPod !== 0)) return;
-    const granted = grants.get(placement.provider ?? '');
+    const platform = platformOf(podSet, context.options);
+    const granted = platform && grantedSeconds(platform);
     const written = at(pod, 'terminationGracePeriodSeconds');
     const seconds = asNumber(written);
+    if (platform === undefined || granted === undefined || written === undefined || seconds === undefined) return;
     // On GKE up to 120 seconds can be granted, by the node's configuration.
-    const most = placement.provider === 'gcp' ? 120 : granted;
-    if (
-      granted === undefined ||
-      most === undefined ||
-      written === undefined ||
-      seconds === undefined ||
-      seconds <= most
-    )
-      return;
+    if (seconds <= (platform.facts.provider === 'gcp' ? 120 : granted)) return;
     context.report({
-      message: `A grace period of ${seconds} s, but spot nodes ${where.get(placement.provider ?? '') ?? ''} give pods ${granted} s: the rest is cut off`,
+      message: `A grace period of ${seconds} s, but spot nodes of ${providerName(platform.facts.provider ?? '')} give pods ${granted} s: the rest is cut off`,
       span: spanOf(written),
       fixes: () => {
         const edits = written.shared ? undefined : replaceScalar(context.document, written, granted);
@@ -94,14 +91,8 @@ export default defineRule({
   },
 });
 
-/** Seconds that pods have when a spot node is taken back. */
-const grants: ReadonlyMap<string, number> = new Map([
-  ['gcp', 15],
-  ['aws', 120],
-  ['azure', 30],
-]);
-const where: ReadonlyMap<string, string> = new Map([
-  ['gcp', 'on GKE'],
-  ['aws', 'on AWS'],
-  ['azure', 'on Azure'],
-]);
+/** What pods have of the notice that a spot node is taken back; GKE keeps half of it for the system's. */
+function grantedSeconds({ facts }: FoundPlatform): number | undefined {
+  const notice = facts.spotNoticeSeconds ?? undefined;
+  return facts.provider === 'gcp' && notice !== undefined ? notice / 2 : notice;
+}

@@ -5,6 +5,7 @@ import type { Container, Workload } from '../model/workload.ts';
 import { at } from '../yaml/cursor.ts';
 import { processInput } from './process-input.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -76,14 +77,14 @@ export default defineRule({
       for (const told of findNodeCounts(processInput(container))) {
         if (typeof told.count !== 'number' || told.count === pods) continue;
         const missing = told.count > pods ? 'the launch waits for pods that never come' : 'the other pods are left out';
-        say(told, `${told.text} with ${plural(pods, 'pod')}: ${missing}`);
+        say(told, `${shorten(told.text)} with ${plural(pods, 'pod')}: ${missing}`);
       }
     }
     const slots = slotsOfWorkers(workload);
     if (slots !== null) {
       for (const told of findMpiProcesses(processInput(container))) {
         if (typeof told.count !== 'number' || told.count <= slots || told.oversubscribes) continue;
-        say(told, `mpirun ${told.text} with ${plural(slots, 'slot')} on the workers: it refuses to start`);
+        say(told, `mpirun ${shorten(told.text)} with ${plural(slots, 'slot')} on the workers: it refuses to start`);
       }
     }
 

@@ -1,0 +1,56 @@
+import { instanceType, type PlatformFacts, platforms } from '../catalog/index.ts';
+import type { ModelOptions } from './options.ts';
+import type { PodSet } from './workload.ts';
+
+/**
+ * The platform that a pod set is written for, and how sure that is. `certain`: it names a label or taint that only this platform
+ * has. `likely`: what it names is found there first, but elsewhere too, or the config tells the provider only.
+ */
+export interface FoundPlatform {
+  readonly facts: PlatformFacts;
+  readonly confidence: 'certain' | 'likely';
+}
+
+/** The platform that selectors and tolerations tell, then the instance type, then the config; undefined where nothing does. */
+export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform | undefined {
+  const keys = [
+    ...podSet.selectors.map(({ key }) => key),
+    ...podSet.tolerations.flatMap(({ key }) => (key === undefined ? [] : [key.value])),
+  ];
+  for (const confidence of ['certain', 'likely'] as const) {
+    for (const [pattern, id, sure] of marks) {
+      if (sure === confidence && keys.some((key) => pattern.test(key))) return found(id, confidence);
+    }
+  }
+  const types = podSet.selectors.filter(({ key }) => /instance-type$/.test(key)).flatMap(({ values }) => values);
+  const provider = types.map(({ value }) => instanceType(value)?.provider).find((known) => known !== undefined);
+  const usual = usualPlatforms.get(provider ?? options.provider ?? '');
+  return usual === undefined ? undefined : found(usual, 'likely');
+}
+
+/** Keys of labels and taints. GKE's are the same on Standard and Autopilot, but for the node pool, which Autopilot hides. */
+const marks: readonly (readonly [pattern: RegExp, id: string, confidence: FoundPlatform['confidence']])[] = [
+  [/^cloud\.google\.com\/gke-nodepool$/, 'gke-standard', 'certain'],
+  [/^karpenter\.k8s\.aws\//, 'eks-karpenter', 'certain'],
+  [/^eks\.amazonaws\.com\/(instance-|compute-type$)/, 'eks-auto-mode', 'certain'],
+  [/^eks\.amazonaws\.com\/(nodegroup|capacityType)$/, 'eks-managed-node-group', 'certain'],
+  [/^(kubernetes|karpenter)\.azure\.com\//, 'aks', 'certain'],
+  [/^gpu\.nvidia\.com\/(class|model)$/, 'coreweave', 'certain'],
+  [/^cloud\.google\.com\//, 'gke-standard', 'likely'],
+  [/^agentpool$/, 'aks', 'likely'],
+  [/^nvidia\.com\/gpu\.(product|memory|family|count)$/, 'vanilla-gpu-operator', 'likely'],
+];
+
+/** Where most pods run of those that name no more than a provider. */
+const usualPlatforms: ReadonlyMap<string, string> = new Map([
+  ['gcp', 'gke-standard'],
+  ['aws', 'eks-karpenter'],
+  ['azure', 'aks'],
+  ['oci', 'oke'],
+  ['coreweave', 'coreweave'],
+]);
+
+function found(id: string, confidence: FoundPlatform['confidence']): FoundPlatform | undefined {
+  const facts = platforms.get(id);
+  return facts && { facts, confidence };
+}

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { defaultModelOptions } from '../../server/src/model/options.ts';
+import { platformOf } from '../../server/src/model/platform.ts';
+import { analyse } from '../support/analyse.ts';
+
+function platform(spec: string, provider: string | null = null): string {
+  const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {${spec}, containers: [{name: a, image: "b:1", resources: {limits: {nvidia.com/gpu: 1}}}]}\n`;
+  const podSet = analyse(text).documents[0]?.workloads[0]?.podSets[0];
+  if (podSet === undefined) throw new Error('no pod set');
+  const found = platformOf(podSet, { ...defaultModelOptions, provider });
+  return found === undefined ? 'none' : `${found.facts.id} ${found.confidence}`;
+}
+
+test('labels and taints that only one platform has are certain', () => {
+  expect(platform('nodeSelector: {cloud.google.com/gke-nodepool: gpu}')).toBe('gke-standard certain');
+  expect(platform('nodeSelector: {karpenter.k8s.aws/instance-gpu-name: h100}')).toBe('eks-karpenter certain');
+  expect(platform('nodeSelector: {eks.amazonaws.com/instance-gpu-name: h100}')).toBe('eks-auto-mode certain');
+  expect(platform('nodeSelector: {eks.amazonaws.com/nodegroup: gpu}')).toBe('eks-managed-node-group certain');
+  expect(platform('tolerations: [{key: kubernetes.azure.com/scalesetpriority, operator: Exists}]')).toBe('aks certain');
+  expect(platform('nodeSelector: {gpu.nvidia.com/class: H100}')).toBe('coreweave certain');
+});
+
+test('a certain mark wins over one that is found elsewhere too', () => {
+  expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4}')).toBe('vanilla-gpu-operator likely');
+  expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4, eks.amazonaws.com/nodegroup: gpu}')).toBe(
+    'eks-managed-node-group certain',
+  );
+  expect(platform('nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}')).toBe('gke-standard likely');
+});
+
+test('the instance type and the config tell the provider only', () => {
+  expect(platform('nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}')).toBe('eks-karpenter likely');
+  expect(platform('priority: 0', 'azure')).toBe('aks likely');
+  expect(platform('priority: 0')).toBe('none');
+});
