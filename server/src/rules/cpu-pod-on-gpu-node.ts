@@ -1,6 +1,7 @@
 import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { asBoolean, at, entries, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { meantResource } from './near-names.ts';
 import { defineRule } from './rule.ts';
 import { isInstanceTypeKey } from './selected-models.ts';
 
@@ -57,7 +58,8 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload } = context;
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (workload.podSets.some(({ accelerators }) => accelerators.length > 0)) return;
+    if (workload.podSets.some(({ accelerators, containers }) => accelerators.length > 0 || containers.some(misspells)))
+      return;
     const selector = podSet.selectors.find(meansAccelerator);
     if (selector === undefined || isHandedOtherwise(podSet, workload) || servesNode(podSet)) return;
     const key = at(selector.at, 'key');
@@ -74,6 +76,12 @@ function meansAccelerator({ key, values }: Selector): boolean {
   if (key === 'nvidia.com/gpu.present') return values.every(({ value }) => value === 'true');
   if (isInstanceTypeKey(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
   return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
+}
+
+/** It asks for an accelerator by a name that is none: gpu-resource-name tells that. */
+function misspells({ resources }: Container): boolean {
+  const asked = [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))];
+  return asked.some((entry) => meantResource(keyOf(entry)) !== undefined);
 }
 
 /** Devices by claim, by a scheduler's annotation, or by a resource that the catalogue does not know. */

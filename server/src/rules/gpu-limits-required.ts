@@ -72,8 +72,15 @@ export default defineRule({
   },
 });
 
-function lacksLimit({ limit }: AcceleratorRequest, container: Container, { workload }: PodSetContext): boolean {
+function lacksLimit(
+  { limit, resource }: AcceleratorRequest,
+  container: Container,
+  { workload }: PodSetContext,
+): boolean {
   if (limit !== undefined) return limit.empty;
+  // A count that is written at the wrong level is gpu-misplaced's.
+  if (at(container.resources, resource) !== undefined || at(container.at, 'limits', resource) !== undefined)
+    return false;
   if ((workload.partial || workload.role === 'definition') && !wholeResources.has(workload.kind)) return false;
   const limits = at(container.resources, 'limits');
   return !isOpen(container.at) && !isOpen(container.resources) && !isOpen(limits) && !isTemplated(limits);

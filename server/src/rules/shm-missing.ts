@@ -102,6 +102,7 @@ function evidence(container: Container, gpus: number, podSet: PodSet, workload: 
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
+  if (workload.kind === 'PyTorchJob') return ofOperator(container, workload, gpus);
   if (workload.kind !== 'MPIJob' || podSet.name !== 'Worker') return undefined;
   const launcher = workload.podSets.find(({ name }) => name === 'Launcher');
   const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
@@ -111,6 +112,14 @@ function evidence(container: Container, gpus: number, podSet: PodSet, workload: 
 }
 
 /** Tests of the network choose their transports themselves. */
+/** The training operator tells torchrun so by PET_NPROC_PER_NODE. */
+function ofOperator(container: Container, { manifest }: Workload, gpus: number): string | undefined {
+  const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
+  if (!launches || isBenchmarkOfNccl(container)) return undefined;
+  const text = asText(at(manifest.root, 'spec', 'nprocPerNode')) ?? '';
+  return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
+}
+
 function isBenchmarkOfNccl({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
 }
