@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { ruleIds } from '../../server/src/rules/index.ts';
+import { analyse, findingsOf } from '../support/analyse.ts';
+import { exempt, mutators } from './index.ts';
+import { messageReview, newScores, renderScores, runMutations } from './run.ts';
+
+const folder = path.join(import.meta.dirname, '../fixtures/clean');
+const files = readdirSync(folder).map((name) => [name, readFileSync(path.join(folder, name), 'utf8')] as const);
+
+test('every rule has a mutator, or a reason why it has none', () => {
+  expect(ruleIds.filter((id) => mutators[id] === undefined && exempt[id] === undefined)).toEqual([]);
+  expect(Object.keys(mutators).filter((id) => !ruleIds.includes(id))).toEqual([]);
+});
+
+test.each(files)('%s is clean: advice at most', (_, text) => {
+  const file = analyse(text);
+  const loud = findingsOf(file).filter(({ severity }) => severity === 'error' || severity === 'warning');
+  expect(loud.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([]);
+  expect(file.parse).toBe('ok');
+});
+
+test('every mistake is found where it was made, by its rule alone, and not before it was made', {
+  timeout: 60_000,
+}, () => {
+  const scores = newScores();
+  const { onMessage, problems } = messageReview();
+  for (const [name, text] of files) {
+    runMutations(name, text, scores, { most: 10, onMessage });
+  }
+  if (process.env.SCORES === '1') console.log(renderScores(scores));
+  const all = [...scores.values()];
+  expect(all.flatMap(({ misses, extras, noise }) => [...misses, ...extras, ...noise])).toEqual([]);
+  expect([...scores].filter(([, { cases }]) => cases === 0).map(([rule]) => rule)).toEqual([]);
+  expect([...problems]).toEqual([]);
+});

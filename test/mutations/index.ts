@@ -1,0 +1,66 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import * as configs from './configs.ts';
+import * as placement from './placement.ts';
+import * as requests from './requests.ts';
+import * as scaling from './scaling.ts';
+import type { Mutation } from './steps.ts';
+import * as training from './training.ts';
+
+/** Every way to make one rule's mistake in a document that is clean of it. */
+export type Mutator = (analysis: DocumentAnalysis) => readonly Mutation[];
+
+/** By rule id. A rule without an entry here, and without a reason in `exempt`, fails a test. */
+export const mutators: Readonly<Record<string, Mutator>> = {
+  'autoscaling-annotation': scaling.autoscalingAnnotation,
+  'checkpoint-ephemeral': training.checkpointEphemeral,
+  'checkpoint-never': training.checkpointNever,
+  'container-name': scaling.containerName,
+  'cpu-pod-on-gpu-node': training.cpuPodOnGpuNode,
+  'floor-over-ceiling': scaling.floorOverCeiling,
+  'gpu-limits-required': requests.limitsRequired,
+  'gpu-misplaced': requests.misplaced,
+  'gpu-quantity-empty': requests.quantityEmpty,
+  'gpu-quantity-whole': requests.quantityWhole,
+  'gpu-requests-equal-limits': requests.requestsEqualLimits,
+  'gpu-resource-name': requests.resourceName,
+  'gpus-exceed-node': requests.exceedsNode,
+  'idle-gpu-container': requests.idleContainer,
+  'image-not-pinned': requests.imageNotPinned,
+  'instance-without-gpu': placement.instanceWithoutGpu,
+  'keda-idle-replicas': scaling.kedaIdleReplicas,
+  'lws-restart-policy': scaling.lwsRestartPolicy,
+  'mig-geometry': configs.migGeometry,
+  'mig-profile-not-on-gpu': placement.migNotOnGpu,
+  'mig-profile-unknown': placement.migUnknown,
+  'mig-resource-spelling': placement.migSpelling,
+  'min-available': scaling.minAvailable,
+  'mixed-accelerators': requests.mixed,
+  'node-pool-unlimited': placement.poolUnlimited,
+  'node-pool-untainted': placement.poolUntainted,
+  'nproc-per-node': training.nprocPerNode,
+  'ray-autoscaling-off': scaling.rayAutoscalingOff,
+  'rayjob-left-running': scaling.rayJobLeftRunning,
+  'resume-disabled': training.resumeDisabled,
+  'scale-to-zero-candidate': scaling.scaleToZeroCandidate,
+  'scale-to-zero-ineffective': scaling.scaleToZeroIneffective,
+  'selector-conflict': placement.selectorConflict,
+  'selector-value': placement.selectorValue,
+  'sharing-config': configs.sharingConfig,
+  'shm-missing': training.shmMissing,
+  'spot-candidate': training.spotCandidate,
+  'spot-grace-period': training.spotGracePeriod,
+  'spot-no-retry': training.spotNoRetry,
+  'spot-selector-toleration': training.spotSelectorToleration,
+  'spot-serving': placement.spotServing,
+  'spot-without-checkpoint': (analysis) => [
+    ...placement.spotWithoutCheckpoint(analysis),
+    ...training.spotLosesClaim(analysis),
+  ],
+  'toleration-invalid': requests.invalidTolerations,
+  'toleration-key': requests.tolerationKey,
+  'world-size': training.worldSize,
+  'yaml-syntax': scaling.yamlSyntax,
+};
+
+/** Rules without a mutator, each with the reason. */
+export const exempt: Readonly<Record<string, string>> = {};

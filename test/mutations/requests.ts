@@ -1,0 +1,306 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { at } from '../../server/src/yaml/cursor.ts';
+import { takesSelectors } from './placement.ts';
+import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
+import { add, appendUnder, drop, type Mutation, put, putUnder, rename, type Step, set, write } from './steps.ts';
+
+// Mistakes in what a container asks for, and in what it does with it.
+
+const misspelt: Readonly<Record<string, readonly string[]>> = {
+  'nvidia.com/gpu': [
+    'nvidia.com/gpus',
+    'nvidia/gpu',
+    'nvidia.com/GPU',
+    'alpha.kubernetes.io/nvidia-gpu',
+    'nvdia.com/gpu',
+    'nvidia.com.gpu',
+  ],
+  'amd.com/gpu': ['amd.com/gpus', 'amd/gpu'],
+  'google.com/tpu': ['google.com/tpus', 'cloud.google.com/tpu'],
+  'aws.amazon.com/neuron': ['aws.amazon.com/neurons'],
+};
+
+export function limitsRequired(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload }) => isWhole(workload))
+    .map(({ resource, resources, requested, count }) => ({
+      name: `${resource} in requests alone`,
+      steps: requested
+        ? [drop([...resources, 'limits', resource])]
+        : [drop([...resources, 'limits', resource]), putUnder(resources, 'requests', resource, count)],
+      place: { path: [...resources, 'requests', resource], part: 'key' },
+    }));
+}
+
+export function requestsEqualLimits(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis).map(({ resource, resources, count }) => {
+    const path = [...resources, 'requests', resource];
+    return {
+      name: `requests ${count + 1} of ${count}`,
+      steps: [putUnder(resources, 'requests', resource, count + 1)],
+      place: { path, part: 'key' },
+    };
+  });
+}
+
+export function quantityWhole(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis).flatMap(({ resource, resources }) => {
+    const path = [...resources, 'limits', resource];
+    return [0.5, '500m', '1.5', -1].map(
+      (wrong): Mutation => ({
+        name: `${wrong} ${resource}`,
+        steps: [set(path, wrong)],
+        place: { path, part: 'value' },
+      }),
+    );
+  });
+}
+
+export function quantityEmpty(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload }) => isWhole(workload))
+    .map(({ resource, resources, requested }) => {
+      const path = [...resources, 'limits', resource];
+      const both = requested ? [path, [...resources, 'requests', resource]] : [path];
+      return {
+        name: `${resource} without a value`,
+        steps: both.map((where) => write(where, 'null')),
+        place: { path, part: 'key' },
+      };
+    });
+}
+
+export function resourceName(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis).flatMap(({ resource, resources, requested, listed, podSet }) => {
+    const wrong = [...(misspelt[resource] ?? []), ...(listed && resource === 'nvidia.com/gpu' ? ['gpu', 'GPU'] : [])];
+    const elsewhere = podSet.accelerators.length > 1;
+    return (elsewhere ? [] : wrong).map(
+      (name): Mutation => ({
+        name: `${name} for ${resource}`,
+        steps: [
+          rename([...resources, 'limits', resource], name),
+          ...(requested ? [rename([...resources, 'requests', resource], name)] : []),
+        ],
+        place: { path: [...resources, 'limits', name], part: 'key' },
+      }),
+    );
+  });
+}
+
+export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
+  const inContainers = containerSites(analysis)
+    .filter(({ listed }) => listed)
+    .flatMap(({ path, resources, resource, count }): readonly Mutation[] => [
+      {
+        name: 'nodeSelector in the container',
+        steps: [add(path, 'nodeSelector', { 'example.org/pool': 'gpu' })],
+        place: { path: [...path, 'nodeSelector'], part: 'key' },
+      },
+      {
+        name: 'tolerations in the container',
+        steps: [add(path, 'tolerations', [{ key: 'nvidia.com/gpu', operator: 'Exists' }])],
+        place: { path: [...path, 'tolerations'], part: 'key' },
+      },
+      {
+        name: 'runtimeClassName in the container',
+        steps: [add(path, 'runtimeClassName', 'nvidia')],
+        place: { path: [...path, 'runtimeClassName'], part: 'key' },
+      },
+      {
+        name: 'the count beside limits',
+        steps: [drop([...resources, 'limits', resource]), add(resources, resource, count)],
+        place: { path: [...resources, resource], part: 'key' },
+      },
+      {
+        name: 'limits beside resources',
+        steps: [drop([...resources, 'limits', resource]), add(path, 'limits', { [resource]: count })],
+        place: { path: [...path, 'limits', resource], part: 'key' },
+      },
+    ]);
+  const inPods = podSites(analysis).flatMap(({ pod, root, first: { resource } }): readonly Mutation[] => {
+    const template = pod.at(-1) === 'spec' && pod.at(-2) === 'template' ? pod.slice(0, -1) : undefined;
+    const owned: readonly Mutation[] =
+      template === undefined || at(root, ...pod, 'containers') === undefined
+        ? []
+        : [
+            {
+              name: 'nodeSelector beside the pod',
+              steps: [add(template, 'nodeSelector', { 'example.org/pool': 'gpu' })],
+              place: { path: [...template, 'nodeSelector'], part: 'key' },
+            },
+          ];
+    const bare = at(root, ...pod, 'resources') === undefined && at(root, ...pod, 'containers') !== undefined;
+    if (!bare) return owned;
+    return [
+      ...owned,
+      {
+        name: "accelerators in the pod's resources",
+        steps: [add(pod, 'resources', { limits: { [resource]: 1 } })],
+        place: { path: [...pod, 'resources', 'limits', resource], part: 'key' },
+      },
+    ];
+  });
+  const inSpecs = manifestsOf(analysis, 'InferenceService')
+    .filter(({ manifest }) => analysis.workloads.some((one) => one.manifest === manifest && asks(analysis, one.name)))
+    .map(
+      ({ path }): Mutation => ({
+        name: 'nodeSelector beside the predictor',
+        steps: [add([...path, 'spec'], 'nodeSelector', { 'example.org/pool': 'gpu' })],
+        place: { path: [...path, 'spec', 'nodeSelector'], part: 'key' },
+      }),
+    );
+  return [...inContainers, ...inPods, ...inSpecs];
+}
+
+export function mixed(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis).flatMap(({ resource, resources, podSet }) => {
+    const others = ['amd.com/gpu', 'nvidia.com/mig-1g.10gb', 'nvidia.com/gpu'].filter(
+      (other) => other !== resource && (!other.includes('mig') || podSet.selectors.length === 0),
+    );
+    return others.map(
+      (other): Mutation => ({
+        name: `${other} beside ${resource}`,
+        steps: [add([...resources, 'limits'], other, 1)],
+        place: { path: [...resources, 'limits', other], part: 'key' },
+      }),
+    );
+  });
+}
+
+export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
+  const waits = [
+    { command: ['sleep', 'infinity'], word: '', item: 0 },
+    { command: ['tail', '-f', '/dev/null'], word: '', item: 0 },
+    { command: ['/bin/sh', '-c', 'while true; do sleep 60; done'], word: 'sleep', item: 2 },
+    { command: ['bash', '-c', 'nvidia-smi && sleep infinity'], word: 'sleep', item: 2 },
+  ];
+  return containerSites(analysis)
+    .filter(runs)
+    .flatMap(({ path, container }) =>
+      waits.map(
+        ({ command, word, item }): Mutation => ({
+          name: command.join(' '),
+          steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
+          place: { path: [...path, 'command', item], part: 'value', word },
+        }),
+      ),
+    );
+}
+
+export function imageNotPinned(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis).flatMap(({ path, container: { image }, workload }) => {
+    if (image === undefined || image.at.shared || workload.role === 'infrastructure') return [];
+    const name = /^([a-z0-9][\w./-]*?)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/.exec(image.value)?.[1];
+    if (name === undefined || /your|placeholder|replace|xxx/.test(name)) return [];
+    const where = [...path, 'image'];
+    const moving = ['latest', 'main', 'nightly'].map(
+      (tag): Mutation => ({
+        name: `image tag ${tag}`,
+        steps: [set(where, `${name}:${tag}`)],
+        place: { path: where, part: 'value', word: tag },
+      }),
+    );
+    return [
+      ...moving,
+      { name: 'image without a tag', steps: [set(where, name)], place: { path: where, part: 'value' } },
+    ];
+  });
+}
+
+export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
+  return podSites(analysis).flatMap(
+    ({ pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
+      const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
+      const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
+      if (
+        type === undefined ||
+        holders > 1 ||
+        request.form !== 'whole' ||
+        podSet.selectors.length > 0 ||
+        !takesSelectors(workload)
+      )
+        return [];
+      const counted: readonly Step[] = [
+        [...resources, 'limits', resource],
+        [...resources, 'requests', resource],
+      ]
+        .slice(0, requested ? 2 : 1)
+        // Several already are too many for a machine of one.
+        .flatMap((where) => (count > 1 ? [] : [set(where, 3)]));
+      return [
+        {
+          name: `too many ${resource} for ${type}`,
+          steps: [...counted, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
+          place: { path: [...resources, 'limits', resource], part: 'value' },
+        },
+      ];
+    },
+  );
+}
+
+export function invalidTolerations(analysis: DocumentAnalysis): readonly Mutation[] {
+  const wrong = [
+    {
+      says: 'Exists with a value',
+      value: { key: 'example.org/x', operator: 'Exists', value: 'yes' },
+      part: 'key',
+      of: 'value',
+    },
+    { says: 'an unknown operator', value: { key: 'example.org/x', operator: 'exist' }, part: 'value', of: 'operator' },
+    {
+      says: 'an unknown effect',
+      value: { key: 'example.org/x', operator: 'Exists', effect: 'NoScheduled' },
+      part: 'value',
+      of: 'effect',
+    },
+    {
+      says: 'seconds without NoExecute',
+      value: { key: 'example.org/x', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 60 },
+      part: 'key',
+      of: 'tolerationSeconds',
+    },
+    { says: 'Equal without a key', value: { operator: 'Equal', value: 'yes' }, part: 'value', of: 'operator' },
+  ] as const;
+  return podSites(analysis).flatMap(({ pod, podSet }) =>
+    wrong.map(
+      ({ says, value, part, of }): Mutation => ({
+        name: says,
+        steps: [appendUnder(pod, 'tolerations', value)],
+        place: { path: [...pod, 'tolerations', podSet.tolerations.length, of], part },
+      }),
+    ),
+  );
+}
+
+export function tolerationKey(analysis: DocumentAnalysis): readonly Mutation[] {
+  return podSites(analysis).flatMap(({ pod, podSet }) => {
+    const keys = podSet.tolerations.map(({ key }) => key?.value);
+    const known = keys.indexOf('nvidia.com/gpu');
+    return ['nvidia.com/gpus', 'nvidia/gpu'].flatMap((wrong): readonly Mutation[] => {
+      if (known >= 0) {
+        const path = [...pod, 'tolerations', known, 'key'];
+        if (keys.indexOf('nvidia.com/gpu', known + 1) >= 0) return [];
+        return [{ name: `tolerates ${wrong}`, steps: [set(path, wrong)], place: { path, part: 'value' } }];
+      }
+      return [
+        {
+          name: `tolerates ${wrong}`,
+          steps: [appendUnder(pod, 'tolerations', { key: wrong, operator: 'Exists', effect: 'NoSchedule' })],
+          place: { path: [...pod, 'tolerations', podSet.tolerations.length, 'key'], part: 'value' },
+        },
+      ];
+    });
+  });
+}
+
+function asks(analysis: DocumentAnalysis, workload: string | null): boolean {
+  return containerSites(analysis).some((site) => site.workload.name === workload);
+}
+
+/** Its command is its own, and nothing drives it from outside. */
+function runs({ listed, workload, podSet, container }: ContainerSite): boolean {
+  if (!listed || !isWhole(workload) || container.type !== 'app' || podSet.pods.max === 0) return false;
+  if (container.args.some(({ at: place }) => place.shared) || container.command.some(({ at: place }) => place.shared))
+    return false;
+  return !(workload.kind === 'MPIJob' && podSet.name === 'Worker');
+}

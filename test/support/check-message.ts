@@ -1,0 +1,17 @@
+/** What is wrong with a message by itself; nothing when it reads as all others do. `text` is the file that it is about. */
+export function messageProblems(message: string, text: string): readonly string[] {
+  const problems = [];
+  if (message.length >= 160) problems.push(`${message.length} characters`);
+  if (/ {2}|[\n\t]/.test(message)) problems.push('white space that is no single blank');
+  if (/\.$/.test(message) && !/\.\.\.$/.test(message)) problems.push('a full stop at its end');
+  if (/\b(?:undefined|NaN)\b|\[object|(?<!\/)\bnull\b/.test(message)) problems.push('a value of the program in it');
+  if (!startsWell(message, text)) problems.push('it starts with neither a capital nor a name of the file');
+  return problems;
+}
+
+/** A capital, a number or a quote; or a name as Kubernetes or the file writes it: of a field, a resource, a flag, a program. */
+function startsWell(message: string, text: string): boolean {
+  if (/^[A-Z0-9"…]/.test(message)) return true;
+  const first = /^[^\s:,=]+/.exec(message)?.[0] ?? '';
+  return /^[a-z]+[A-Z]|^[a-z.]+\//.test(first) || text.includes(first) || text.includes(first.replaceAll('_', '-'));
+}
