@@ -1,0 +1,132 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { version } from '../../package.json';
+import { npxFolder, repository } from './ci-project.ts';
+import { root, runCli, temporaryFolder } from './run-cli.ts';
+
+const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
+
+describe('action.yml', () => {
+  const action = parse(read('action.yml'));
+  const [check, upload] = action.runs.steps;
+
+  const run = (inputs: Record<string, string>) => {
+    const npx = npxFolder();
+    const temp = temporaryFolder();
+    const output = path.join(temp, 'output');
+    const given: Record<string, string> = {};
+    for (const [name, expression] of Object.entries<string>(check.env)) {
+      const input = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression)?.[1] ?? '';
+      given[name] = inputs[input] ?? String(action.inputs[input].default);
+    }
+    const { PATH = '', ...env } = process.env;
+    // As GitHub runs `shell: bash`.
+    const result = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', check.run], {
+      cwd: repository(),
+      encoding: 'utf8',
+      env: { ...env, ...given, PATH: `${npx.folder}:${PATH}`, RUNNER_TEMP: temp, GITHUB_OUTPUT: output },
+    });
+    return {
+      ...result,
+      versions: existsSync(npx.log) ? readFileSync(npx.log, 'utf8').trim().split('\n') : [],
+      output: existsSync(output) ? readFileSync(output, 'utf8') : '',
+      sarif: path.join(temp, 'gpulint.sarif'),
+    };
+  };
+
+  test('runs this version, annotates, and fails on errors', () => {
+    const { stdout, stderr, status, versions, output } = run({});
+    expect({ stderr, status, output, versions }).toEqual({
+      stderr: '',
+      status: 1,
+      output: '',
+      versions: [`gpulint@${version}`],
+    });
+    expect(stdout).toMatch(/^::error file=deploy\/serving\/chat\.yaml,line=16,/m);
+  });
+
+  test('hands on what it is given, and takes nothing of it for a command', () => {
+    const paths = 'deploy/plain\n$(touch hacked)\n-x; exit 0\n';
+    const { stdout, status } = run({ paths, 'fail-on': 'never', format: 'text', rules: 'cost-only' });
+    expect(status).toBe(0);
+    expect(stdout).toContain('$(touch hacked)  skipped  cannot be read: no such file or folder');
+    expect(stdout).toContain('-x; exit 0');
+    expect(run({ paths: 'deploy', config: 'none.yaml' })).toMatchObject({
+      status: 2,
+      stderr: 'gpulint: cannot read the config none.yaml: no such file or folder\n',
+    });
+    expect(run({ paths: 'deploy', baseline: 'none.json' }).status).toBe(2);
+  });
+
+  test('writes SARIF when asked, and still fails', () => {
+    const { status, output, sarif } = run({ paths: 'deploy', 'upload-sarif': 'true' });
+    expect(status).toBe(1);
+    expect(output).toBe(`sarif=${sarif}\n`);
+    expect(JSON.parse(readFileSync(sarif, 'utf8')).runs[0].results).toHaveLength(5);
+    expect(upload.with.sarif_file).toBe(action.outputs.sarif.value);
+  });
+
+  test('puts no input into the script', () => {
+    expect(check.run).not.toContain('${{');
+  });
+});
+
+test('the pre-commit hooks run this version on the files that they are given', () => {
+  const hooks: readonly { readonly id: string; readonly entry: string }[] = parse(read('.pre-commit-hooks.yaml'));
+  expect(hooks.map(({ id }) => id)).toEqual(['gpulint', 'gpulint-fix']);
+  for (const { id, entry } of hooks) {
+    const npx = npxFolder();
+    const cwd = repository();
+    const [command = '', ...args] = entry.split(' ');
+    const files = ['deploy/serving/chat.yaml', 'deploy/plain/values.yaml'];
+    const env = { ...process.env, PATH: `${npx.folder}:${process.env.PATH}` };
+    const { status, stderr } = spawnSync(command, [...args, ...files], { cwd, encoding: 'utf8', env });
+    expect({ id, stderr, status }).toEqual({ id, stderr: '', status: id === 'gpulint' ? 1 : 0 });
+    expect(readFileSync(npx.log, 'utf8')).toBe(`gpulint@${version}\n`);
+  }
+});
+
+describe('docs/ci.md', () => {
+  const text = read('docs/ci.md');
+  const blocks = [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, body = '']) => ({ language, body }));
+
+  test('shows commands that run', async () => {
+    const scripts = blocks.filter(({ language }) => language === 'sh').map(({ body }) => body);
+    const steps = blocks
+      .filter(({ language }) => language === 'yaml')
+      .flatMap(({ body }) => body.match(/npx --yes gpulint .*/g) ?? []);
+    expect(scripts.length).toBeGreaterThan(3);
+    expect(steps.length).toBeGreaterThan(1);
+    const cwd = repository();
+    for (const line of [...scripts.flatMap((script) => script.trim().split('\n')), ...steps]) {
+      const [npx, ...words] = line.split(' ').filter((word) => word !== '--yes');
+      expect([npx, words[0]]).toEqual(['npx', 'gpulint']);
+      const { status, stderr } = await runCli(words.slice(1), { cwd });
+      expect({ line, stderr, works: status === 0 || status === 1 }).toEqual({ line, stderr: '', works: true });
+      const output = /--output (\S+)/.exec(line)?.[1];
+      if (output !== undefined) expect(existsSync(path.join(cwd, output)), output).toBe(true);
+    }
+  }, 60_000);
+
+  test('shows YAML that is YAML, and a config that gpulint takes', async () => {
+    const config = blocks.find(({ body }) => body.startsWith('extends:'));
+    expect(config).toBeDefined();
+    for (const { language, body } of blocks) if (language === 'yaml') expect(() => parse(body)).not.toThrow();
+    const cwd = temporaryFolder();
+    mkdirSync(path.join(cwd, '.git'));
+    writeFileSync(path.join(cwd, '.gpulint.yaml'), config?.body ?? '');
+    const { status, stderr } = await runCli(['check', '.'], { cwd });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
+  test('names every format, set and input', () => {
+    for (const word of ['text', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])
+      expect(text).toContain(`| \`${word}\` |`);
+    for (const set of ['recommended', 'strict', 'cost-only']) expect(text).toContain(`| \`${set}\` |`);
+    for (const input of Object.keys(parse(read('action.yml')).inputs)) expect(text).toContain(`\`${input}\``);
+    expect(text.match(/v\d+\.\d+\.\d+/g)).toEqual([`v${version}`, `v${version}`]);
+  });
+});

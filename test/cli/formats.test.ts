@@ -1,0 +1,134 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { version } from '../../package.json';
+import { podText, repository } from './ci-project.ts';
+import { fixtures, runCli, temporaryFolder } from './run-cli.ts';
+
+const formats = ['sarif', 'github', 'gitlab', 'junit', 'markdown'] as const;
+const endings = { sarif: 'sarif', github: 'github.txt', gitlab: 'gitlab.json', junit: 'junit.xml', markdown: 'md' };
+
+describe('the reports of a project are as they should be', () => {
+  test.each(formats)('%s', async (format) => {
+    const { stdout, stderr, status } = await runCli(['check', '--format', format, 'deploy'], { cwd: repository() });
+    expect({ stderr, status }).toEqual({ stderr: '', status: 1 });
+    await expect(steady(stdout)).toMatchFileSnapshot(path.join(fixtures, `reports/project.${endings[format]}`));
+  });
+
+  // What changes with every release, or is another fixture's matter.
+  function steady(text: string): string {
+    return text
+      .replace(`"semanticVersion": "${version}"`, '"semanticVersion": "VERSION"')
+      .replace(/"(text|markdown)": "# ([\w-]+)\\n.*"/g, '"$1": "the page of $2"')
+      .replace(/prices as of [\d-]+/, 'prices as of DATE');
+  }
+});
+
+test('the page of a rule is the help of its SARIF rule', async () => {
+  const { stdout } = await runCli(['check', '--format', 'sarif', 'deploy/serving'], { cwd: repository() });
+  const { rules } = JSON.parse(stdout).runs[0].tool.driver;
+  for (const { id, help } of rules) {
+    expect(help.markdown).toBe((await runCli(['explain', id])).stdout);
+    expect(help.text).toBe(help.markdown);
+  }
+  expect(rules.length).toBeGreaterThan(0);
+});
+
+test('--output takes the report, byte for byte, and leaves standard output empty', async () => {
+  const cwd = repository();
+  for (const format of ['text', 'json', 'sarif']) {
+    const { stdout } = await runCli(['check', '--format', format, 'deploy'], { cwd });
+    // The report lies among what is checked: gpulint passes by it.
+    const silent = await runCli(['check', '--format', format, '--output', 'deploy/report.json', 'deploy'], { cwd });
+    expect(silent).toEqual({ stdout: '', stderr: '', status: 1 });
+    const written = path.join(cwd, 'deploy/report.json');
+    expect(readFileSync(written, 'utf8')).toBe(stdout);
+    expect(await runCli(['check', '--format', format, '--output', 'deploy/report.json', 'deploy'], { cwd })).toEqual(
+      silent,
+    );
+    expect(readFileSync(written, 'utf8')).toBe(stdout);
+    rmSync(written);
+  }
+});
+
+test('--output that cannot be written is one sentence and status 2', async () => {
+  const cwd = repository();
+  expect(await runCli(['check', '--output', 'no/report.txt', 'deploy'], { cwd })).toEqual({
+    stdout: '',
+    stderr: 'gpulint: cannot write no/report.txt: no such file or folder\n',
+    status: 2,
+  });
+});
+
+test('hints are for who asks for them, but always in JSON', async () => {
+  const input = podText({ resources: 'limits: {nvidia.com/gpu: 1} # gpulint-disable-line gpu-limits-required' });
+  const run = async (...flags: string[]) => (await runCli(['check', ...flags, '-'], { input })).stdout;
+  for (const format of ['text', 'github']) {
+    expect(await run('--format', format)).not.toContain('this can go');
+    expect(await run('--format', format, '--report-unused')).toContain('this can go');
+    expect(await run('--format', format, '--fail-on', 'hint')).toContain('this can go');
+  }
+  expect(await run('--format', 'json')).toContain('this can go');
+});
+
+describe('text of a file stays text', () => {
+  // The name of the file and a value that a message quotes, as somebody who means harm would choose them.
+  const name = 'a,b%0A[c](d) `e` @f <g> & "h".yaml';
+  const hostile = '"1\\n::error::x\\u0007 ]]> </failure> <!-- @team #1 | **b** \\ud800 %0A `code`"';
+  const reported = async (format: string) => {
+    const cwd = temporaryFolder();
+    writeFileSync(path.join(cwd, name), podText({ name: hostile, resources: `limits: {nvidia.com/gpu: ${hostile}}` }));
+    const { stdout } = await runCli(['check', '--format', format, '.'], { cwd });
+    // Control characters other than the report's own line ends.
+    expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
+    return stdout;
+  };
+
+  test('github: a line is a command, and its properties are the ones that gpulint gives', async () => {
+    const lines = (await reported('github')).trimEnd().split('\n');
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) {
+      expect(line).toMatch(
+        /^::(error|warning|notice) file=[^:,]*,line=\d+,endLine=\d+,col=\d+,endColumn=\d+,title=gpulint [\w-]+::/,
+      );
+      expect(line).toContain('file=a%2Cb%250A[c](d) `e` @f <g> & "h".yaml,');
+    }
+  });
+
+  test('junit: well-formed', async () => {
+    const text = await reported('junit');
+    expect(tagsOf(text)).toEqual({ open: [], loose: '' });
+    expect(text).toContain('classname="a,b%0A[c](d) `e` @f &lt;g&gt; &amp; &quot;h&quot;.yaml"');
+  });
+
+  test('sarif and gitlab: JSON with a path that is one', async () => {
+    const [result] = JSON.parse(await reported('sarif')).runs[0].results;
+    expect(result.locations[0].physicalLocation.artifactLocation.uri).toBe(encodeURIComponent(name));
+    const [issue] = JSON.parse(await reported('gitlab'));
+    expect(issue.location.path).toBe(name);
+  });
+
+  test('markdown: no mention, no issue, no cell, no HTML of its own', async () => {
+    const text = await reported('markdown');
+    expect(text).toContain(`\`\` ${name}:`);
+    const outside = text.replace(/`` .*? ``/g, '').replace('<!-- gpulint -->', '');
+    expect(outside).not.toMatch(/[@#](?!<!-- -->|## gpulint|# gpulint| gpulint)/);
+    expect(outside).not.toMatch(/(?<!\\)<(?!br>|!-- -->)/);
+    for (const row of outside.split('\n').filter((line) => line.startsWith('|'))) {
+      expect(row.match(/(?<!\\)\|/g)).toHaveLength(5);
+    }
+  });
+});
+
+/** What is left open, and text in which markup should have been escaped. Enough of XML for a report that has no comments and no CDATA. */
+function tagsOf(text: string): { readonly open: readonly string[]; readonly loose: string } {
+  const open: string[] = [];
+  const tag = /<\?xml [^?]*\?>|<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>/g;
+  for (const [, closing, name, , empty] of text.matchAll(tag)) {
+    if (name === undefined || empty === '/') continue;
+    if (closing === '') open.push(name);
+    else if (open.pop() !== name) throw new Error(`</${name}> closes nothing`);
+  }
+  const rest = text.replace(tag, '').replace(/&(lt|gt|amp|quot|apos|#10);/g, '');
+  return { open, loose: (rest.match(/[<&].*/g) ?? []).join('') };
+}
