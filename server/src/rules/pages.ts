@@ -169,6 +169,85 @@ rules:
 `,
   ],
   [
+    'checkpoint-interval',
+    `<!-- Generated from server/src/rules/checkpoint-interval.ts by \`npm run generate\`. Do not edit. -->
+# checkpoint-interval
+
+Training on spot saves its progress more rarely than every 30 minutes.
+
+Severity: **warning** · Topic: checkpoint
+
+## Why
+
+An interruption loses what was done since the last checkpoint: half an interval on average, with all the GPUs of the job. Young's optimum, the
+square root of 2 x (time to write a checkpoint) x (mean time between failures), is some 20 minutes where a checkpoint takes one
+minute and a node lasts four hours; a job of several nodes is hit more often than each of them.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: OnFailure
+      nodeSelector:
+        karpenter.sh/capacity-type: spot
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["python", "train.py", "--model_dir=gs://bucket/run", "--save_checkpoints_secs=7200"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: OnFailure
+      nodeSelector:
+        karpenter.sh/capacity-type: spot
+      containers:
+        - name: main
+          image: registry.example/trainer:1.4
+          command: ["python", "train.py", "--model_dir=gs://bucket/run", "--save_checkpoints_secs=1200"]
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Off spot, and for intervals in steps or epochs: how long a step takes is not in the file.
+
+## Sources
+
+- [J. W. Young: A first order approximation to the optimum checkpoint interval (1974)](https://dl.acm.org/doi/10.1145/361147.361115)
+- [Lightning: ModelCheckpoint](https://lightning.ai/docs/pytorch/stable/api/lightning.pytorch.callbacks.ModelCheckpoint.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line checkpoint-interval -- reason\` above the line, or the annotation \`gpulint.dev/disable: "checkpoint-interval"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  checkpoint-interval: off
+\`\`\`
+`,
+  ],
+  [
     'checkpoint-never',
     `<!-- Generated from server/src/rules/checkpoint-never.ts by \`npm run generate\`. Do not edit. -->
 # checkpoint-never

@@ -1,0 +1,54 @@
+import { type Flag, readFlags } from './flags.ts';
+import { allCommands, readCommandLine, type Word } from './shell.ts';
+
+/** How often a trainer is told to save, where it is told in time. Most trainers count steps, which say nothing of minutes. */
+export interface CheckpointInterval {
+  readonly seconds: number;
+  /** The name of the flag, as it is read: `save-checkpoints-secs`. */
+  readonly name: string;
+  readonly word: Word;
+}
+
+/**
+ * The intervals on a command line. Units: TensorFlow's `save_checkpoints_secs` in seconds, Lightning's and NeMo's `train_time_interval` as
+ * days:hours:minutes:seconds or by parts, MaxText's multi-tier backup in minutes.
+ */
+export function findCheckpointIntervals(
+  command: readonly string[],
+  args: readonly string[],
+): readonly CheckpointInterval[] {
+  return allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
+    readFlags(words).flatMap((flag) => {
+      const seconds = flag.dynamic ? undefined : secondsOf(flag);
+      return seconds === undefined || seconds <= 0 ? [] : [{ seconds, name: flag.name, word: flag.word }];
+    }),
+  );
+}
+
+function secondsOf({ name, value }: Flag): number | undefined {
+  if (value === undefined) return undefined;
+  if (/(^|\.)save-checkpoints-secs$/.test(name)) return wholeNumber(value);
+  if (/(^|\.)multi-tier-checkpointing-backup-interval-minutes$/.test(name)) return times(wholeNumber(value), 60);
+  const part = /(^|\.)train-time-interval(?:\.(days|hours|minutes|seconds))?$/.exec(name);
+  if (part === null) return undefined;
+  const unit = part[2];
+  return unit === undefined ? clock(value) : times(wholeNumber(value), units[unit] ?? 1);
+}
+
+const units: Readonly<Record<string, number>> = { days: 86_400, hours: 3600, minutes: 60, seconds: 1 };
+
+/** `00:02:00:00` is two hours. https://lightning.ai/docs/pytorch/stable/common/trainer.html#max-time */
+function clock(text: string): number | undefined {
+  const match = /^(\d{1,3}):(\d{1,2}):(\d{1,2}):(\d{1,2})$/.exec(text);
+  if (match === null) return undefined;
+  const [days, hours, minutes, seconds] = match.slice(1).map(Number);
+  return (days ?? 0) * 86_400 + (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0);
+}
+
+function wholeNumber(text: string): number | undefined {
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function times(value: number | undefined, factor: number): number | undefined {
+  return value === undefined ? undefined : value * factor;
+}
