@@ -39,12 +39,20 @@ async function readPage(folder: vscode.Uri, id: string): Promise<string> {
   }
 }
 
-/** Makes the link of a diagnostic's rule open the page in the editor. The server's link is to a web page, which other editors open. */
+/** Makes links to a rule open its page in the editor. The server's link is to a web page, which other editors open. */
 export const ruleLinks: Middleware = {
   async provideDiagnostics(document, previousResultId, token, next) {
     const report = await next(document, previousResultId, token);
     if (report !== null && report !== undefined && 'items' in report) report.items.forEach(linkToPage);
     return report;
+  },
+  async provideDocumentLinks(document, token, next) {
+    const links = (await next(document, token)) ?? [];
+    for (const link of links) {
+      const id = /\/docs\/rules\/([a-z0-9-]+)\.md$/.exec(link.target?.path ?? '')?.[1];
+      if (id !== undefined) link.target = pageLink(id);
+    }
+    return links;
   },
   handleDiagnostics(uri, diagnostics, next) {
     diagnostics.forEach(linkToPage);
@@ -55,8 +63,11 @@ export const ruleLinks: Middleware = {
 function linkToPage(diagnostic: vscode.Diagnostic): void {
   const { code } = diagnostic;
   if (diagnostic.source !== 'gpulint' || typeof code !== 'object') return;
-  const query = encodeURIComponent(JSON.stringify([code.value]));
-  diagnostic.code = { value: code.value, target: vscode.Uri.parse(`command:${commands.showRule}?${query}`) };
+  diagnostic.code = { value: code.value, target: pageLink(code.value) };
+}
+
+function pageLink(id: string | number): vscode.Uri {
+  return vscode.Uri.parse(`command:${commands.showRule}?${encodeURIComponent(JSON.stringify([id]))}`);
 }
 
 async function pickRule(ids: readonly string[]): Promise<string | undefined> {

@@ -79,7 +79,14 @@ describe('a position', () => {
     expect(yamlPosition(text, offset)).toMatchObject({ path, part });
   });
 
-  test.each(['{\n  "limits": {\n    "b$0', 'a: [\n  b$0', 'a: |\n  b$0', 'a: {b$0', 'a: >-\n  x:\n    y$0', '- {{ x$0'])('%j is none', (marked) => {
+  test.each([
+    '{\n  "limits": {\n    "b$0',
+    'a: [\n  b$0',
+    'a: |\n  b$0',
+    'a: {b$0',
+    'a: >-\n  x:\n    y$0',
+    '- {{ x$0',
+  ])('%j is none', (marked) => {
     const { text, offset } = takeCursor(marked);
     expect(yamlPosition(text, offset)).toBeUndefined();
   });

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ActionQuery, codeActions } from '../../server/src/features/code-actions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
+import { documentLinks } from '../../server/src/features/document-links.ts';
 import { hover } from '../../server/src/features/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
@@ -34,6 +35,14 @@ describe('code lens', () => {
     const summary = summarize(file);
     return summary === undefined ? 'nothing\n' : `${lenses.join('')}\nstatus bar: ${summary.text}\n${summary.label}\n`;
   });
+});
+
+describe('links', () => {
+  goldenTests(`${fixtures}/document-links`, (text) =>
+    documentLinks(analyse(text))
+      .map(({ span, to }) => `${text.slice(span.start, span.end)} -> ${'rule' in to ? to.rule : to.url}\n`)
+      .join(''),
+  );
 });
 
 describe('advice', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DiagnosticSeverity, InlayHintRequest } from 'vscode-languageserver/node';
+import { DiagnosticSeverity, DocumentLinkRequest, InlayHintRequest } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { methods, type PlatformsResult } from '../../server/src/lsp/requests.ts';
 import { caret, folder, openEditor } from './editor.ts';
@@ -74,6 +74,15 @@ describe('inlay hints', () => {
     expect(hints?.map(({ label }) => label)).toEqual(labels);
     expect((await editor.lenses(uri)).length).toBe(enabled ? 1 : 0);
   });
+});
+
+test('rules in comments lead to their pages', async () => {
+  const editor = await openEditor();
+  await editor.open(uri, `# gpulint-disable gpu-limits-required -- why\n${rejected}`);
+  const links = await editor.connection.sendRequest(DocumentLinkRequest.type, { textDocument: { uri } });
+  expect(links?.map(({ target }) => target)).toEqual([
+    expect.stringMatching(/\/docs\/rules\/gpu-limits-required\.md$/),
+  ]);
 });
 
 describe('what the client shows', () => {

@@ -45,6 +45,8 @@ export interface EditorOptions {
   readonly options?: ClientOptions;
   /** What the editor answers when it is asked for the section `gpulint` of its settings. */
   readonly settings?: Record<string, unknown>;
+  /** Workspace folders beside the usual one, each with settings of its own in place of those. */
+  readonly folders?: Readonly<Record<string, Record<string, unknown>>>;
   readonly features?: Partial<Features>;
   readonly host?: Host;
 }
@@ -127,7 +129,9 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     check();
   });
   connection.onRequest(RegistrationRequest.type, () => undefined);
-  connection.onRequest(ConfigurationRequest.type, ({ items }) => items.map(() => ({ ...settings })));
+  connection.onRequest(ConfigurationRequest.type, ({ items }) =>
+    items.map(({ scopeUri }) => ({ ...(setup.folders?.[scopeUri ?? ''] ?? settings) })),
+  );
   for (const name of ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh']) {
     connection.onRequest(name, () => {
       refreshes.push(name);
@@ -145,7 +149,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const initialized = await connection.sendRequest(InitializeRequest.type, {
     processId: null,
     rootUri: null,
-    workspaceFolders: [{ uri: folder, name: 'work space' }],
+    workspaceFolders: [folder, ...Object.keys(setup.folders ?? {})].map((uri) => ({ uri, name: uri })),
     capabilities: withSettings(setup.capabilities ?? modern, setup.settings !== undefined),
     ...(setup.options && { initializationOptions: setup.options }),
   });

@@ -5,6 +5,7 @@ import {
   CompletionItemKind,
   type Diagnostic,
   DiagnosticSeverity,
+  type DocumentLink,
   type Hover,
   type InlayHint,
   InsertTextFormat,
@@ -21,6 +22,7 @@ import type { ConfigProblem } from '../config.ts';
 import type { Action } from '../features/code-actions.ts';
 import type { Lens } from '../features/code-lens.ts';
 import type { Completion } from '../features/completion.ts';
+import type { DocumentLink as Link } from '../features/document-links.ts';
 import type { HoverContent } from '../features/hover.ts';
 import type { InlayHint as Hint } from '../features/inlay-hints.ts';
 import { renderMarkdown, renderPlain } from '../features/markdown.ts';
@@ -199,6 +201,12 @@ const lensCommands = {
   'show-cost': commands.showCost,
   'show-fixes': commands.showFixes,
 } as const;
+
+export function documentLinkToLsp({ span, to }: Link, lines: LineIndex): DocumentLink {
+  return 'rule' in to
+    ? { range: lines.toRange(span), target: ruleDocsUrl(to.rule), tooltip: `What ${to.rule} finds` }
+    : { range: lines.toRange(span), target: to.url };
+}
 
 export function inlayHintToLsp({ offset, label, tooltip }: Hint, lines: LineIndex): InlayHint {
   return { position: lines.toPosition(offset), label, tooltip, paddingLeft: true };

@@ -15,6 +15,7 @@ import { codeActions } from '../features/code-actions.ts';
 import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion.ts';
 import { completeConfig, hoverConfig } from '../features/config-help.ts';
+import { documentLinks } from '../features/document-links.ts';
 import { hover } from '../features/hover.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { summarize } from '../features/report.ts';
@@ -22,6 +23,7 @@ import {
   actionToLsp,
   type ClientAbilities,
   completionToLsp,
+  documentLinkToLsp,
   fromDiagnosticData,
   hoverToLsp,
   inlayHintToLsp,
@@ -237,6 +239,15 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     }),
   );
 
+  connection.onDocumentLinks(
+    guard(log, 'documentLink', null, async ({ textDocument }) => {
+      const found = await session.analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      return documentLinks(found.file).map((link) => documentLinkToLsp(link, lines));
+    }),
+  );
+
   connection.languages.inlayHint.on(
     guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
       const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
@@ -308,6 +319,7 @@ function initializeResult({ capabilities }: InitializeParams, pull: boolean): In
       completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
       codeLensProvider: {},
       inlayHintProvider: true,
+      documentLinkProvider: {},
       codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
     },
   };

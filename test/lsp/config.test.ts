@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
+import { configUri, folder, openEditor } from './editor.ts';
+
+const uri = `${folder}/app.yaml`;
+
+/** A pod whose GPU stands in requests only: the API server refuses it. */
+const rejected = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+
+describe('the config', () => {
+  test('of the workspace folder counts, and a change refreshes what is shown', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    await editor.open(uri, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+    editor.files[configUri] = 'gpu: l4\nrules:\n  gpu-limits-required: off\n';
+    const before = await editor.report(uri);
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: configUri, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('diagnostic')).length === 1);
+    await editor.until(() => editor.refreshes.filter((name) => name.includes('codeLens')).length === 1);
+    expect(await editor.report(uri, before.resultId)).toMatchObject({ kind: 'full', items: [] });
+  });
+
+  test('counts as it stands in the editor, saved or not, and as on disk when it is closed', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    await editor.open(uri, rejected);
+    // A client may write the same address in another way.
+    const shown = configUri.replace('%20', ' ');
+    await editor.open(shown, 'gpu: t4\n');
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4 · \$/);
+    await editor.close(shown);
+    await editor.until(() => editor.refreshes.length > 1);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+  });
+
+  test('has its own problems', async () => {
+    const editor = await openEditor();
+    await editor.open(configUri, 'gpu: h100-80gb-sxm\nprovder: aws\n');
+    const [problem, ...others] = await editor.diagnostics(configUri);
+    expect(others).toEqual([]);
+    expect(problem?.message).toContain("did you mean 'provider'");
+    expect(problem?.range).toEqual({ start: { line: 1, character: 0 }, end: { line: 1, character: 7 } });
+  });
+
+  test('does not count for files outside its folder', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    const elsewhere = 'file:///work%20space-2/app.yaml';
+    await editor.open(elsewhere, rejected);
+    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU');
+  });
+
+  test('nearest to a file counts, then that of the folder above, then the settings', async () => {
+    const settings = { gpu: 't4', provider: 'aws', rules: { 'gpu-limits-required': 'off' } };
+    const editor = await openEditor({
+      files: { [configUri]: 'gpu: l4\n', [`${folder}/training/.gpulint.yaml`]: 'rules: {}\n' },
+      settings,
+    });
+    const title = async (address: string) => {
+      await editor.open(address, rejected);
+      return (await editor.lenses(address))[0]?.command?.title;
+    };
+    expect(await title(uri)).toMatch(/^1 × L4 · \$/);
+    // The nearest file is the only one; what it does not say is in the settings.
+    expect(await title(`${folder}/training/deep/job.yaml`)).toMatch(/^1 × T4 · \$/);
+    expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 × T4 · \$/);
+    expect(await editor.diagnostics(uri)).toEqual([]);
+  });
+
+  test('of a repository counts for a workspace folder within it, and nothing above the repository does', async () => {
+    const files: Record<string, string> = { 'file:///.gpulint.yaml': 'gpu: l4\n' };
+    const above = await openEditor({ files });
+    await above.open(uri, rejected);
+    expect((await above.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
+    const cut = await openEditor({ files: { ...files, [`${folder}/.git/HEAD`]: 'ref: refs/heads/main\n' } });
+    await cut.open(uri, rejected);
+    expect((await cut.lenses(uri))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
+  });
+
+  test('has overrides for some of its files', async () => {
+    const config = 'gpu: l4\noverrides:\n  - files: [train/**]\n    gpu: h100-80gb-sxm\n';
+    const editor = await openEditor({ files: { [configUri]: config } });
+    const job = `${folder}/train/a%20b/job.yaml`;
+    await editor.open(uri, rejected);
+    await editor.open(job, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
+    expect((await editor.lenses(job))[0]?.command?.title).toMatch(/^1 × H100/);
+  });
+
+  test('in the settings is that of the workspace folder', async () => {
+    const other = 'file:///other';
+    const editor = await openEditor({ settings: { gpu: 't4' }, folders: { [other]: { gpu: 'l4' } } });
+    await editor.open(uri, rejected);
+    await editor.open(`${other}/a.yaml`, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
+    expect((await editor.lenses(`${other}/a.yaml`))[0]?.command?.title).toMatch(/^1 × L4/);
+  });
+
+  test('in the settings is asked for again when the editor says that it changed', async () => {
+    const editor = await openEditor({ settings: { gpu: 't4' } });
+    await editor.open(uri, rejected);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
+    editor.settings.gpu = 'l4';
+    await editor.connection.sendNotification('workspace/didChangeConfiguration', { settings: null });
+    await editor.until(() => editor.refreshes.length > 1);
+    expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
+  });
+
+  test('that cannot be read is told in the log, and the defaults hold', async () => {
+    const host = { readFile: () => Promise.reject(new Error('disk on fire')) };
+    const editor = await openEditor({ host });
+    await editor.open(uri, rejected);
+    expect(await editor.diagnostics(uri)).toHaveLength(1);
+    await editor.until(() => editor.log.length > 0);
+    expect(editor.log[0]).toContain('disk on fire');
+  });
+
+  test('changes reach a client that is pushed to', async () => {
+    const editor = await openEditor({ capabilities: {} });
+    await editor.open(uri, rejected);
+    await editor.until(() => editor.pushed.some((one) => one.uri === uri));
+    await editor.open(configUri, 'rules:\n  gpu-limits-required: off\n');
+    const last = () => editor.pushed.filter((one) => one.uri === uri).at(-1);
+    await editor.until(() => last()?.diagnostics.length === 0);
+    expect(last()?.version).toBe(1);
+  });
+});
