@@ -28,6 +28,8 @@ test('every mistake is found where it was made, by its rule alone, and not befor
   const { onMessage, problems } = messageReview();
   for (const [name, text] of files) {
     runMutations(name, text, scores, { most: 10, onMessage });
+    // The same with other line ends: places and edits must not move.
+    if (!text.includes('\r')) runMutations(`${name} with CRLF`, text.replaceAll('\n', '\r\n'), scores, { most: 1 });
   }
   if (process.env.SCORES === '1') console.log(renderScores(scores));
   const all = [...scores.values()];

@@ -23,13 +23,15 @@ const misspelt: Readonly<Record<string, readonly string[]>> = {
 export function limitsRequired(analysis: DocumentAnalysis): readonly Mutation[] {
   return containerSites(analysis)
     .filter(({ workload }) => isWhole(workload))
-    .map(({ resource, resources, requested, count }) => ({
-      name: `${resource} in requests alone`,
-      steps: requested
-        ? [drop([...resources, 'limits', resource])]
-        : [drop([...resources, 'limits', resource]), putUnder(resources, 'requests', resource, count)],
-      place: { path: [...resources, 'requests', resource], part: 'key' },
-    }));
+    .flatMap(({ resource, resources, count }): readonly Mutation[] => {
+      const limit = [...resources, 'limits', resource];
+      const request = putUnder(resources, 'requests', resource, count);
+      const place = { path: [...resources, 'requests', resource], part: 'key' } as const;
+      return [
+        { name: `${resource} in requests alone`, steps: [request, drop(limit)], place },
+        { name: `${resource} with a limit of null`, steps: [request, write(limit, 'null')], place },
+      ];
+    });
 }
 
 export function requestsEqualLimits(analysis: DocumentAnalysis): readonly Mutation[] {
@@ -173,6 +175,10 @@ export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
     { command: ['tail', '-f', '/dev/null'], word: '', item: 0 },
     { command: ['/bin/sh', '-c', 'while true; do sleep 60; done'], word: 'sleep', item: 2 },
     { command: ['bash', '-c', 'nvidia-smi && sleep infinity'], word: 'sleep', item: 2 },
+    { command: ['sh', '-c', 'pip install -r requirements.txt; tail -f /dev/null'], word: 'tail', item: 2 },
+    { command: ['sleep', '365d'], word: '', item: 0 },
+    { command: ['bash', '-c', 'while :; do sleep 3600; done'], word: 'sleep', item: 2 },
+    { command: ['bash', '-c', 'trap : TERM INT; sleep infinity & wait'], word: 'sleep', item: 2 },
   ];
   return containerSites(analysis)
     .filter(runs)
@@ -276,7 +282,7 @@ export function tolerationKey(analysis: DocumentAnalysis): readonly Mutation[] {
   return podSites(analysis).flatMap(({ pod, podSet }) => {
     const keys = podSet.tolerations.map(({ key }) => key?.value);
     const known = keys.indexOf('nvidia.com/gpu');
-    return ['nvidia.com/gpus', 'nvidia/gpu'].flatMap((wrong): readonly Mutation[] => {
+    return ['nvidia.com/gpus', 'nvidia/gpu', 'nvidia.com/GPU'].flatMap((wrong): readonly Mutation[] => {
       if (known >= 0) {
         const path = [...pod, 'tolerations', known, 'key'];
         if (keys.indexOf('nvidia.com/gpu', known + 1) >= 0) return [];

@@ -23,11 +23,13 @@ export function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Muta
         steps: [annotate('max-scale', '3'), write(where('max-scale'), '3')],
         place: { path: where('max-scale'), part: 'value' },
       },
-      {
-        name: 'a key that is near',
-        steps: [annotate('minReplicas', '0')],
-        place: { path: where('minReplicas'), part: 'key' },
-      },
+      ...['minReplicas', 'min_scale', 'minscale', 'maxReplicas'].map(
+        (near): Mutation => ({
+          name: `a key that is near: ${near}`,
+          steps: [annotate(near, '0')],
+          place: { path: where(near), part: 'key' },
+        }),
+      ),
       {
         name: 'a floor over the ceiling',
         steps: [annotate('min-scale', '6'), annotate('max-scale', '2')],

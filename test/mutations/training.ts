@@ -63,7 +63,13 @@ export function resumeDisabled(analysis: DocumentAnalysis): readonly Mutation[] 
     const list = lastList(site);
     if (list === undefined || (site.workload.retries?.limit ?? 0) === 0) return [];
     if (words(site).some(({ text }) => /resume|load/.test(text))) return [];
-    return ['--resume_from_checkpoint=false', '--overwrite_output_dir=true'].map((flag) => ({
+    const off = [
+      '--resume_from_checkpoint=false',
+      '--overwrite_output_dir=true',
+      '--overwrite_output_dir',
+      'exp_manager.resume_if_exists=false',
+    ];
+    return off.map((flag) => ({
       name: flag,
       steps: [append(list.path, flag)],
       place: { path: [...list.path, list.length], part: 'value' },
@@ -133,7 +139,10 @@ export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
     .filter(holdsGpus)
     .flatMap((site) =>
       words(site).flatMap(({ text, path }) => {
-        const flag = /^(--nproc[_-]per[_-]node)=(\d+)$/.exec(text);
+        // The names are also those of scripts' own flags: the launcher must be there.
+        const launcher = /nproc/.test(text) ? /torchrun/ : /num_processes/.test(text) ? /^accelerate$/ : /^deepspeed$/;
+        const flag = /^(--(?:nproc[_-]per[_-]node|num_processes|num_gpus))=(\d+)$/.exec(text);
+        if (!words(site).some((word) => launcher.test(word.text))) return [];
         if (flag === null || Number(flag[2]) !== site.count) return [];
         return otherCounts(site.count).map(
           (count): Mutation => ({
@@ -193,6 +202,27 @@ export function spotGracePeriod(analysis: DocumentAnalysis): readonly Mutation[]
 }
 
 export function spotNoRetry(analysis: DocumentAnalysis): readonly Mutation[] {
+  return [...spotJobs(analysis), ...spotReplicas(analysis)];
+}
+
+/** Jobs of the training operator with one kind of replicas, put on spot, that never restart a pod. */
+function spotReplicas(analysis: DocumentAnalysis): readonly Mutation[] {
+  return podSites(analysis)
+    .filter(({ workload }) => workload.apiVersion.startsWith('kubeflow.org/') && workload.podSets.length === 1)
+    .filter(({ first: site }) => claimOf(site, directoryFlag(site)?.directory ?? '') !== undefined)
+    .flatMap((site) => {
+      const replica = site.pod.slice(0, -2);
+      return onSpot(site).map(
+        ({ name, steps }): Mutation => ({
+          name: `${name}, restartPolicy Never`,
+          steps: [...steps, ...put(replica, 'restartPolicy', 'Never')],
+          place: { path: [...replica, 'restartPolicy'], part: 'key' },
+        }),
+      );
+    });
+}
+
+function spotJobs(analysis: DocumentAnalysis): readonly Mutation[] {
   const jobs = manifestsOf(analysis, 'Job').filter(({ manifest }) => manifest.apiVersion === 'batch/v1');
   return jobs.flatMap(({ manifest, path }): readonly Mutation[] => {
     const spot = podSites(analysis).some(
