@@ -1,10 +1,19 @@
+import type { ConfigOrigin } from '../config.ts';
 import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { Scaling, Workload } from '../model/workload.ts';
 import type { Block } from './markdown.ts';
 
-/** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
-export function floorFacts(workload: Workload, scaling: Scaling, { cost }: CostResult): readonly Block[] {
+/**
+ * What the replicas at the floor cost whether anybody asks for them or not, and what of them can go.
+ * @param origin where the cluster's mode is told, when it is
+ */
+export function floorFacts(
+  workload: Workload,
+  scaling: Scaling,
+  { cost }: CostResult,
+  origin: ConfigOrigin = '.gpulint.yaml',
+): readonly Block[] {
   const { floor } = scaling;
   const replicas = floor === null ? 'The floor' : plural(floor, 'replica');
   const paid =
@@ -15,7 +24,7 @@ export function floorFacts(workload: Workload, scaling: Scaling, { cost }: CostR
         ];
   return [
     ...paid.map((text) => ({ kind: 'lead', text }) as const),
-    { kind: 'text', text: `${howItScales(scaling)} ${whatThen(workload, scaling)}`.trim() },
+    { kind: 'text', text: `${howItScales(scaling, origin)} ${whatThen(workload, scaling)}`.trim() },
   ];
 }
 
@@ -27,13 +36,12 @@ const mechanisms: Readonly<Record<Scaling['mechanism'], string>> = {
   unknown: 'What scales it is not known',
 };
 
-const reasons: Readonly<Record<Scaling['mechanismFrom'], string>> = {
-  annotation: 'as its annotation says',
-  config: 'as the config says of the cluster',
-  default: "by the kind's default",
-};
-
-function howItScales({ mechanism, mechanismFrom }: Scaling): string {
+function howItScales({ mechanism, mechanismFrom }: Scaling, origin: ConfigOrigin): string {
+  const reasons = {
+    annotation: 'as its annotation says',
+    config: `as ${origin} says of the cluster`,
+    default: "by the kind's default",
+  } as const;
   return `${mechanisms[mechanism]}${mechanism === 'unknown' ? '' : `, ${reasons[mechanismFrom]}`}.`;
 }
 

@@ -10,7 +10,7 @@ import {
   spotSelector,
   spotTaintKeys,
 } from '../catalog/index.ts';
-import type { ConfigOrigins, ProjectConfig } from '../config.ts';
+import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
 import { isInstanceTypeLabel } from '../model/devices.ts';
@@ -43,7 +43,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const hit = firstHit(workload, inside, document.costOf(workload), file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [] } = hit;
-    const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), file.config.origins) : [];
+    const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
     const blocks = [...first, ...paid, ...facts];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
@@ -86,7 +86,12 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
   }
   const onFloor = scaling?.min && entryAt(scaling.min, offset);
   if (scaling && onFloor !== undefined)
-    return { span: onFloor, facts: [], cost: true, first: floorFacts(workload, scaling, result) };
+    return {
+      span: onFloor,
+      facts: [],
+      cost: true,
+      first: floorFacts(workload, scaling, result, config.origins?.deploymentMode),
+    };
   for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas)]) {
     const span = cursor && entryAt(cursor, offset);
     if (span !== undefined) return { span, facts: [], cost: true };
@@ -142,7 +147,8 @@ function tolerationHit(
 }
 
 /** The assumptions of an estimate, with the place that each value of the config came from. */
-function withOrigins(blocks: readonly Block[], origins: ConfigOrigins = {}): readonly Block[] {
+function withOrigins(blocks: readonly Block[], workload: Workload, config: ProjectConfig): readonly Block[] {
+  const { origins = {} } = config;
   const named = (line: string) =>
     line
       .replace(
@@ -150,7 +156,24 @@ function withOrigins(blocks: readonly Block[], origins: ConfigOrigins = {}): rea
         ` from ${origins[line.startsWith('Provider') ? 'provider' : 'gpu'] ?? 'the config'}`,
       )
       .replace(/^(Region|Capacity) not told: (.*)$/, '$1 not told: $2 (default)');
-  return blocks.map((block) => (block.kind === 'list' ? { ...block, items: block.items.map(named) } : block));
+  const title = 'Assumptions';
+  const told = toldByConfig(workload, config);
+  const found = blocks.some((block) => block.kind === 'list' && block.title === title);
+  const renamed = blocks.map((block) =>
+    block.kind === 'list' && block.title === title ? { ...block, items: [...block.items.map(named), ...told] } : block,
+  );
+  return found || told.length === 0 ? renamed : [...renamed, { kind: 'list', title, items: told }];
+}
+
+/** What no manifest says and the config does, as far as it changes a price. */
+function toldByConfig({ podSets }: Workload, { origins = {}, region, capacity }: ProjectConfig): readonly string[] {
+  const isPlaced = ({ selectors }: PodSet) => selectors.some(({ key }) => key.startsWith('topology.kubernetes.io/'));
+  const isRegion = region !== null && podSets.some((podSet) => podSet.placement.region === region && !isPlaced(podSet));
+  const isCapacity = capacity !== null && podSets.some(({ placement }) => placement.capacityAt === undefined);
+  return [
+    ...(isRegion && origins.region ? [`Region ${region} from ${origins.region}`] : []),
+    ...(isCapacity && origins.capacity ? [`Capacity ${capacity} from ${origins.capacity}`] : []),
+  ];
 }
 
 /** What a label's value says of the node. */

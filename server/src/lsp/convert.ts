@@ -264,6 +264,11 @@ export function linesOf(file: FileAnalysis): LineIndex {
 
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
+  // Made anew with every edit, of the whole text; nearly all texts have plain line ends, which the platform finds ten times as fast.
+  if (!/\r(?!\n)/.test(text)) {
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+    return starts;
+  }
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === 13 && text.charCodeAt(at + 1) === 10) continue;
