@@ -71,6 +71,19 @@ test('hints are for who asks for them, but always in JSON', async () => {
   expect(await run('--format', 'json')).toContain('this can go');
 });
 
+test('a Markdown report fits into a comment, whatever is found', async () => {
+  const many = (length: number) =>
+    Array.from({ length }, (_, index) => podText({ name: `"${index}${'@'.repeat(180)}"` })).join('---\n');
+  const run = async (input: string) => (await runCli(['check', '--format', 'markdown', '-'], { input })).stdout;
+  const cut = await run(many(120));
+  expect(cut).toMatch(/^<!-- gpulint -->\n### gpulint: 120 errors\n/);
+  expect(cut).toMatch(/and more than fits into a comment\n$/);
+  expect(cut.length).toBeLessThan(65_536);
+  const counted = await run(many(90).replaceAll('@', 'a'));
+  expect(counted).toContain('… and 50 workloads more\n');
+  expect(counted).toContain('… and 10 findings more\n');
+});
+
 describe('text of a file stays text', () => {
   // The name of the file and a value that a message quotes, as somebody who means harm would choose them.
   const name = 'a,b%0A[c](d) `e` @f <g> & "h".yaml';

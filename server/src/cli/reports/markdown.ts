@@ -8,6 +8,23 @@ import { counted, isAtLeast, severities } from './text.ts';
 
 /** A comment for a pull request: what the workloads cost, then what was found, the gravest first. */
 export function* renderMarkdown(report: CheckedReport): Generator<string> {
+  let left = mostCharacters;
+  for (const line of linesOf(report)) {
+    left -= line.length;
+    if (left < 0) {
+      yield '\n… and more than fits into a comment\n';
+      return;
+    }
+    yield line;
+  }
+}
+
+/** GitHub refuses comments of more than 65,536 characters, and nobody reads that much. */
+const mostCharacters = 60_000;
+const mostRows = 40;
+const mostFindings = 80;
+
+function* linesOf(report: CheckedReport): Generator<string> {
   const findings = report.files.flatMap((checked) =>
     checked.file.findings.filter(report.shows).map((finding) => ({ checked, finding })),
   );
@@ -22,10 +39,6 @@ export function* renderMarkdown(report: CheckedReport): Generator<string> {
   yield* findingsSection(findings);
   yield* failuresSection(report);
 }
-
-/** GitHub refuses comments of more than 65,536 characters, and nobody reads that much. */
-const mostRows = 40;
-const mostFindings = 80;
 
 function* costSection({ files }: CheckedReport): Generator<string> {
   const rows = files.flatMap(({ source, workloads }) =>
