@@ -13,6 +13,7 @@ export type Mutator = (analysis: DocumentAnalysis) => readonly Mutation[];
 export const mutators: Readonly<Record<string, Mutator>> = {
   'autoscaling-annotation': scaling.autoscalingAnnotation,
   'checkpoint-ephemeral': training.checkpointEphemeral,
+  'checkpoint-interval': training.checkpointInterval,
   'checkpoint-never': training.checkpointNever,
   'container-name': scaling.containerName,
   'cpu-pod-on-gpu-node': training.cpuPodOnGpuNode,

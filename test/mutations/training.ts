@@ -58,6 +58,28 @@ export function checkpointNever(analysis: DocumentAnalysis): readonly Mutation[]
   });
 }
 
+export function checkpointInterval(analysis: DocumentAnalysis): readonly Mutation[] {
+  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+    const list = lastList(site);
+    const pod = podSites(analysis).find(({ podSet }) => podSet === site.podSet);
+    const timed = words(site).some(({ text }) => /secs|seconds|minutes|hours|time_interval/.test(text));
+    const flag = directoryFlag(site);
+    if (list === undefined || pod === undefined || timed || flag === undefined) return [];
+    const lasts = claimOf(site, flag.directory) !== undefined && site.workload.podSets.length === 1;
+    const moves = onSpotAlready(site) ? [[]] : lasts ? onSpot(pod).map(({ steps }) => steps) : [];
+    const rare = ['--save_checkpoints_secs=7200', 'exp_manager.checkpoint_callback_params.train_time_interval.hours=2'];
+    return moves.flatMap((steps) =>
+      rare.map(
+        (word): Mutation => ({
+          name: `${word} on spot`,
+          steps: [...steps, append(list.path, word)],
+          place: { path: [...list.path, list.length], part: 'value' },
+        }),
+      ),
+    );
+  });
+}
+
 export function resumeDisabled(analysis: DocumentAnalysis): readonly Mutation[] {
   return trainers(analysis).flatMap((site): readonly Mutation[] => {
     const list = lastList(site);
