@@ -87,7 +87,7 @@ export default defineRule({
     const signs = findCheckpointSigns(processInput(container));
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
-    const [first] = paths;
+    const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));
     if (first === undefined || paths.some((sign) => !isLost(sign, container, podSet))) return;
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
@@ -97,6 +97,14 @@ export default defineRule({
     });
   },
 });
+
+/** Logs, exports and results are written there too, and are no loss. */
+function holdsProgress(flag: string): boolean {
+  const name = flag.split('=')[0] ?? '';
+  return (
+    /save|output|checkpoint|ckpt|snapshot|resume/i.test(name) && !/log|export|eval|result|onnx|profil|trace/i.test(name)
+  );
+}
 
 /** Links and working directories make another place of a path. */
 function rearrangesFiles({ command, args }: Container): boolean {

@@ -45,7 +45,7 @@ import { isInstanceTypeKey } from './selected-models.ts';
  * ## When it is silent
  *
  * For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
- * elsewhere, claims and fractions by annotation, other extended resources, patches and definitions.
+ * elsewhere, claims and fractions by annotation, a runtime class (it may hand out GPUs by itself), other extended resources, patches and definitions.
  *
  * ## Sources
  *
@@ -87,6 +87,8 @@ function misspells({ resources }: Container): boolean {
 /** Devices by claim, by a scheduler's annotation, or by a resource that the catalogue does not know. */
 function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
   if (items(at(pod, 'resourceClaims')).length > 0 || at(pod, 'schedulerName') !== undefined) return true;
+  // NVIDIA's runtime shows every GPU of the node to images that ask for them.
+  if (at(pod, 'runtimeClassName') !== undefined) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
   if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
   return containers.some(

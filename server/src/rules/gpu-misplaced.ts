@@ -83,7 +83,7 @@ export default defineRule({
         });
       }
     }
-    for (const field of besideTemplate(podSet).filter(concerns)) {
+    for (const field of besideTemplate(podSet, context).filter(concerns)) {
       context.report({
         message: `${rightName(field)} is no field here but of the pod (template.spec): ${lost}`,
         span: keySpanOf(field),
@@ -141,19 +141,14 @@ function strayResources(container: Cursor, resources: Cursor | undefined): reado
 }
 
 /** Fields of the pod beside its `spec`, and, for the built-in kinds, beside the template. */
-function besideTemplate({ pod }: PodSet): readonly Cursor[] {
+function besideTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly Cursor[] {
   const template = pod.parent;
   if (pod.step !== 'spec' || template?.step !== 'template') return [];
   const owner = template.parent;
-  const builtIn = /^(apps|batch)\//.test(apiVersionOf(template));
+  const builtIn = /^(apps|batch)\//.test(workload.apiVersion);
+  // Kinds that are only understood by their shape may have fields of their own there.
+  if (workload.partial && !builtIn) return [];
   return [...placementFields(template), ...(builtIn ? placementFields(owner) : [])];
-}
-
-function apiVersionOf(cursor: Cursor): string {
-  const root = cursor.parent === undefined ? cursor : undefined;
-  if (root === undefined) return cursor.parent === undefined ? '' : apiVersionOf(cursor.parent);
-  const version = at(root, 'apiVersion');
-  return version?.node.kind === 'scalar' ? version.node.source : '';
 }
 
 /** Only of real pods, which have a list of containers that are not described by the same mapping. */

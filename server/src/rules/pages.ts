@@ -449,7 +449,7 @@ spec:
 ## When it is silent
 
 For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
-elsewhere, claims and fractions by annotation, other extended resources, patches and definitions.
+elsewhere, claims and fractions by annotation, a runtime class (it may hand out GPUs by itself), other extended resources, patches and definitions.
 
 ## Sources
 
@@ -3135,7 +3135,7 @@ spec:
 
 ## When it is silent
 
-With two replicas or more, with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
+With two replicas or more, with no number at all in a Deployment (an autoscaler may tell it), with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
 
 ## Sources
 

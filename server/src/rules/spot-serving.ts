@@ -54,7 +54,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With two replicas or more, with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
+ * With two replicas or more, with no number at all in a Deployment (an autoscaler may tell it), with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
  *
  * ## Sources
  *
@@ -69,6 +69,8 @@ export default defineRule({
     const serving = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;
+    // Without a number, a HorizontalPodAutoscaler may tell it.
+    if (workload.apiVersion.startsWith('apps/') && only.replicas === undefined) return;
     const { capacity, capacityAt } = only.placement;
     if (capacity !== 'spot' || capacityAt === undefined) return;
     const { label, span } = told(only);
