@@ -1,17 +1,7 @@
 import { setTwice } from './convert.ts';
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
-import {
-  checkPlain,
-  comment,
-  giveUp,
-  isBreak,
-  nextLine,
-  plainNode,
-  quoted,
-  quoteEnd,
-  type Reader,
-  skipSpaces,
-} from './quick-scalar.ts';
+import { comment, giveUp, isBreak, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
+import { checkPlain, plainNode, quoted, quoteEnd } from './quick-scalar.ts';
 
 /** A mapping or sequence in brackets. Its lines must be deeper than the block around; pairs without a value are left to the library. */
 export function readFlow(reader: Reader, parent: number): YamlNode {

@@ -1,103 +1,9 @@
 import { CST } from 'yaml';
 import { scalarNode } from './convert.ts';
-import type { YamlComment, YamlProblem, YamlScalar } from './node.ts';
+import type { YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
-import { type Mask, touchesAction } from './template.ts';
-
-/** Where the quick reader stands in a text. */
-export interface Reader {
-  /** The text with templates masked. */
-  readonly source: string;
-  readonly text: string;
-  readonly mask: Mask | undefined;
-  readonly comments: YamlComment[];
-  readonly problems: YamlProblem[];
-  at: number;
-  lineStart: number;
-  /** How many brackets are open. */
-  brackets: number;
-  /** The column of what stands at `at` when a line was begun; -1 at the end of the text. */
-  column: number;
-}
-
-/** Thrown, for want of a cheaper way out of a deep recursion, where a text is left to the library. */
-export const GIVE_UP: unique symbol = Symbol('left to the library');
-
-export function giveUp(): never {
-  throw GIVE_UP;
-}
-
-/** Undefined for texts whose line ends or first character need a closer look. */
-export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
-  const source = mask?.text ?? text;
-  if (/^\uFEFF|\r(?!\n)/.test(source)) return undefined;
-  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0 };
-}
-
-/** From a line's start to the next text that is no comment. @param first whether a `---` line may still come */
-export function advance(reader: Reader, first = false): void {
-  const { source } = reader;
-  for (;;) {
-    reader.lineStart = reader.at;
-    skipSpaces(reader);
-    const code = source.charCodeAt(reader.at);
-    if (code === HASH) comment(reader, true);
-    else if (Number.isNaN(code)) {
-      reader.column = -1;
-      return;
-    } else if (code !== LINE_FEED && code !== CARRIAGE_RETURN) {
-      if (code === TAB) giveUp();
-      reader.column = reader.at - reader.lineStart;
-      if (reader.column > 0 || !/^(?:---|\.\.\.)(?![^\s])/.test(source.slice(reader.at, reader.at + 4))) return;
-      if (!first || code !== DASH) giveUp();
-      first = false;
-      reader.at += 3;
-      skipSpaces(reader);
-      const rest = source.charCodeAt(reader.at);
-      if (rest === HASH && source.charCodeAt(reader.at - 1) === SPACE) comment(reader, false);
-      else if (!isBreak(rest)) giveUp();
-    }
-    nextLine(reader);
-  }
-}
-
-/** From behind a value: only a comment may follow it on its line. Then on to the next text. */
-export function endLine(reader: Reader): void {
-  skipSpaces(reader);
-  const code = reader.source.charCodeAt(reader.at);
-  if (code === HASH) {
-    if (reader.source.charCodeAt(reader.at - 1) !== SPACE) giveUp();
-    comment(reader, false);
-  } else if (!isBreak(code)) giveUp();
-  nextLine(reader);
-  advance(reader);
-}
-
-export function nextLine(reader: Reader): void {
-  const newline = reader.source.indexOf('\n', reader.at);
-  reader.at = newline === -1 ? reader.source.length : newline + 1;
-}
-
-export function skipSpaces(reader: Reader): void {
-  while (reader.source.charCodeAt(reader.at) === SPACE) reader.at++;
-}
-
-export function comment(reader: Reader, ownLine: boolean): void {
-  const start = reader.at;
-  const end = lineEnd(reader.source, start);
-  reader.comments.push({ text: reader.source.slice(start, end), span: { start, end }, ownLine });
-  reader.at = end;
-}
-
-/** Whether the code ends a line or, as NaN, the text. */
-export function isBreak(code: number): boolean {
-  return code === LINE_FEED || code === CARRIAGE_RETURN || Number.isNaN(code);
-}
-
-/** Whether a `- ` stands here. */
-export function isDash({ source, at }: Reader): boolean {
-  return source.charCodeAt(at) === DASH && isGap(source.charCodeAt(at + 1));
-}
+import { advance, endLine, giveUp, isBreak, isGap, nextLine, type Reader, skipped } from './quick-reader.ts';
+import { touchesAction } from './template.ts';
 
 /** Where the colon of the key stands that begins here; -1 where none begins. */
 export function keyColon({ source, at }: Reader): number {
@@ -291,22 +197,6 @@ function resolved(token: CST.FlowScalar | CST.BlockScalar): string {
   return CST.resolveAsScalar(token, true, giveUp)?.value ?? giveUp();
 }
 
-function skipped(source: string, from: number): number {
-  let at = from;
-  while (source.charCodeAt(at) === SPACE) at++;
-  return at;
-}
-
-function lineEnd(source: string, from: number): number {
-  const newline = source.indexOf('\n', from);
-  if (newline === -1) return source.endsWith('\r') ? source.length - 1 : source.length;
-  return source.charCodeAt(newline - 1) === CARRIAGE_RETURN ? newline - 1 : newline;
-}
-
-function isGap(code: number): boolean {
-  return code === SPACE || code === TAB || isBreak(code);
-}
-
 /** Characters that no plain scalar begins with. */
 const FORBIDDEN = ',[]{}#&*!|>\'"%@`';
 const BLANK = ' \t\r\n';
@@ -317,7 +207,6 @@ const SPACE = 0x20;
 const DOUBLE = 0x22;
 const HASH = 0x23;
 const SINGLE = 0x27;
-const DASH = 0x2d;
 const COLON = 0x3a;
 const GREATER = 0x3e;
 const BRACKET = 0x5b;

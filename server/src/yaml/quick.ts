@@ -4,21 +4,16 @@ import type { YamlComment, YamlEntry, YamlItem, YamlNode, YamlProblem } from './
 import { readFlow } from './quick-flow.ts';
 import {
   advance,
-  blockScalar,
   createReader,
   endLine,
   GIVE_UP,
   giveUp,
   isBreak,
   isDash,
-  keyColon,
-  plainLines,
-  quoted,
-  quoteEnd,
   type Reader,
-  readKey,
   skipSpaces,
-} from './quick-scalar.ts';
+} from './quick-reader.ts';
+import { blockScalar, keyColon, plainLines, quoted, quoteEnd, readKey } from './quick-scalar.ts';
 import type { Mask } from './template.ts';
 
 /** What `readQuick` read: the same as the library gives for a text without faults. */
