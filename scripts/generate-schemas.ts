@@ -70,7 +70,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
         ? { enumItemLabels: [...(choices.enum ?? []).map((id) => platformName(String(id))), 'Not set'] }
         : {};
     const values = choices.enum === undefined ? {} : { enum: [...choices.enum, null], ...named };
-    return { type: ['string', 'null'], ...values, default: null, description };
+    return { type: [choices.type ?? 'string', 'null'], ...values, default: null, description };
   }
   return {
     type: property.type,

@@ -46,13 +46,15 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
       'kserve: {deploymentMode: Serverless}',
       "Serverless: 'kserve.deploymentMode' is 'Serverless'; allowed: Knative, Standard",
     ],
+    ['training: {stepSeconds: 0}', "0: 'training.stepSeconds' must be more than 0"],
+    ['training: {steps: 1}', "steps: unknown key 'steps' in 'training'; known: stepSeconds"],
     ['region: 7', "7: 'region' must be a text, not 7"],
     ['ignore: generated', "generated: 'ignore' must be a list, not 'generated'"],
     ['ignore: [a, [b], c]', "[b]: 'ignore.1' must be a text, not a list"],
@@ -70,12 +72,12 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'url: http://x',
-      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
     ],
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

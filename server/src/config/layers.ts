@@ -10,6 +10,7 @@ export interface ProjectConfig extends ModelOptions {
   /** A catalogue platform id. */
   readonly platform: string | null;
   readonly rules: RulesOptions;
+  readonly training: { readonly stepSeconds: number | null };
   /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
   readonly ignore: readonly string[];
   /** Where each value came from; a key that is missing has its default. Left out where nothing was told. */
@@ -18,7 +19,7 @@ export interface ProjectConfig extends ModelOptions {
 
 export type ConfigOrigin = '.gpulint.yaml' | 'settings';
 export type ConfigOrigins = Readonly<Partial<Record<OriginKey, ConfigOrigin>>>;
-type OriginKey = (typeof scalarKeys)[number] | 'deploymentMode';
+type OriginKey = (typeof scalarKeys)[number] | 'deploymentMode' | 'stepSeconds';
 
 /** What one place tells, the weakest first: settings, the file, its overrides. */
 export interface ConfigLayer {
@@ -35,13 +36,19 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
     gpu: null,
     capacity: null,
     deploymentMode: null,
+    stepSeconds: null,
     rules: {},
     ignore: [],
   };
   const origins: Partial<Record<OriginKey, ConfigOrigin>> = {};
   for (const { origin, told } of layers) addLayer(merged, origins, told, origin);
-  const { deploymentMode, ...rest } = merged;
-  return { ...rest, kserve: { deploymentMode }, ...(Object.keys(origins).length > 0 && { origins }) };
+  const { deploymentMode, stepSeconds, ...rest } = merged;
+  return {
+    ...rest,
+    kserve: { deploymentMode },
+    training: { stepSeconds },
+    ...(Object.keys(origins).length > 0 && { origins }),
+  };
 }
 
 /** The file's own layer and those of its overrides that mean the path, which is relative to the file's folder. */
@@ -55,8 +62,11 @@ export function fileLayers(told: ConfigInput, path: string): readonly ConfigLaye
 
 const scalarKeys = ['platform', 'provider', 'region', 'gpu', 'capacity'] as const;
 
-type Merged = { -readonly [Key in Exclude<keyof ProjectConfig, 'kserve' | 'origins'>]: ProjectConfig[Key] } & {
+type Merged = {
+  -readonly [Key in Exclude<keyof ProjectConfig, 'kserve' | 'training' | 'origins'>]: ProjectConfig[Key];
+} & {
   deploymentMode: ProjectConfig['kserve']['deploymentMode'];
+  stepSeconds: number | null;
 };
 
 function addLayer(
@@ -81,6 +91,10 @@ function addLayer(
   if (told.kserve?.deploymentMode != null) {
     merged.deploymentMode = told.kserve.deploymentMode;
     origins.deploymentMode = origin;
+  }
+  if (told.training?.stepSeconds != null) {
+    merged.stepSeconds = told.training.stepSeconds;
+    origins.stepSeconds = origin;
   }
   for (const key of scalarKeys) if (told[key] != null) origins[key] = origin;
   // A rule that is named counts before the set that it is in.

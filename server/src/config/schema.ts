@@ -52,6 +52,19 @@ const projectFields = {
     })
     .exactOptional()
     .describe('How KServe is set up in the cluster.'),
+  training: z
+    .strictObject({
+      stepSeconds: z
+        .number()
+        .positive()
+        .nullable()
+        .exactOptional()
+        .describe(
+          'How long one step of training takes: trainers count steps between checkpoints, and time is what they cost.',
+        ),
+    })
+    .exactOptional()
+    .describe('How training runs.'),
   rules: z
     .strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, level.exactOptional()])))
     .exactOptional()

@@ -22,6 +22,7 @@ import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
+import { lostWork } from './lost-work.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
 import { whatWillRun } from './will-run.ts';
@@ -77,6 +78,10 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
       const hit = tolerationHit(podSet, toleration, offset, config);
       if (hit !== undefined) return hit;
     }
+  }
+  for (const container of podSets.flatMap(({ containers }) => containers)) {
+    const lost = lostWork(workload, container, offset, result, config);
+    if (lost !== undefined) return { ...lost, cost: false };
   }
   const kind = at(manifest.root, 'kind');
   const onKind = kind && entryAt(kind, offset);

@@ -1,0 +1,75 @@
+import { findCheckpointIntervals } from '../command/checkpoint-interval.ts';
+import { readFlags } from '../command/flags.ts';
+import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import type { ProjectConfig } from '../config.ts';
+import { formatHourly, formatNumber } from '../cost/format.ts';
+import type { CostResult } from '../cost/types.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { spanOfWords } from '../rules/word-span.ts';
+import type { Span } from '../yaml/span.ts';
+import type { Block } from './markdown.ts';
+
+/** What an interruption costs, on the flag that says how often a trainer saves its progress. */
+export function lostWork(
+  workload: Workload,
+  container: Container,
+  offset: number,
+  result: CostResult,
+  config: ProjectConfig,
+): { readonly span: Span; readonly facts: readonly Block[] } | undefined {
+  const lines = [...container.command, ...container.args];
+  for (const interval of intervalsOf(container)) {
+    const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
+    if (span === undefined || offset < span.start || offset > span.end) continue;
+    return { span, facts: factsOf(interval, result, config) };
+  }
+  return undefined;
+}
+
+type Interval = { readonly word: Word } & ({ readonly seconds: number } | { readonly steps: number });
+
+/** Flags that count steps between checkpoints: Hugging Face, Megatron, Lightning, NeMo and what takes after them. */
+const stepFlags = /(^|\.)(save-steps|save-interval|save-every|checkpoint-interval|ckpt-interval|every-n-train-steps)$/;
+
+function intervalsOf(container: Container): readonly Interval[] {
+  const command = container.command.map(({ value }) => value);
+  const args = container.args.map(({ value }) => value);
+  const bySteps = allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
+    readFlags(words).flatMap(({ name, value = '', dynamic, word }): Interval[] =>
+      stepFlags.test(name) && !dynamic && /^[1-9]\d{0,8}$/.test(value) ? [{ steps: Number(value), word }] : [],
+    ),
+  );
+  return [...findCheckpointIntervals(command, args), ...bySteps];
+}
+
+function factsOf(interval: Interval, { cost }: CostResult, { training, origins }: ProjectConfig): readonly Block[] {
+  const { stepSeconds } = training;
+  const seconds = 'seconds' in interval ? interval.seconds : stepSeconds === null ? null : interval.steps * stepSeconds;
+  const steps = 'steps' in interval ? `Saves every ${formatNumber(interval.steps)} steps` : undefined;
+  if (seconds === null) {
+    const text = `${steps}. Set training.stepSeconds in .gpulint.yaml to see what an interruption costs.`;
+    return [{ kind: 'text', text }];
+  }
+  const half = cost === null ? duration(seconds / 2) : dollars((cost.hourly.max * seconds) / 7200);
+  const all = cost === null ? duration(seconds) : dollars((cost.hourly.max * seconds) / 3600);
+  const from = origins?.stepSeconds ?? 'default';
+  const basis =
+    steps === undefined
+      ? `Saves every ${duration(seconds)}`
+      : `${steps}: ${duration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s a step (${from})`;
+  return [
+    { kind: 'lead', text: `An interruption loses ${half} of work on average, ${all} at most` },
+    { kind: 'text', text: `${basis}. What the last checkpoint does not hold is done again, by all GPUs of the job.` },
+  ];
+}
+
+function dollars(amount: number): string {
+  return formatHourly(amount).replace(/\/h$/, '');
+}
+
+/** `40 s`, `20 minutes`, `2.5 hours`. */
+function duration(seconds: number): string {
+  if (seconds < 100) return `${formatNumber(seconds)} s`;
+  if (seconds < 6000) return `${formatNumber(Math.round(seconds / 6) / 10)} minutes`;
+  return `${formatNumber(Math.round(seconds / 360) / 10)} hours`;
+}
