@@ -6,9 +6,12 @@ import { migByResource } from '../catalog/index.ts';
  */
 export function meantMigResource(written: string): string | undefined {
   const match = /^nvidia(?:\.com)?\/mig[-_.]?(\d+)g[-_.]?(\d+)gb?((?:[-+._]me(?:\.all)?|[-+._]gfx)?)$/i.exec(written);
-  if (match === null) return undefined;
+  if (match === null || migByResource(written).length > 0) return undefined;
   const [, compute = '', memory = '', suffix = ''] = match;
-  const plain = suffix === '' ? '' : `.${suffix.slice(1).toLowerCase()}`;
-  const meant = `nvidia.com/mig-${compute}g.${memory}gb${plain}`;
-  return meant !== written && migByResource(meant).length > 0 ? meant : undefined;
+  const name = `nvidia.com/mig-${compute}g.${memory}gb`;
+  const word = suffix.slice(1).toLowerCase();
+  // `-me` is a name of its own: the profile without media engines, where `.me` is the one with them.
+  const candidates =
+    suffix === '' ? [name] : [...(suffix.startsWith('-') ? [`${name}-${word}`] : []), `${name}.${word}`];
+  return candidates.find((candidate) => migByResource(candidate).length > 0);
 }
