@@ -147,7 +147,7 @@ function besideTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly 
   const owner = template.parent;
   const builtIn = /^(apps|batch)\//.test(workload.apiVersion);
   // Kinds that are only understood by their shape may have fields of their own there.
-  if (workload.partial && !builtIn) return [];
+  if (workload.byShape) return [];
   return [...placementFields(template), ...(builtIn ? placementFields(owner) : [])];
 }
 
