@@ -36,7 +36,7 @@ test('offers the slices of the GPU while the line is half typed, and the edit fi
   expect(editor.initialized.capabilities.completionProvider?.triggerCharacters).toContain('/');
   const items = await complete(editor, uri, pod);
   const slice = items.find(({ label }) => label === 'nvidia.com/mig-1g.10gb');
-  expect(slice?.detail).toMatch(/^10 GB, 1\/7 of the card, \$/);
+  expect(slice?.detail).toMatch(/^10 GB, 1\/7, \$/);
   expect(slice?.insertTextFormat).toBe(InsertTextFormat.Snippet);
   const document = TextDocument.create(uri, 'yaml', 1, editor.text(uri));
   expect(TextDocument.applyEdits(document, [slice?.textEdit as never])).toContain(

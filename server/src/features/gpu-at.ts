@@ -83,7 +83,7 @@ const formWords = {
 function slicesOf(gpu: GpuModel, placement: Placement | undefined): readonly Word[] {
   return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement))).map((option, rank) => ({
     text: option.profile.resource,
-    detail: describeSlice(option),
+    detail: describeSlice(option).replace(' of the card', ''),
     value: '1',
     kind: 'resource',
     rank: 200 + rank,
