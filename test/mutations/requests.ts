@@ -119,10 +119,11 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
         place: { path: [...path, 'limits', resource], part: 'key' },
       },
     ]);
-  const inPods = podSites(analysis).flatMap(({ pod, root, first: { resource } }): readonly Mutation[] => {
+  const inPods = podSites(analysis).flatMap(({ pod, root, workload, first: { resource } }): readonly Mutation[] => {
     const template = pod.at(-1) === 'spec' && pod.at(-2) === 'template' ? pod.slice(0, -1) : undefined;
     const owned: readonly Mutation[] =
-      template === undefined || at(root, ...pod, 'containers') === undefined
+      // Kinds that are only partly known may have fields of their own there.
+      template === undefined || workload.partial || at(root, ...pod, 'containers') === undefined
         ? []
         : [
             {
