@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], exclude: ['test/vscode/**', 'node_modules/**'], testTimeout: 30_000 },
+  test: { include: ['test/**/*.test.ts'], exclude: ['test/vscode/**', 'node_modules/**'], testTimeout: 120_000, hookTimeout: 120_000 },
 });
