@@ -80,7 +80,8 @@ ${bundles()}
 ${'command' in peer ? peerNote(peer.name) : `${peer.reason}.`}
 
 Measured on ${new Date().toISOString().slice(0, 10)}: ${cpu?.model.trim()}, ${os.cpus().length} cores, ${os.type()}, Node
-${process.versions.node}; the machine's load was ${load.toFixed(1)} when the run began.
+${process.versions.node}; the load was ${load.toFixed(1)} at the start of the run and ${(os.loadavg()[0] ?? 0).toFixed(1)} at its end. On a
+machine with other work times are several times as long as on an idle one; the other server's rows tell by how much.
 `;
 }
 
