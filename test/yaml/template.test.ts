@@ -75,6 +75,16 @@ describe('what is no template', () => {
   });
 });
 
+test('lines that stand for others leave their place open', () => {
+  expect(read('a:\n  ...\n  b: 1\nc:\n  - d: 1\n    ...\n')).toEqual([
+    [{ a: { b: 1, '…': true }, c: [{ d: 1, '…': true }] }, true, 0],
+  ]);
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what envsubst fills in.
+  expect(read('a:\n  b: 1\n  ${MORE}\nc: "${C}"\n')).toEqual([[{ a: { b: 1, '…': true }, c: '?${C}' }, true, 0]]);
+  expect(read('a: 1\n...\n')).toEqual([[{ a: 1 }, false, 0]]);
+  expect(read('a: |\n  x\n  ...\n')).toEqual([[{ a: 'x\n...\n' }, false, 0]]);
+});
+
 test('placeholders make a value unknown, scripts and $(VAR) do not', () => {
   const text = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is what envsubst fills in.

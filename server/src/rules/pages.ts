@@ -2208,9 +2208,9 @@ Unsafe: the cluster goes, and with it the logs and files that only its pods have
 
 ## When it is silent
 
-Where the job runs in a cluster that exists anyway (\`clusterSelector\`), where a \`deletionStrategy\` says what happens, and for
-clusters without accelerators, or whose
-accelerators the autoscaler takes away.
+Where the job runs in a cluster that exists anyway (\`clusterSelector\`), where a \`deletionStrategy\` says what happens, where the
+entrypoint is a model server, which does not end, and for clusters without accelerators, or whose accelerators the autoscaler
+takes away.
 
 ## Sources
 
@@ -2678,7 +2678,7 @@ Severity: **warning** · Topic: shm
 ## Why
 
 Processes of one container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm. With the
-runtime's 64 MiB they fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
+runtime's 64 MiB they can fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
 
 Wrong:
 
@@ -2727,7 +2727,7 @@ Unsafe: what is written there counts against the container's memory limit.
 
 ## When it is silent
 
-For single processes, TPUs and Neuron devices, \`hostIPC\`, patches and definitions, and for kinds whose controller mounts it: Ray,
+For single processes, TPUs, Neuron and Gaudi devices, \`hostIPC\`, patches and definitions, and for kinds whose controller mounts it: Ray,
 KServe's own runtimes, LLMInferenceService and NIM.
 
 ## Sources

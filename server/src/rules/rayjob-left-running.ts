@@ -1,3 +1,5 @@
+import { recogniseProgram } from '../command/programs.ts';
+import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
 import { asBoolean, asText, at, isNull, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
@@ -58,9 +60,9 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where the job runs in a cluster that exists anyway (`clusterSelector`), where a `deletionStrategy` says what happens, and for
- * clusters without accelerators, or whose
- * accelerators the autoscaler takes away.
+ * Where the job runs in a cluster that exists anyway (`clusterSelector`), where a `deletionStrategy` says what happens, where the
+ * entrypoint is a model server, which does not end, and for clusters without accelerators, or whose accelerators the autoscaler
+ * takes away.
  *
  * ## Sources
  *
@@ -75,6 +77,7 @@ export default defineRule({
     const spec = at(workload.manifest.root, 'spec');
     if (spec === undefined || isOpen(spec) || at(spec, 'clusterSelector') !== undefined) return;
     if (at(spec, 'deletionStrategy') !== undefined || at(spec, 'deletionPolicy') !== undefined) return;
+    if (isServer(asText(at(spec, 'entrypoint')) ?? '')) return;
     const shutdown = at(spec, 'shutdownAfterJobFinishes');
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
@@ -93,6 +96,11 @@ export default defineRule({
     });
   },
 });
+
+function isServer(entrypoint: string): boolean {
+  const program = recogniseProgram(allCommands(readScript(entrypoint).statements));
+  return program?.use === 'serving' && program.confidence === 'certain';
+}
 
 function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
   const spec = at(manifest.root, 'spec');

@@ -11,7 +11,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * Processes of one container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm. With the
- * runtime's 64 MiB they fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
+ * runtime's 64 MiB they can fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,7 +56,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single processes, TPUs and Neuron devices, `hostIPC`, patches and definitions, and for kinds whose controller mounts it: Ray,
+ * For single processes, TPUs, Neuron and Gaudi devices, `hostIPC`, patches and definitions, and for kinds whose controller mounts it: Ray,
  * KServe's own runtimes, LLMInferenceService and NIM.
  *
  * ## Sources
@@ -73,6 +73,8 @@ export default defineRule({
     if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
       return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
+    // What is known of NCCL and /dev/shm does not hold for Gaudi's HCCL.
+    if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
     if (gpus === null || gpus < 2) return;
     if (isOpen(container.at) || isOpen(podSet.pod) || asBoolean(at(podSet.pod, 'hostIPC')) === true) return;
@@ -80,7 +82,7 @@ export default defineRule({
     const said = evidence(container, gpus, podSet, workload);
     if (said === undefined) return;
     context.report({
-      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that every container has, and fail`,
+      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that every container has, and can fail`,
       span: keySpanOf(container.resources ?? container.at),
       fixes: () => [mountMemory(container, context)],
     });

@@ -6,7 +6,7 @@ import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { readQuick } from './quick.ts';
 import type { Span } from './span.ts';
 import { splitDocuments } from './split.ts';
-import { type Mask, markOpen, maskTemplates, maskVariables } from './template.ts';
+import { type Mask, markOpen, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits } from './limits.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
@@ -53,10 +53,14 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
 
 function readPlain(text: string, base: number): YamlDocument {
   const read = compose(text);
-  const variables = read.errors.length > 0 ? maskVariables(text) : undefined;
-  // Braces of an unquoted ${VAR} are no YAML where a flow mapping may stand; with the variable filled in, the text is.
-  if (variables !== undefined && compose(variables.text).errors.length === 0)
-    return readTemplate(text, base, variables);
+  if (read.errors.length > 0) {
+    // Braces of an unquoted ${VAR} are no YAML where a flow mapping may stand; with the variable filled in, the text is. Lines that
+    // stand for others come second, because in a script such a line is text.
+    for (const maskOf of [maskVariables, maskStandIns]) {
+      const mask = maskOf(text);
+      if (mask !== undefined && compose(mask.text).errors.length === 0) return readTemplate(text, base, mask);
+    }
+  }
   const { root, problems, skipped } = convertTree(read.tree, text, undefined);
   if (skipped !== null) return unread(text, base, skipped);
   const first = firstProblem(read.errors, text);

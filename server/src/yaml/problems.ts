@@ -31,6 +31,10 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (code === 'TAB_AS_INDENT' || tab) {
     return { message: 'A tab is used for indentation; use spaces', span: tab ?? span };
   }
+  if (/^[ \t]*\u00a0/.test(lineAt(text, span.start))) {
+    // It looks like a space, so "align the line" would help nobody.
+    return { message: 'A non-breaking space (U+00A0) is used for indentation; use plain spaces', span };
+  }
   const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
   if (deeper) return { message: 'This line is indented deeper than its neighbours; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
@@ -126,6 +130,11 @@ function tabInIndent(text: string, at: number): Span | undefined {
   if (!found || text.slice(from, from + found.index).split('\n').length > 3) return undefined;
   const start = from + found.index + found[0].indexOf('\t');
   return { start, end: from + found.index + found[0].length };
+}
+
+function lineAt(text: string, at: number): string {
+  const start = text.lastIndexOf('\n', at - 1) + 1;
+  return text.slice(start, start + 200);
 }
 
 function unclosedQuote(text: string): Span | undefined {

@@ -82,12 +82,32 @@ export function maskTemplates(text: string): Mask | undefined {
 /** Masks envsubst's `${VAR}`. Undefined when the text holds none. */
 export function maskVariables(text: string): Mask | undefined {
   const actions: TemplateAction[] = [];
-  const masked = text.replace(/\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g, (variable, start: number) => {
+  const masked = text.replace(VARIABLE, (variable, start: number) => {
     actions.push({ text: variable, span: { start, end: start + variable.length } });
     return FILL.repeat(variable.length);
   });
   return actions.length === 0 ? undefined : { text: masked, original: text, actions, openings: [] };
 }
+
+/**
+ * Masks lines that stand for others: nothing but a `${VAR}`, or the dots by which documentation leaves lines out. Variables elsewhere
+ * are masked too. Undefined when the text holds no such line.
+ */
+export function maskStandIns(text: string): Mask | undefined {
+  const openings: Opening[] = [];
+  const blanked = text.replace(STAND_IN, (line: string, offset: number) => {
+    openings.push({ offset, column: line.search(/\S/) });
+    return ' '.repeat(line.length);
+  });
+  if (openings.length === 0) return undefined;
+  const mask = maskVariables(blanked);
+  return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], openings };
+}
+
+const VARIABLE = /\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g;
+
+/** Three dots at the line's start end a document, so only indented ones leave something out. */
+const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]+\.{3,}|\.{4,}|[ \t]*…)[ \t]*$/gm;
 
 /** Whether a template action stands in the span. */
 export function touchesAction(mask: Mask, span: Span): boolean {
