@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { findCheckpointIntervals } from '../../server/src/command/checkpoint-interval.ts';
+import { findCheckpointIntervals, secondsBetween } from '../../server/src/command/checkpoint-interval.ts';
 
-const seconds = (...command: string[]) => findCheckpointIntervals(command, []).map((interval) => interval.seconds);
+const seconds = (...command: string[]) =>
+  findCheckpointIntervals(command, []).map((interval) => secondsBetween(interval, null));
 
 test('flags that tell an interval in time', () => {
   expect(seconds('python', 'train.py', '--save_checkpoints_secs=600')).toEqual([600]);
@@ -15,7 +16,10 @@ test('flags that tell an interval in time', () => {
 });
 
 test('steps, variables and what is no interval', () => {
-  expect(seconds('python', 'train.py', '--save_steps=600', '--save-interval', '1000')).toEqual([]);
+  const steps = findCheckpointIntervals(['python', 'train.py', '--save_steps=600', '--save-interval', '1000'], []);
+  expect(steps.map((interval) => secondsBetween(interval, null))).toEqual([null, null]);
+  expect(steps.map((interval) => secondsBetween(interval, 2.5))).toEqual([1500, 2500]);
+  expect(seconds('python', 'train.py', '--save_steps=0', '--save_interval=$STEPS')).toEqual([]);
   expect(seconds('sh', '-c', 'python train.py --save_checkpoints_secs=$SECS')).toEqual([]);
   expect(seconds('python', 'train.py', '--save_checkpoints_secs=soon')).toEqual([]);
 });

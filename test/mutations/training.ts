@@ -62,21 +62,30 @@ export function checkpointInterval(analysis: DocumentAnalysis): readonly Mutatio
   return trainers(analysis).flatMap((site): readonly Mutation[] => {
     const list = lastList(site);
     const pod = podSites(analysis).find(({ podSet }) => podSet === site.podSet);
-    const timed = words(site).some(({ text }) => /secs|seconds|minutes|hours|time_interval/.test(text));
+    const timed = words(site).some(({ text }) =>
+      /secs|seconds|minutes|hours|time_interval|save.(steps|interval|every)|every.n/.test(text),
+    );
     const flag = directoryFlag(site);
     if (list === undefined || pod === undefined || timed || flag === undefined) return [];
     const lasts = claimOf(site, flag.directory) !== undefined && site.workload.podSets.length === 1;
     const moves = onSpotAlready(site) ? [[]] : lasts ? onSpot(pod).map(({ steps }) => steps) : [];
     const rare = ['--save_checkpoints_secs=7200', 'exp_manager.checkpoint_callback_params.train_time_interval.hours=2'];
-    return moves.flatMap((steps) =>
-      rare.map(
-        (word): Mutation => ({
-          name: `${word} on spot`,
-          steps: [...steps, append(list.path, word)],
-          place: { path: [...list.path, list.length], part: 'value' },
-        }),
-      ),
-    );
+    // Steps become time where the config says how long one takes, unless others are there already, which may be fewer.
+    const counted = words(site).some(({ text }) => /save|interval|every|max.steps/.test(text));
+    const place = { path: [...list.path, list.length], part: 'value' } as const;
+    return moves.flatMap((steps): readonly Mutation[] => [
+      ...(counted
+        ? []
+        : [
+            {
+              name: '--save_steps=900 of 3 s on spot',
+              steps: [...steps, append(list.path, '--save_steps=900')],
+              place,
+              config: '{training: {stepSeconds: 3}}',
+            },
+          ]),
+      ...rare.map((word) => ({ name: `${word} on spot`, steps: [...steps, append(list.path, word)], place })),
+    ]);
   });
 }
 

@@ -1,9 +1,9 @@
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
-/** How often a trainer is told to save, where it is told in time. Most trainers count steps, which say nothing of minutes. */
+/** How often a trainer is told to save: in time, or, as most do, in steps, whose length the command line does not tell. */
 export interface CheckpointInterval {
-  readonly seconds: number;
+  readonly every: { readonly seconds: number } | { readonly steps: number };
   /** The name of the flag, as it is read: `save-checkpoints-secs`. */
   readonly name: string;
   readonly word: Word;
@@ -11,7 +11,7 @@ export interface CheckpointInterval {
 
 /**
  * The intervals on a command line. Units: TensorFlow's `save_checkpoints_secs` in seconds, Lightning's and NeMo's `train_time_interval` as
- * days:hours:minutes:seconds or by parts, MaxText's multi-tier backup in minutes.
+ * days:hours:minutes:seconds or by parts, MaxText's multi-tier backup in minutes; the others in steps.
  */
 export function findCheckpointIntervals(
   command: readonly string[],
@@ -19,10 +19,26 @@ export function findCheckpointIntervals(
 ): readonly CheckpointInterval[] {
   return allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
     readFlags(words).flatMap((flag) => {
-      const seconds = flag.dynamic ? undefined : secondsOf(flag);
-      return seconds === undefined || seconds <= 0 ? [] : [{ seconds, name: flag.name, word: flag.word }];
+      const every = flag.dynamic ? undefined : intervalOf(flag);
+      return every === undefined ? [] : [{ every, name: flag.name, word: flag.word }];
     }),
   );
+}
+
+/** Seconds between two checkpoints; null where they are counted in steps and the length of one is not known. */
+export function secondsBetween({ every }: CheckpointInterval, stepSeconds: number | null): number | null {
+  if ('seconds' in every) return every.seconds;
+  return stepSeconds === null ? null : every.steps * stepSeconds;
+}
+
+/** Flags that count steps between checkpoints: Hugging Face, Megatron, Lightning, NeMo and what takes after them. */
+const stepFlags = /(^|\.)(save-steps|save-interval|save-every|checkpoint-interval|ckpt-interval|every-n-train-steps)$/;
+
+function intervalOf(flag: Flag): CheckpointInterval['every'] | undefined {
+  const seconds = secondsOf(flag);
+  if (seconds !== undefined) return seconds > 0 ? { seconds } : undefined;
+  const isCount = flag.value !== undefined && /^[1-9]\d{0,8}$/.test(flag.value);
+  return isCount && stepFlags.test(flag.name) ? { steps: Number(flag.value) } : undefined;
 }
 
 function secondsOf({ name, value }: Flag): number | undefined {

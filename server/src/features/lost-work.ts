@@ -1,6 +1,4 @@
-import { findCheckpointIntervals } from '../command/checkpoint-interval.ts';
-import { readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine, type Word } from '../command/shell.ts';
+import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
@@ -18,7 +16,11 @@ export function lostWork(
   config: ProjectConfig,
 ): { readonly span: Span; readonly facts: readonly Block[] } | undefined {
   const lines = [...container.command, ...container.args];
-  for (const interval of intervalsOf(container)) {
+  const intervals = findCheckpointIntervals(
+    container.command.map(({ value }) => value),
+    container.args.map(({ value }) => value),
+  );
+  for (const interval of intervals) {
     const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
     if (span === undefined || offset < span.start || offset > span.end) continue;
     return { span, facts: factsOf(interval, result, config) };
@@ -26,26 +28,15 @@ export function lostWork(
   return undefined;
 }
 
-type Interval = { readonly word: Word } & ({ readonly seconds: number } | { readonly steps: number });
-
-/** Flags that count steps between checkpoints: Hugging Face, Megatron, Lightning, NeMo and what takes after them. */
-const stepFlags = /(^|\.)(save-steps|save-interval|save-every|checkpoint-interval|ckpt-interval|every-n-train-steps)$/;
-
-function intervalsOf(container: Container): readonly Interval[] {
-  const command = container.command.map(({ value }) => value);
-  const args = container.args.map(({ value }) => value);
-  const bySteps = allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
-    readFlags(words).flatMap(({ name, value = '', dynamic, word }): Interval[] =>
-      stepFlags.test(name) && !dynamic && /^[1-9]\d{0,8}$/.test(value) ? [{ steps: Number(value), word }] : [],
-    ),
-  );
-  return [...findCheckpointIntervals(command, args), ...bySteps];
-}
-
-function factsOf(interval: Interval, { cost }: CostResult, { training, origins }: ProjectConfig): readonly Block[] {
+function factsOf(
+  interval: CheckpointInterval,
+  { cost }: CostResult,
+  { training, origins }: ProjectConfig,
+): readonly Block[] {
   const { stepSeconds } = training;
-  const seconds = 'seconds' in interval ? interval.seconds : stepSeconds === null ? null : interval.steps * stepSeconds;
-  const steps = 'steps' in interval ? `Saves every ${formatNumber(interval.steps)} steps` : undefined;
+  const seconds = secondsBetween(interval, stepSeconds);
+  const { every } = interval;
+  const steps = 'steps' in every ? `Saves every ${formatNumber(every.steps)} steps` : undefined;
   if (seconds === null) {
     const text = `${steps}. Set training.stepSeconds in .gpulint.yaml to see what an interruption costs.`;
     return [{ kind: 'text', text }];

@@ -7,6 +7,8 @@ export interface ModelOptions {
   readonly gpu: string | null;
   readonly capacity: 'spot' | 'on-demand' | null;
   readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null };
+  /** How long a step of training takes, for what trainers count in steps. Left out: not known. */
+  readonly training?: { readonly stepSeconds: number | null };
 }
 
 export const defaultModelOptions: ModelOptions = {

@@ -1,4 +1,4 @@
-import { findCheckpointIntervals } from '../command/checkpoint-interval.ts';
+import { findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import { formatNumber } from '../cost/format.ts';
 import { isTrial } from './durable.ts';
 import { defineRule } from './rule.ts';
@@ -55,7 +55,8 @@ import { spanOfWords } from './word-span.ts';
  *
  * ## When it is silent
  *
- * Off spot, and for intervals in steps or epochs: how long a step takes is not in the file.
+ * For intervals in steps as long as `training.stepSeconds` in `.gpulint.yaml` does not say how long one takes, and in epochs. Off spot
+ * only intervals of more than four hours are told, as information.
  *
  * ## Sources
  *
@@ -67,27 +68,41 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (workload.role !== 'training' || podSet.placement.capacity !== 'spot' || isTrial(workload)) return;
+    if (workload.role !== 'training' || isTrial(workload)) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     const intervals = findCheckpointIntervals(
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),
     );
-    const shortest = intervals.reduce((best, one) => (one.seconds < best.seconds ? one : best), intervals[0] ?? none);
-    if (shortest === none || shortest.seconds <= longest) return;
-    const span = spanOfWords(
-      context.document,
-      [...container.command, ...container.args],
-      [shortest.word, shortest.word],
-    );
+    const { stepSeconds = null } = context.options.training ?? {};
+    const timed = intervals.map((interval) => ({ ...interval, seconds: secondsBetween(interval, stepSeconds) }));
+    // One of several tiers whose time is not known may be the more frequent one.
+    if (timed.some(({ seconds }) => seconds === null)) return;
+    const [first, ...others] = timed;
+    if (first === undefined) return;
+    const shortest = others.reduce((best, one) => ((one.seconds ?? 0) < (best.seconds ?? 0) ? one : best), first);
+    const { seconds, every, word } = shortest;
+    const onSpot = podSet.placement.capacity === 'spot';
+    if (seconds === null || seconds <= (onSpot ? longest : longestElsewhere)) return;
+    const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
-    context.report({
-      message: `Saves every ${formatNumber(shortest.seconds / 60)} minutes on spot: an interruption loses half of that on average; 15 to 30 are usual`,
-      span,
-    });
+    const told = 'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
+    context.report(
+      onSpot
+        ? {
+            message: `Saves every ${formatNumber(seconds / 60)} minutes${told} on spot: an interruption loses half of that on average; 15 to 30 are usual`,
+            span,
+          }
+        : {
+            message: `Saves every ${formatNumber(seconds / 3600)} hours${told}: a failure loses half of that on average`,
+            span,
+            severity: 'info',
+          },
+    );
   },
 });
 
 /** Seconds. */
 const longest = 30 * 60;
-const none = { seconds: 0, name: '', word: { text: '', dynamic: false, item: 0, start: 0, end: 0 } };
+/** Three times Young's optimum where a checkpoint takes a minute and something fails every two days. */
+const longestElsewhere = 4 * 3600;

@@ -229,7 +229,8 @@ spec:
 
 ## When it is silent
 
-Off spot, and for intervals in steps or epochs: how long a step takes is not in the file.
+For intervals in steps as long as \`training.stepSeconds\` in \`.gpulint.yaml\` does not say how long one takes, and in epochs. Off spot
+only intervals of more than four hours are told, as information.
 
 ## Sources
 
