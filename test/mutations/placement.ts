@@ -2,7 +2,7 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, at, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites } from './sites.ts';
-import { drop, type Mutation, type Path, putUnder, rename, type Step } from './steps.ts';
+import { drop, type Mutation, type Path, putUnder, rename, type Step, set } from './steps.ts';
 
 // Mistakes in MIG profiles, selectors, spot capacity and node pools.
 
@@ -94,6 +94,12 @@ export function selectorConflict(analysis: DocumentAnalysis): readonly Mutation[
   ] as const;
   return podSites(analysis).flatMap((site) => {
     const { root, pod, podSet, first } = site;
+    const topology = 'cloud.google.com/gke-tpu-topology';
+    const chips = first.resource === 'google.com/tpu' && podSet.selectors.some(({ key }) => key === topology);
+    if (chips) {
+      const path = [...pod, 'nodeSelector', topology];
+      return [{ name: 'more chips than the slice', steps: [set(path, '1x1')], place: { path, part: 'key' } }];
+    }
     // Kinds of machines alone: counts are another rule's.
     if (first.vendor !== 'nvidia' || first.count > 1 || first.request.form !== 'whole') return [];
     if (podSet.selectors.length > 0 || at(root, ...pod, 'nodeSelector') !== undefined) return [];

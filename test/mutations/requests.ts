@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { at } from '../../server/src/yaml/cursor.ts';
+import { at, keyOf } from '../../server/src/yaml/cursor.ts';
 import { takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
 import { add, appendUnder, drop, type Mutation, put, putUnder, rename, type Step, set, write } from './steps.ts';
@@ -134,8 +134,16 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
           ];
     const bare = at(root, ...pod, 'resources') === undefined && at(root, ...pod, 'containers') !== undefined;
     if (!bare) return owned;
+    const beside = ['limits', 'requests'].map(
+      (key): Mutation => ({
+        name: `${key} beside the containers`,
+        steps: [add(pod, key, { [resource]: 1 })],
+        place: { path: [...pod, key, resource], part: 'key' },
+      }),
+    );
     return [
       ...owned,
+      ...(workload.byShape ? [] : beside),
       {
         name: "accelerators in the pod's resources",
         steps: [add(pod, 'resources', { limits: { [resource]: 1 } })],
@@ -177,20 +185,24 @@ export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
     { command: ['/bin/sh', '-c', 'while true; do sleep 60; done'], word: 'sleep', item: 2 },
     { command: ['bash', '-c', 'nvidia-smi && sleep infinity'], word: 'sleep', item: 2 },
     { command: ['sh', '-c', 'pip install -r requirements.txt; tail -f /dev/null'], word: 'tail', item: 2 },
+    { command: ['bash', '-c', 'python train.py; sleep infinity'], word: 'sleep', item: 2 },
     { command: ['sleep', '365d'], word: '', item: 0 },
     { command: ['bash', '-c', 'while :; do sleep 3600; done'], word: 'sleep', item: 2 },
     { command: ['bash', '-c', 'trap : TERM INT; sleep infinity & wait'], word: 'sleep', item: 2 },
   ];
   return containerSites(analysis)
     .filter(runs)
-    .flatMap(({ path, container }) =>
-      waits.map(
-        ({ command, word, item }): Mutation => ({
-          name: command.join(' '),
-          steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
-          place: { path: [...path, 'command', item], part: 'value', word },
-        }),
-      ),
+    .flatMap(({ path, container, podSet }) =>
+      // On spot a job that trains is told of its checkpoints as well.
+      waits
+        .filter(({ command }) => podSet.placement.capacity !== 'spot' || !command.join(' ').includes('train'))
+        .map(
+          ({ command, word, item }): Mutation => ({
+            name: command.join(' '),
+            steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
+            place: { path: [...path, 'command', item], part: 'value', word },
+          }),
+        ),
     );
 }
 
@@ -218,6 +230,11 @@ export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
   return podSites(analysis).flatMap(
     ({ pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
       const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
+      const product = 'nvidia.com/gpu.product';
+      // Where processes are counted too, they would no longer fit their GPUs.
+      const line = podSet.containers.flatMap(({ command, args }) => [...command, ...args]);
+      const counted =
+        workload.kind === 'PyTorchJob' || line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
       const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
       if (
         type === undefined ||
@@ -227,7 +244,7 @@ export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
         !takesSelectors(workload)
       )
         return [];
-      const counted: readonly Step[] = [
+      const three: readonly Step[] = [
         [...resources, 'limits', resource],
         [...resources, 'requests', resource],
       ]
@@ -237,9 +254,22 @@ export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
       return [
         {
           name: `too many ${resource} for ${type}`,
-          steps: [...counted, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
+          steps: [...three, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
           place: { path: [...resources, 'limits', resource], part: 'value' },
         },
+        ...(resource === 'nvidia.com/gpu' && !counted
+          ? [
+              {
+                name: 'more than any node of the model has',
+                steps: [
+                  set([...resources, 'limits', resource], 12),
+                  ...(requested ? [set([...resources, 'requests', resource], 12)] : []),
+                  putUnder(pod, 'nodeSelector', product, 'NVIDIA-H100-80GB-HBM3'),
+                ],
+                place: { path: [...resources, 'limits', resource], part: 'value' } as const,
+              },
+            ]
+          : []),
       ];
     },
   );
@@ -297,6 +327,34 @@ export function tolerationKey(analysis: DocumentAnalysis): readonly Mutation[] {
         },
       ];
     });
+  });
+}
+
+/** Nodes with a taint that the pod knows nothing of, and with one that it tolerated before. */
+export function tolerationMissing(analysis: DocumentAnalysis): readonly Mutation[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload, first }): readonly Mutation[] => {
+    const { tolerations } = podSet;
+    const queued = [...podSet.labels, ...workload.manifest.labels].some(({ at: label }) =>
+      keyOf(label).includes('kueue'),
+    );
+    const classed = at(podSet.pod, 'runtimeClassName') !== undefined;
+    if (!isWhole(workload) || !/nvidia|amd|intel/.test(first.vendor) || queued || classed) return [];
+    if (tolerations.some(({ key }) => key === undefined)) return [];
+    const place: Mutation['place'] =
+      tolerations.length > 0
+        ? { path: [...pod, 'tolerations'], part: 'key' }
+        : { path: [...first.resources, 'limits', first.resource], part: 'key' };
+    const config = 'taints: [{key: example.org/pool, value: gpu, effect: NoSchedule}]';
+    const other = { key: 'example.org/pool', operator: 'Equal', value: 'cpu' };
+    return [
+      { name: 'a taint of the nodes', steps: [], place, config },
+      {
+        name: 'another value tolerated',
+        steps: [appendUnder(pod, 'tolerations', other)],
+        place: { path: [...pod, 'tolerations'], part: 'key' },
+        config,
+      },
+    ];
   });
 }
 

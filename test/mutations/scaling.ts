@@ -111,13 +111,27 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
     const owners = [{ owner: spec, pods: most }].concat(
       tasks.map((task, index) => ({ owner: [...spec, 'tasks', index], pods: asNumber(at(task, 'replicas')) ?? 1 })),
     );
-    return owners.map(
+    const place = { path: [...spec, 'minAvailable'], part: 'value' } as const;
+    const whole = tasks.every((task) => at(task, 'minAvailable') === undefined && at(task, 'dependsOn') === undefined);
+    const holds = analysis.workloads.every(({ podSets }) => podSets.every((one) => one.accelerators.length > 0));
+    const partial: readonly Mutation[] =
+      most < 2 || !whole || !holds
+        ? []
+        : [
+            {
+              name: `minAvailable ${most - 1} of ${most} that torch needs`,
+              steps: [...put(spec, 'plugins', { pytorch: ['--port=23456'] }), ...put(spec, 'minAvailable', most - 1)],
+              place,
+            },
+          ];
+    const over = owners.map(
       ({ owner, pods }): Mutation => ({
         name: `minAvailable ${pods + 1} of ${pods}`,
         steps: put(owner, 'minAvailable', pods + 1),
         place: { path: [...owner, 'minAvailable'], part: 'value' },
       }),
     );
+    return [...over, ...partial];
   });
 }
 

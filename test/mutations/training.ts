@@ -3,7 +3,21 @@ import { gpusByLabel, isGpuLabel } from '../../server/src/catalog/index.ts';
 import { asNumber, asText, at, items } from '../../server/src/yaml/cursor.ts';
 import { onSpot, takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
-import { add, append, drop, dropItem, type Mutation, type Path, pathOf, put, putUnder, set } from './steps.ts';
+import {
+  add,
+  append,
+  appendUnder,
+  drop,
+  dropItem,
+  type Mutation,
+  type Path,
+  pathOf,
+  put,
+  putUnder,
+  set,
+} from './steps.ts';
+
+export { worldSize } from './world-size.ts';
 
 // Mistakes in checkpoints, retries and processes of training jobs.
 
@@ -282,6 +296,13 @@ export function spotSelectorToleration(analysis: DocumentAnalysis): readonly Mut
   return podSites(analysis).flatMap(({ pod, podSet, workload }): readonly Mutation[] => {
     const place = { path: [...pod, 'nodeSelector', key], part: 'key' } as const;
     const own = podSet.tolerations.findIndex((one) => one.key?.value === key);
+    const alone: Mutation = {
+      name: 'a toleration alone',
+      steps: [appendUnder(pod, 'tolerations', { key, operator: 'Equal', value: 'spot', effect: 'NoSchedule' })],
+      place: { path: [...pod, 'tolerations', podSet.tolerations.length, 'key'], part: 'value' },
+    };
+    if (own < 0 && podSet.selectors.length === 0 && isWhole(workload) && !workload.byShape && workload.role === 'batch')
+      return [alone];
     if (podSet.placement.capacity === 'spot' && own >= 0)
       return [{ name: 'the toleration taken away', steps: [dropItem([...pod, 'tolerations', own])], place }];
     // For the others spot itself would be told as well.
@@ -342,32 +363,6 @@ export function spotLosesClaim(analysis: DocumentAnalysis): readonly Mutation[] 
       steps: [...lost, ...mutation.steps],
     }));
   });
-}
-
-export function worldSize(analysis: DocumentAnalysis): readonly Mutation[] {
-  return analysis.workloads.filter(isWhole).flatMap((workload) =>
-    workload.podSets.flatMap(({ containers }) =>
-      containers.flatMap(({ command, args }) =>
-        [...command, ...args].flatMap(({ value, at: place }, index, all): readonly Mutation[] => {
-          if (place.shared) return [];
-          const path = pathOf(place);
-          const nodes = /^(--nnodes)=(\d+)$/.exec(value);
-          if (nodes !== null && (workload.kind === 'PyTorchJob' || workload.kind === 'Job'))
-            return [Number(nodes[2]) + 1, Number(nodes[2]) - 1]
-              .filter((count) => count > 1)
-              .map((count) => ({
-                name: `--nnodes=${count}`,
-                steps: [set(path, `--nnodes=${count}`)],
-                place: { path, part: 'value' },
-              }));
-          const next = all[index + 1];
-          if (workload.kind !== 'MPIJob' || value !== '-np' || next === undefined || !/^\d+$/.test(next.value))
-            return [];
-          return [{ name: '-np 1000', steps: [set(pathOf(next.at), '1000')], place: { path, part: 'value' } }];
-        }),
-      ),
-    ),
-  );
 }
 
 /** Containers that train, with a command line of plain words. */

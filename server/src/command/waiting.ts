@@ -116,9 +116,9 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (statement.background) return 'unknown';
   if (finite.has(program)) return 'works';
   const recognised = recogniseProgram([statement]);
-  return recognised?.confidence === 'certain' && (recognised.use === 'training' || recognised.use === 'batch')
-    ? 'works'
-    : 'unknown';
+  // A script that is named after training ends, as training does; other names promise less.
+  if (recognised?.use === 'training') return 'works';
+  return recognised?.confidence === 'certain' && recognised.use === 'batch' ? 'works' : 'unknown';
 }
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {

@@ -1,7 +1,7 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
-import { isTrial, outlivesNode } from './durable.ts';
+import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
 import { processInput } from './process-input.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -67,7 +67,7 @@ import { spanOfWords } from './word-span.ts';
  * ## When it is silent
  *
  * Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
- * is named, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+ * is named, where a script of a ConfigMap runs, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
  *
  * ## Sources
  *
@@ -84,6 +84,7 @@ export default defineRule({
     if (workload.podSets.some(({ placement }) => placement.capacity === 'spot')) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
+    if (runsMountedScript(container, podSet)) return;
     const signs = findCheckpointSigns(processInput(container));
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');

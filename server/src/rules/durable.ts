@@ -18,6 +18,18 @@ export function isTrial({ name, podSets }: Workload): boolean {
   );
 }
 
+/** Whether the command runs a file of a ConfigMap or secret: what that file does, and where it keeps its progress, is not told here. */
+export function runsMountedScript({ command, args, volumeMounts }: Container, { volumes }: PodSet): boolean {
+  const places = volumeMounts.flatMap(({ name, mountPath }) => {
+    const source = volumes.find((volume) => volume.name === name)?.source;
+    const isText = source === 'configMap' || source === 'secret' || source === 'projected';
+    return isText ? [mountPath.replace(/\/+$/, '')] : [];
+  });
+  if (places.length === 0) return false;
+  const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));
+  return words.some((word) => places.some((place) => word === place || word.startsWith(`${place}/`)));
+}
+
 /** A mount of a volume that is not declared here is one of a claim template. */
 export function hasDurableMount({ volumeMounts }: Container, { volumes }: PodSet): boolean {
   return volumeMounts.some((mount) => {

@@ -89,6 +89,12 @@ export default defineRule({
         span: keySpanOf(field),
       });
     }
+    for (const entry of context.workload.byShape ? [] : besideContainers(podSet)) {
+      context.report({
+        message: `${shorten(keyOf(entry), 60)} beside the containers and not in one's resources.limits: no container gets it`,
+        span: keySpanOf(entry),
+      });
+    }
     for (const entry of podLevelResources(podSet)) {
       context.report({
         message: `${shorten(keyOf(entry), 60)} in the pod's own resources, which take cpu and memory only: no container gets it`,
@@ -149,6 +155,12 @@ function besideTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly 
   // Kinds that are only understood by their shape may have fields of their own there.
   if (workload.byShape) return [];
   return [...placementFields(template), ...(builtIn ? placementFields(owner) : [])];
+}
+
+/** Accelerators in `limits` or `requests` right in the pod, which has no such fields. */
+function besideContainers({ pod }: PodSet): readonly Cursor[] {
+  if (at(pod, 'containers') === undefined) return [];
+  return [...entries(at(pod, 'limits')), ...entries(at(pod, 'requests'))].filter(isAccelerator);
 }
 
 /** Only of real pods, which have a list of containers that are not described by the same mapping. */

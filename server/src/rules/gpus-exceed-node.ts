@@ -1,4 +1,4 @@
-import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { acceleratorResource, allInstanceTypes, gpus, instanceType } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import type { PodAccelerator, PodSet, Selector } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -48,7 +48,8 @@ import { isInstanceTypeKey } from './selected-models.ts';
  *
  * ## When it is silent
  *
- * Where no instance type is selected, or one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
+ * Where neither an instance type nor a model is selected (a model alone gives a hint, and none for 10, 16 and 20, of which servers
+ * are built), where the type is one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
  *
  * ## Sources
  *
@@ -64,9 +65,20 @@ export default defineRule({
       // Other numbers of devices than of resources: the nodes share or cut their cards.
       if (form !== 'whole' || perPod === null || devices !== perPod) continue;
       const largest = largestNode(podSet.selectors, accelerator);
-      if (largest === undefined || perPod <= largest.count) continue;
       const span = spanOfRequest(podSet, resource);
       if (span === undefined) continue;
+      if (largest === undefined) {
+        const most = mostOfModel(accelerator);
+        if (most === undefined || perPod <= most || serversOfOwn.has(perPod)) continue;
+        const name = gpus.get(accelerator.model ?? '')?.name ?? '';
+        context.report({
+          severity: 'hint',
+          message: `${perPod} ${resource} in one pod: no node that gpulint knows has more than ${most} of ${name}`,
+          span,
+        });
+        continue;
+      }
+      if (perPod <= largest.count) continue;
       context.report({
         message: `${perPod} ${resource} in one pod, but ${largest.name} has ${plural(largest.count, 'device')}: the pod stays Pending`,
         span,
@@ -74,6 +86,17 @@ export default defineRule({
     }
   },
 });
+
+/** Sizes of servers that people buy and nobody rents out. */
+const serversOfOwn: ReadonlySet<number> = new Set([10, 16, 20]);
+
+/** The most GPUs of a selected model in one node. Any card fits into servers of eight, but for those that are one board with their CPU. */
+function mostOfModel({ model, modelFrom }: PodAccelerator): number | undefined {
+  if (model === null || modelFrom === 'config') return undefined;
+  const counts = allInstanceTypes().flatMap(({ gpu, gpuCount }) => (gpu === model ? (gpuCount ?? []) : []));
+  if (counts.length === 0) return undefined;
+  return Math.max(...counts, /^g[hb]\d/i.test(model) ? 1 : 8);
+}
 
 interface Node {
   readonly name: string;

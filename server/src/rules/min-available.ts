@@ -1,8 +1,9 @@
 import { plural } from '../cost/format.ts';
 import { lowerCount } from '../model/pod.ts';
+import type { PodSet } from '../model/workload.ts';
 import { asNumber, at, type Cursor, isOpen, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix } from './rule.ts';
 
 /**
  * A Volcano job waits for more pods than it has.
@@ -58,7 +59,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a number below the pods: that is Volcano's elastic mode.
+ * With a number below the pods, which is Volcano's elastic mode; only where its pytorch plugin gives all pods one world size, no task waits
+ * for another and no launch is elastic, that is a warning.
  *
  * ## Sources
  *
@@ -68,7 +70,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'gang',
   severity: 'error',
-  workload({ kind, apiVersion, manifest }, context) {
+  workload({ kind, apiVersion, manifest, podSets }, context) {
     if (kind !== 'Job' || !apiVersion.startsWith('batch.volcano.sh/')) return;
     const spec = at(manifest.root, 'spec');
     const tasks = at(spec, 'tasks');
@@ -79,7 +81,22 @@ export default defineRule({
       check(at(task, 'minAvailable'), most, 'the task has');
     }
     const all = pods.reduce<number | null>((sum, count) => (sum === null || count === null ? null : sum + count), 0);
-    if (pods.length > 0) check(at(spec, 'minAvailable'), all, 'its tasks have');
+    const whole = at(spec, 'minAvailable');
+    if (pods.length > 0) check(whole, all, 'its tasks have');
+    const least = asNumber(whole);
+    if (whole !== undefined && least !== undefined && all !== null && least < all && isGang(spec, podSets)) {
+      context.report({
+        severity: 'warning',
+        message: `minAvailable is ${least}, but its ${plural(all, 'pod')} wait for each other: some may hold GPUs while the others find no room`,
+        span: spanOf(whole),
+        fixes: () => [set(whole, all)],
+      });
+    }
+
+    function set(written: Cursor, count: number): Fix | undefined {
+      const edits = written.shared ? undefined : replaceScalar(context.document, written, count);
+      return edits && { title: `Set minAvailable to ${count}`, safe: false, edits };
+    }
 
     function check(written: Cursor | undefined, most: number | null, owner: string): void {
       const asked = asNumber(written);
@@ -87,11 +104,23 @@ export default defineRule({
       context.report({
         message: `minAvailable is ${asked}, but ${owner} ${plural(most, 'pod')}: the job is refused, or never starts`,
         span: spanOf(written),
-        fixes: () => {
-          const edits = written.shared ? undefined : replaceScalar(context.document, written, most);
-          return [edits && { title: `Set minAvailable to ${most}`, safe: false, edits }];
-        },
+        fixes: () => [set(written, most)],
       });
     }
   },
 });
+
+/** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, and none gets further before all are there. */
+function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
+  if (at(spec, 'plugins', 'pytorch') === undefined) return false;
+  if (
+    items(at(spec, 'tasks')).some(
+      (task) => at(task, 'dependsOn') !== undefined || at(task, 'minAvailable') !== undefined,
+    )
+  )
+    return false;
+  return podSets.every(({ containers, accelerators }) => {
+    const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
+    return accelerators.some(({ perPod }) => perPod !== 0) && !/nnodes[= ]\S*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line);
+  });
+}

@@ -150,7 +150,7 @@ spec:
 ## When it is silent
 
 Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
-is named, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+is named, where a script of a ConfigMap runs, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
 
 ## Sources
 
@@ -1013,7 +1013,8 @@ spec:
 
 ## When it is silent
 
-Where no instance type is selected, or one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
+Where neither an instance type nor a model is selected (a model alone gives a hint, and none for 10, 16 and 20, of which servers
+are built), where the type is one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
 
 ## Sources
 
@@ -1724,7 +1725,8 @@ Unsafe: more replicas may have been meant.
 
 ## When it is silent
 
-With a number below the pods: that is Volcano's elastic mode.
+With a number below the pods, which is Volcano's elastic mode; only where its pytorch plugin gives all pods one world size, no task waits
+for another and no launch is elastic, that is a warning.
 
 ## Sources
 
@@ -3056,7 +3058,7 @@ Safe: the pod selects these nodes and could not run on any.
 
 ## When it is silent
 
-On other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
+A toleration without the selector is told as information, unless a pool or an affinity is selected. Silent on other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
 
 ## Sources
 
@@ -3227,7 +3229,7 @@ spec:
 
 ## When it is silent
 
-Where a writable volume that outlives the pod is mounted, where an object store, a bucket or a settings file is named, where the pods
+Where a writable volume that outlives the pod is mounted, where an object store, a bucket or a settings file is named, where a script of a ConfigMap runs, where the pods
 have a service account of their own (it may well reach a bucket), and for benchmarks, patches and elastic training that keeps its state in memory.
 
 ## Sources

@@ -1,4 +1,5 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
+import { plural } from '../cost/format.ts';
 import type { Selector } from '../model/workload.ts';
 import { asText, at, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -58,7 +59,15 @@ import { shorten } from './shorten.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
-  podSet({ selectors }, context) {
+  podSet({ selectors, accelerators }, context) {
+    const slice = selectors.find(({ key }) => key === 'cloud.google.com/gke-tpu-topology');
+    const chips = slice && chipsOf(slice);
+    const asked = accelerators.find(({ resource }) => resource === 'google.com/tpu')?.perPod ?? 0;
+    if (slice !== undefined && chips !== undefined && asked > chips) {
+      const message = `gke-tpu-topology ${shown(slice)} has ${plural(chips, 'chip')}, but the pod asks for ${asked} google.com/tpu: it stays Pending`;
+      context.report({ message, span: spanOfSelector(slice) });
+      return;
+    }
     // Those that say something, and no more than people write.
     const telling = selectors
       .filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0)
@@ -72,6 +81,13 @@ export default defineRule({
     }
   },
 });
+
+/** The chips of a whole TPU slice: a pod gets those of one of its nodes at most. Of several topologies nothing is said. */
+function chipsOf({ values }: Selector): number | undefined {
+  const [only, ...others] = values;
+  if (only === undefined || others.length > 0 || !/^\d{1,3}(x\d{1,3}){1,2}$/.test(only.value)) return undefined;
+  return only.value.split('x').reduce((product, side) => product * Number(side), 1);
+}
 
 function contradiction(one: Selector, other: Selector): string | undefined {
   const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];

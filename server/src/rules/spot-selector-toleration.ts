@@ -54,7 +54,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * On other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
+ * A toleration without the selector is told as information, unless a pool or an affinity is selected. Silent on other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
  *
  * ## Sources
  *
@@ -69,7 +69,8 @@ export default defineRule({
     const selector = podSet.selectors.find(
       ({ key, values }) => key === taint && values.length > 0 && values.every(({ value }) => value === 'spot'),
     );
-    if (selector === undefined || podSet.tolerations.some(tolerates)) return;
+    if (selector === undefined) return toleratesAlone(podSet, context);
+    if (podSet.tolerations.some(tolerates)) return;
     const key = at(selector.at, 'key');
     context.report({
       message: `Selects AKS spot nodes without tolerating their taint ${taint}: the pod stays Pending`,
@@ -80,6 +81,28 @@ export default defineRule({
 });
 
 const taint = 'kubernetes.azure.com/scalesetpriority';
+
+/** The toleration lets pods onto spot nodes and does not send them there. Other words on the same label (affinity) may. */
+function toleratesAlone({ pod, accelerators, tolerations, selectors }: PodSet, context: PodSetContext): void {
+  const { document, workload, report } = context;
+  if (workload.role === 'infrastructure' || workload.role === 'definition' || workload.byShape) return;
+  if (!accelerators.some(({ perPod }) => perPod !== 0) || selectors.some(({ key }) => key === taint)) return;
+  const { start, end } = pod.node.span;
+  const [first, ...others] = tolerations.filter(({ key, value }) => key?.value === taint && value?.value === 'spot');
+  // A pool that is named may be the spot pool.
+  if (
+    first?.key === undefined ||
+    others.length > 0 ||
+    selectors.some(({ key }) => /pool|spot|priority|capacity/i.test(key))
+  )
+    return;
+  if (document.text.slice(start, end).split(taint).length > 2) return;
+  report({
+    severity: 'info',
+    message: `Tolerates the taint of AKS spot nodes, but does not select them: the pod may run on any node, at its full price`,
+    span: first.key.at.node.span,
+  });
+}
 
 /** Without a key, Exists tolerates every taint. A templated toleration may be the one. */
 function tolerates({ key, value, at: cursor }: Toleration): boolean {

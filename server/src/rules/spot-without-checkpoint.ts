@@ -2,7 +2,7 @@ import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
-import { hasDurableMount, isTrial } from './durable.ts';
+import { hasDurableMount, isTrial, runsMountedScript } from './durable.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -68,7 +68,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where a writable volume that outlives the pod is mounted, where an object store, a bucket or a settings file is named, where the pods
+ * Where a writable volume that outlives the pod is mounted, where an object store, a bucket or a settings file is named, where a script of a ConfigMap runs, where the pods
  * have a service account of their own (it may well reach a bucket), and for benchmarks, patches and elastic training that keeps its state in memory.
  *
  * ## Sources
@@ -107,7 +107,9 @@ function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
 function mayKeepProgress(podSet: PodSet): boolean {
   const account = asText(at(podSet.pod, 'serviceAccountName')) ?? 'default';
   if (account !== 'default') return true;
-  return podSet.containers.some((container) => hasDurableMount(container, podSet) || saysSo(container));
+  return podSet.containers.some(
+    (container) => hasDurableMount(container, podSet) || runsMountedScript(container, podSet) || saysSo(container),
+  );
 }
 
 /** What the command line and the environment say; a resume flag counts where no path tells that it resumes from inside the pod. */

@@ -2,8 +2,8 @@ import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../comman
 import { plural } from '../cost/format.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { at } from '../yaml/cursor.ts';
-import { processInput } from './process-input.ts';
+import { at, spanOf } from '../yaml/cursor.ts';
+import { processInput, wholeGpus } from './process-input.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
@@ -69,6 +69,15 @@ import { spanOfWords } from './word-span.ts';
 export default defineRule({
   topic: 'parallelism',
   severity: 'warning',
+  workload(workload, { report }) {
+    if (workload.partial) return;
+    const written = at(workload.manifest.root, 'spec', 'slotsPerWorker');
+    const slots = written && lowerCount(written, 1);
+    const gpus = gpusOfWorker(workload);
+    if (written === undefined || slots == null || gpus === null || slots <= gpus || placesByItself(workload)) return;
+    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: processes share a GPU`;
+    report({ message, span: spanOf(written) });
+  },
   container(container, context) {
     const { workload } = context;
     if (workload.partial || container.type !== 'app') return;
@@ -117,6 +126,22 @@ function sum({ podSets }: Workload): number | null {
     all += pods.min;
   }
   return all;
+}
+
+function gpusOfWorker({ kind, podSets }: Workload): number | null {
+  const worker = podSets.find(({ name }) => name === 'Worker');
+  const [only, ...others] = worker?.containers.filter(({ accelerators }) => accelerators.length > 0) ?? [];
+  if (kind !== 'MPIJob' || worker === undefined || only === undefined || others.length > 0) return null;
+  const gpus = wholeGpus(only, worker);
+  return gpus === 0 ? null : gpus;
+}
+
+/** Options of mpirun, or a script, that say how many processes a node gets, whatever its slots. */
+function placesByItself({ podSets }: Workload): boolean {
+  const launcher = podSets.find(({ name }) => name === 'Launcher');
+  const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
+  const line = words.map(({ value }) => value).join(' ');
+  return !/\b(mpirun|mpiexec|horovodrun)\b/.test(line) || /npernode|\bppr\b|-ppn|map-by|bind-to|rankfile|\$/.test(line);
 }
 
 function slotsOfWorkers({ kind, manifest, podSets }: Workload): number | null {
