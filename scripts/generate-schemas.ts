@@ -72,6 +72,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
     const values = choices.enum === undefined ? {} : { enum: [...choices.enum, null], ...named };
     return { type: [choices.type ?? 'string', 'null'], ...values, default: null, description };
   }
+  if (property.type === 'array') return { type: 'array', items: property.items, default: [], description };
   return {
     type: property.type,
     ...(property.enum && { enum: property.enum }),

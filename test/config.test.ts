@@ -21,6 +21,7 @@ describe('a good config', () => {
       'rules:',
       '  gpu-limits-required: warning',
       '  gpu-quantity-whole: off',
+      'taints: [{key: sku, value: gpu, effect: NoSchedule}, {key: team/gpu, effect: NoExecute}]',
       'ignore: [generated, "charts/**"]',
     ].join('\r\n');
     expect(parseConfig(text)).toMatchObject({
@@ -32,6 +33,10 @@ describe('a good config', () => {
         capacity: 'spot',
         kserve: { deploymentMode: 'Standard' },
         rules: { 'gpu-limits-required': 'warning', 'gpu-quantity-whole': 'off' },
+        taints: [
+          { key: 'sku', value: 'gpu', effect: 'NoSchedule' },
+          { key: 'team/gpu', value: null, effect: 'NoExecute' },
+        ],
         ignore: ['generated', 'charts/**'],
       },
       problems: [],
@@ -46,7 +51,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
@@ -55,6 +60,14 @@ describe('a bad config', () => {
     ],
     ['training: {stepSeconds: 0}', "0: 'training.stepSeconds' must be more than 0"],
     ['training: {steps: 1}', "steps: unknown key 'steps' in 'training'; known: stepSeconds"],
+    [
+      'taints: [{key: a, effect: NoExec}]',
+      "NoExec: 'taints.0.effect' is 'NoExec'; allowed: NoSchedule, PreferNoSchedule, NoExecute",
+    ],
+    ['taints: [{key: a}]', "{key: a}: 'taints.0' needs the key 'effect'"],
+    ['taints: [{kee: a, key: a, effect: NoExecute}]', "kee: unknown key 'kee' in 'taints.0'; did you mean 'key'?"],
+    ['taints: [{key: "", effect: NoExecute}]', '"": \'taints.0.key\' must not be empty'],
+    ['taints: [{key: a, value: true, effect: NoExecute}]', "true: 'taints.0.value' must be a text, not true"],
     ['region: 7', "7: 'region' must be a text, not 7"],
     ['ignore: generated', "generated: 'ignore' must be a list, not 'generated'"],
     ['ignore: [a, [b], c]', "[b]: 'ignore.1' must be a text, not a list"],
@@ -72,12 +85,12 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'url: http://x',
-      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
+      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
     ],
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);

@@ -123,6 +123,7 @@ function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly ConfigVal
   if (issue.code === 'invalid_value') {
     return [{ message: notAllowed(name, seen, issue.values.map(String), path), path, atKey: false }];
   }
+  if (seen === '') return [{ message: `${name} must not be empty`, path, atKey: false }];
   if (issue.code === 'too_small')
     return [{ message: `${name} must be more than ${issue.minimum}`, path, atKey: false }];
   const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
@@ -143,7 +144,12 @@ function unknownKey(key: string, path: readonly (string | number)[]): string {
   const { shape } = configSchema;
   const inOverride = path[0] === 'overrides' && step === undefined;
   const override = shape.overrides.unwrap().element.shape;
-  const nested = step === 'kserve' || step === 'training' ? shape[step].unwrap().shape : undefined;
+  const nested =
+    step === 'kserve' || step === 'training'
+      ? shape[step].unwrap().shape
+      : step === 'taints'
+        ? shape.taints.unwrap().element.shape
+        : undefined;
   const known = Object.keys(nested ?? (inOverride ? override : shape));
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
   return `unknown key '${key}'${where}${didYouMean(nearest(key, known)) || `; known: ${known.join(', ')}`}`;

@@ -3,11 +3,11 @@ import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { platformOf } from '../../server/src/model/platform.ts';
 import { analyse } from '../support/analyse.ts';
 
-function platform(spec: string, provider: string | null = null): string {
+function platform(spec: string, provider: string | null = null, configured: string | null = null): string {
   const text = `apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {${spec}, containers: [{name: a, image: "b:1", resources: {limits: {nvidia.com/gpu: 1}}}]}\n`;
   const podSet = analyse(text).documents[0]?.workloads[0]?.podSets[0];
   if (podSet === undefined) throw new Error('no pod set');
-  const found = platformOf(podSet, { ...defaultModelOptions, provider });
+  const found = platformOf(podSet, { ...defaultModelOptions, provider, platform: configured });
   return found === undefined ? 'none' : `${found.facts.id} ${found.confidence}`;
 }
 
@@ -32,4 +32,26 @@ test('the instance type and the config tell the provider only', () => {
   expect(platform('nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}')).toBe('eks-karpenter likely');
   expect(platform('priority: 0', 'azure')).toBe('aks likely');
   expect(platform('priority: 0')).toBe('none');
+});
+
+test('the platform of the config is certain, unless labels are those of another cloud', () => {
+  expect(platform('priority: 0', 'azure', 'aks')).toBe('aks certain');
+  expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4}', 'aws', 'eks-auto-mode')).toBe(
+    'eks-auto-mode certain',
+  );
+  expect(platform('nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}', 'gcp', 'gke-autopilot')).toBe(
+    'gke-autopilot certain',
+  );
+  expect(platform('nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}', 'aws', 'eks-karpenter')).toBe(
+    'gke-standard likely',
+  );
+  expect(platform('nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}', 'azure', 'aks')).toBe(
+    'eks-karpenter likely',
+  );
+  expect(platform('nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}', null, 'vanilla-gpu-operator')).toBe(
+    'vanilla-gpu-operator certain',
+  );
+  expect(platform('nodeSelector: {eks.amazonaws.com/nodegroup: gpu}', 'aws', 'eks-karpenter')).toBe(
+    'eks-managed-node-group certain',
+  );
 });

@@ -59,6 +59,7 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   ],
   'toleration-invalid': requests.invalidTolerations,
   'toleration-key': requests.tolerationKey,
+  'toleration-missing': requests.tolerationMissing,
   'world-size': training.worldSize,
   'yaml-syntax': scaling.yamlSyntax,
 };

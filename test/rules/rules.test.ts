@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readRuleDoc } from '../../scripts/rule-docs.ts';
-import { defaultConfig } from '../../server/src/config.ts';
 import { ruleIds } from '../../server/src/rules/index.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, findingsOf, only } from '../support/analyse.ts';
 import { checkRule, renderFixes } from '../support/check-rule.ts';
+import { configOf } from '../support/config-line.ts';
 import { readFixture } from '../support/rule-fixture.ts';
 
 const root = path.join(import.meta.dirname, '../..');
@@ -40,7 +40,7 @@ describe.each(ruleIds.filter((id) => existsSync(path.join(folder, `${id}.yaml`))
 
 describe.each([...ruleIds])('the examples of %s', (id) => {
   const { examples } = readRuleDoc(id, readFileSync(path.join(root, `server/src/rules/${id}.ts`), 'utf8'));
-  const findings = (yaml: string) => findingsOf(analyse(yaml, only(id, defaultConfig)));
+  const findings = (yaml: string) => findingsOf(analyse(yaml, only(id, configOf(yaml))));
 
   test('invalid ones are found, the others are clean', () => {
     for (const { mark, yaml } of examples) {

@@ -1,9 +1,9 @@
 import type { ProjectConfig } from '../../server/src/config.ts';
 import { parseConfig } from '../../server/src/config.ts';
 
-/** The config of a fixture: a first line `#### config: {provider: aws}`, or the defaults. */
+/** The config of a fixture: a line `#### config: {provider: aws}` (of an example: `# .gpulint.yaml: ...`), or the defaults. */
 export function configOf(text: string): ProjectConfig {
-  const line = /^#### config: (.*)$/m.exec(text)?.[1] ?? '';
+  const line = /^#+ (?:config|\.gpulint\.yaml): (.*)$/m.exec(text)?.[1] ?? '';
   const { config, problems } = parseConfig(line);
   if (problems.length > 0)
     throw new Error(`bad config in the fixture: ${problems.map(({ message }) => message).join('; ')}`);

@@ -7,8 +7,6 @@ import type { ConfigInput } from './schema.ts';
 
 /** What holds for a file, composed from the options of the rooms. */
 export interface ProjectConfig extends ModelOptions {
-  /** A catalogue platform id. */
-  readonly platform: string | null;
   readonly rules: RulesOptions;
   readonly training: { readonly stepSeconds: number | null };
   /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
@@ -37,6 +35,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
     capacity: null,
     deploymentMode: null,
     stepSeconds: null,
+    taints: [],
     rules: {},
     ignore: [],
   };
@@ -96,6 +95,8 @@ function addLayer(
     merged.stepSeconds = told.training.stepSeconds;
     origins.stepSeconds = origin;
   }
+  if (told.taints !== undefined)
+    merged.taints = told.taints.map(({ key, value, effect }) => ({ key, value: value ?? null, effect }));
   for (const key of scalarKeys) if (told[key] != null) origins[key] = origin;
   // A rule that is named counts before the set that it is in.
   merged.rules = { ...merged.rules, ...(told.extends && rulesOfSet(told.extends)), ...told.rules };

@@ -65,6 +65,22 @@ const projectFields = {
     })
     .exactOptional()
     .describe('How training runs.'),
+  taints: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1).describe("The taint's key, for instance team/gpu."),
+        value: z
+          .string()
+          .nullable()
+          .exactOptional()
+          .describe("The taint's value; left out: tolerations of any are taken."),
+        effect: z
+          .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
+          .describe('What the taint does to pods that do not tolerate it.'),
+      }),
+    )
+    .exactOptional()
+    .describe("Taints of the project's GPU nodes, without those that the cluster lets GPU pods tolerate by itself."),
   rules: z
     .strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, level.exactOptional()])))
     .exactOptional()

@@ -1,29 +1,39 @@
-import { instanceType, type PlatformFacts, platforms } from '../catalog/index.ts';
+import { instanceType, type PlatformFacts, platforms, providerOfLabel } from '../catalog/index.ts';
 import type { ModelOptions } from './options.ts';
 import type { PodSet } from './workload.ts';
 
 /**
  * The platform that a pod set is written for, and how sure that is. `certain`: it names a label or taint that only this platform
- * has. `likely`: what it names is found there first, but elsewhere too, or the config tells the provider only.
+ * has, or the config names the platform. `likely`: what it names is found there first, but elsewhere too, or the config tells the
+ * provider only.
  */
 export interface FoundPlatform {
   readonly facts: PlatformFacts;
   readonly confidence: 'certain' | 'likely';
 }
 
-/** The platform that selectors and tolerations tell, then the instance type, then the config; undefined where nothing does. */
+/**
+ * The platform that selectors and tolerations tell for certain, then the one that the config names, then what labels, instance types
+ * and the config's provider make likely; undefined where nothing does.
+ */
 export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform | undefined {
   const keys = [
     ...podSet.selectors.map(({ key }) => key),
     ...podSet.tolerations.flatMap(({ key }) => (key === undefined ? [] : [key.value])),
   ];
-  for (const confidence of ['certain', 'likely'] as const) {
-    for (const [pattern, id, sure] of marks) {
-      if (sure === confidence && keys.some((key) => pattern.test(key))) return found(id, confidence);
-    }
-  }
+  const marked = (confidence: FoundPlatform['confidence']) =>
+    marks.find(([pattern, , sure]) => sure === confidence && keys.some((key) => pattern.test(key)))?.[1];
+  const certain = marked('certain');
+  if (certain !== undefined) return found(certain, 'certain');
   const types = podSet.selectors.filter(({ key }) => /instance-type$/.test(key)).flatMap(({ values }) => values);
   const provider = types.map(({ value }) => instanceType(value)?.provider).find((known) => known !== undefined);
+  const configured = platforms.get(options.platform ?? '');
+  const providers = [provider ?? null, ...keys.map(providerOfLabel)].filter((known) => known !== null);
+  // A file for another cloud than the project's is told by its labels. Clusters of one's own run in any.
+  if (configured && (configured.provider === null || providers.every((known) => known === configured.provider)))
+    return { facts: configured, confidence: 'certain' };
+  const likely = marked('likely');
+  if (likely !== undefined) return found(likely, 'likely');
   const usual = usualPlatforms.get(provider ?? options.provider ?? '');
   return usual === undefined ? undefined : found(usual, 'likely');
 }

@@ -45,6 +45,7 @@ import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
+import tolerationMissing from './toleration-missing.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -95,6 +96,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
+  ['toleration-missing', tolerationMissing],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);

@@ -3403,6 +3403,85 @@ rules:
 `,
   ],
   [
+    'toleration-missing',
+    `<!-- Generated from server/src/rules/toleration-missing.ts by \`npm run generate\`. Do not edit. -->
+# toleration-missing
+
+A GPU pod does not tolerate a taint that the project's GPU nodes have.
+
+Severity: **warning** · Topic: toleration
+
+## Why
+
+\`taints\` in \`.gpulint.yaml\` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
+stays Pending, and autoscalers start no node for it.
+
+Wrong:
+
+\`\`\`yaml
+# .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+# .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+  tolerations:
+    - key: team/gpu
+      operator: Exists
+      effect: NoSchedule
+\`\`\`
+
+## Fix safety
+
+Unsafe: the pod may then run on nodes that were kept from it on purpose.
+
+## When it is silent
+
+Without \`taints\` in the config: most GPU pods need no toleration. For \`PreferNoSchedule\`; for a taint named after the requested resource on GKE
+and AKS, which add that toleration; where Kueue, a runtime class or a serving runtime may add one; for pods without GPUs, infrastructure,
+definitions and patches, and templated tolerations.
+
+## Sources
+
+- [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+- [Kubernetes: ExtendedResourceToleration](https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration)
+- [Kueue: ResourceFlavor](https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/)
+
+## Silence it
+
+\`# gpulint-disable-next-line toleration-missing -- reason\` above the line, or the annotation \`gpulint.dev/disable: "toleration-missing"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  toleration-missing: off
+\`\`\`
+`,
+  ],
+  [
     'world-size',
     `<!-- Generated from server/src/rules/world-size.ts by \`npm run generate\`. Do not edit. -->
 # world-size

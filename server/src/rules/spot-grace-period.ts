@@ -73,6 +73,7 @@ export default defineRule({
   podSet(podSet, context) {
     const { pod, placement, accelerators } = podSet;
     if (placement.capacity !== 'spot' || !accelerators.some(({ perPod }) => perPod !== 0)) return;
+    // The notice is the provider's, which a likely platform tells as well.
     const platform = platformOf(podSet, context.options);
     const granted = platform && grantedSeconds(platform);
     const written = at(pod, 'terminationGracePeriodSeconds');

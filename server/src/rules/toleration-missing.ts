@@ -1,0 +1,170 @@
+import { acceleratorResource } from '../catalog/index.ts';
+import type { NodeTaint } from '../model/options.ts';
+import { platformOf } from '../model/platform.ts';
+import type { PodSet, Toleration } from '../model/workload.ts';
+import { at, isNull, isOpen, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { appendItem, insertKey } from '../yaml/edit.ts';
+import type { Span, TextEdit } from '../yaml/span.ts';
+import { meantResource } from './near-names.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * A GPU pod does not tolerate a taint that the project's GPU nodes have.
+ *
+ * ## Why
+ *
+ * `taints` in `.gpulint.yaml` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
+ * stays Pending, and autoscalers start no node for it.
+ *
+ * ```yaml invalid
+ * # .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * # .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *   tolerations:
+ *     - key: team/gpu
+ *       operator: Exists
+ *       effect: NoSchedule
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the pod may then run on nodes that were kept from it on purpose.
+ *
+ * ## When it is silent
+ *
+ * Without `taints` in the config: most GPU pods need no toleration. For `PreferNoSchedule`; for a taint named after the requested resource on GKE
+ * and AKS, which add that toleration; where Kueue, a runtime class or a serving runtime may add one; for pods without GPUs, infrastructure,
+ * definitions and patches, and templated tolerations.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+ * - [Kubernetes: ExtendedResourceToleration](https://kubernetes.io/docs/reference/access-authn-authz/admission-controllers/#extendedresourcetoleration)
+ * - [Kueue: ResourceFlavor](https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/)
+ */
+export default defineRule({
+  topic: 'toleration',
+  severity: 'warning',
+  podSet(podSet, context) {
+    const { workload, options } = context;
+    if (options.taints.length === 0 || workload.partial) return;
+    if (workload.role === 'infrastructure' || workload.role === 'definition') return;
+    if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
+    const missing = options.taints.filter((taint) => isMissing(taint, podSet, context));
+    const [first, ...others] = missing;
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    context.report({
+      message: `No toleration for the taint ${textOf(first)}${more} of the project's GPU nodes: the pod cannot run there`,
+      span: placeOf(podSet),
+      fixes: () => [tolerate(missing, podSet, context)],
+    });
+  },
+});
+
+/** Other accelerators have nodes of their own. */
+function asksForGpus({ accelerators }: PodSet): boolean {
+  return accelerators.some(
+    ({ resource, perPod }) =>
+      perPod !== 0 && ['nvidia', 'amd', 'intel'].includes(acceleratorResource(resource)?.vendor ?? ''),
+  );
+}
+
+/** What else may tolerate: fields that a template or a controller fills in, or a kind that does not write pods as Kubernetes does. */
+function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boolean {
+  const list = at(pod, 'tolerations');
+  if (isOpen(pod) || isOpen(list)) return true;
+  if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
+  if (items(at(pod, 'containers')).length === 0 || at(pod, 'model') !== undefined) return true;
+  if (at(pod, 'nodeName') !== undefined) return true;
+  // A runtime class may bring tolerations; NVIDIA's does not.
+  const runtime = at(pod, 'runtimeClassName');
+  if (runtime !== undefined && !(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
+  return [...labels, ...workload.manifest.labels].some(({ at: label }) => keyOf(label).startsWith('kueue.x-k8s.io/'));
+}
+
+function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext): boolean {
+  const { key, effect } = taint;
+  if (effect === 'PreferNoSchedule' || podSet.tolerations.some((toleration) => tolerates(toleration, taint)))
+    return false;
+  // spot-selector-toleration tells this one.
+  if (key === spotTaint && podSet.selectors.some((selector) => selector.key === spotTaint)) return false;
+  if (acceleratorResource(key) === undefined) return true;
+  // Nodes of the other vendor are not the ones that are meant.
+  if (!podSet.accelerators.some(({ resource }) => resource === key)) return false;
+  const provider = platformOf(podSet, options)?.facts.provider;
+  return provider !== 'gcp' && provider !== 'azure';
+}
+
+const spotTaint = 'kubernetes.azure.com/scalesetpriority';
+
+/** Whether it does, or may: what is templated or misspelt is told by others. */
+function tolerates({ key, operator, value, effect, at: cursor }: Toleration, taint: NodeTaint): boolean {
+  if (cursor.node.kind !== 'map' || cursor.node.open) return true;
+  const fields = [key, operator, value, effect];
+  if (fields.some((field) => field?.at.node.kind === 'scalar' && field.at.node.templated)) return true;
+  if (effect !== undefined && effects.has(effect.value) && effect.value !== taint.effect) return false;
+  if (key === undefined || key.value === '') return true;
+  if (key.value !== taint.key && meantResource(key.value) !== taint.key) return false;
+  const equal = operator === undefined || operator.value === 'Equal';
+  return !equal || taint.value === null || (value?.value ?? '') === taint.value;
+}
+
+const effects: ReadonlySet<string> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
+
+function textOf({ key, value, effect }: NodeTaint): string {
+  const shown = `${key}${value === null ? '' : `=${value}`}:${effect}`;
+  return shown.length > 60 ? `${shown.slice(0, 59)}…` : shown;
+}
+
+/** The tolerations that there are, else what asks for the GPU. */
+function placeOf({ pod, containers }: PodSet): Span {
+  const list = at(pod, 'tolerations');
+  if (list !== undefined) return keySpanOf(list);
+  const request = containers.flatMap(({ accelerators }) => accelerators)[0];
+  const asking = request?.limit ?? request?.request;
+  return asking === undefined ? spanOf(at(pod, 'containers') ?? pod) : keySpanOf(asking.at);
+}
+
+function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: PodSetContext): Fix | undefined {
+  const list = at(pod, 'tolerations');
+  // Several items cannot be appended with one edit each: they would stand at one place.
+  const [first, ...others] = missing.map(({ key, value, effect }) => ({
+    key,
+    ...(value === null ? { operator: 'Exists' } : { operator: 'Equal', value }),
+    effect,
+  }));
+  if (first === undefined || pod.shared || list?.shared === true) return undefined;
+  const after = at(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
+  const edits: readonly TextEdit[] | undefined =
+    list === undefined
+      ? insertKey(document, pod, 'tolerations', [first, ...others], after)
+      : list.node.kind === 'seq' && others.length === 0
+        ? appendItem(document, list, first)
+        : undefined;
+  return edits && { title: `Tolerate ${first.key}`, safe: false, edits };
+}
