@@ -339,7 +339,8 @@ export function tolerationMissing(analysis: DocumentAnalysis): readonly Mutation
     );
     const classed = at(podSet.pod, 'runtimeClassName') !== undefined;
     if (!isWhole(workload) || !/nvidia|amd|intel/.test(first.vendor) || queued || classed) return [];
-    if (tolerations.some(({ key }) => key === undefined)) return [];
+    // KAITO makes the nodes of a Workspace for it, and their taints are its own.
+    if (tolerations.some(({ key }) => key === undefined) || workload.kind === 'Workspace') return [];
     const place: Mutation['place'] =
       tolerations.length > 0
         ? { path: [...pod, 'tolerations'], part: 'key' }

@@ -52,6 +52,8 @@ test.each([
   ['a: !!str 1\n', false],
   ['? a\n: b\n', false],
   ['a:\tb\n', false],
+  ['\n\uFEFF:', false],
+  ['- |\n \t', false],
   ['a\n', false],
   ['<<: {a: 1}\n', false],
   ['a: |2\n    x\n', false],
@@ -126,7 +128,7 @@ const PIECES = [
   '*a',
   '!',
   '?',
-].concat(['x', '\n\n', '\n  ', '|\n', '>-\n', '""', '[]', '{}', '\r\n', '{{ a }}', '~', '...', '\n---\n', '<<', '\\']);
+].concat(['x', '\n\n', '\n  ', '|\n', '>-\n', '""', '[]', '{}', '\r\n', '{{ a }}', '~', '...', '\n---\n', '<<', '\\', '\uFEFF', '\u00A0']);
 
 function damaged(text: string, random: (below: number) => number): string {
   const at = random(text.length + 1);

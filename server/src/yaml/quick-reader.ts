@@ -27,7 +27,7 @@ export function giveUp(): never {
 /** Undefined for texts whose line ends or first character need a closer look. */
 export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
   const source = mask?.text ?? text;
-  if (/^\uFEFF|\r(?!\n)/.test(source)) return undefined;
+  if (/\uFEFF|\r(?!\n)|\n *\t/.test(source)) return undefined;
   return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0 };
 }
 
