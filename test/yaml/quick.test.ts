@@ -128,7 +128,25 @@ const PIECES = [
   '*a',
   '!',
   '?',
-].concat(['x', '\n\n', '\n  ', '|\n', '>-\n', '""', '[]', '{}', '\r\n', '{{ a }}', '~', '...', '\n---\n', '<<', '\\', '\uFEFF', '\u00A0']);
+].concat([
+  'x',
+  '\n\n',
+  '\n  ',
+  '|\n',
+  '>-\n',
+  '""',
+  '[]',
+  '{}',
+  '\r\n',
+  '{{ a }}',
+  '~',
+  '...',
+  '\n---\n',
+  '<<',
+  '\\',
+  '\uFEFF',
+  '\u00A0',
+]);
 
 function damaged(text: string, random: (below: number) => number): string {
   const at = random(text.length + 1);
