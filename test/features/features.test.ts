@@ -33,7 +33,9 @@ describe('code lens', () => {
       return `line ${line}: ${title}  (${action} at ${text.slice(target.start, target.end)})\n`;
     });
     const summary = summarize(file);
-    return summary === undefined ? 'nothing\n' : `${lenses.join('')}\nstatus bar: ${summary.text}\n${summary.label}\n`;
+    if (lenses.length === 0 && summary === undefined) return 'nothing\n';
+    const bar = summary === undefined ? 'nothing' : `${summary.text}\n${summary.label}`;
+    return `${lenses.join('')}\nstatus bar: ${bar}\n`;
   });
 });
 

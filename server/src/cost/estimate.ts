@@ -1,5 +1,6 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
 import { resourceWords } from '../model/given.ts';
+import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
@@ -11,8 +12,12 @@ import type { CostBasis, CostResult, Range } from './types.ts';
  * (CPU, memory, local disks) is in the instance's price; disks, traffic and control planes are not counted.
  */
 export function estimateCost(workload: Workload): CostResult {
-  if (workload.role === 'definition')
-    return { cost: null, problem: 'Nothing runs from a definition by itself', missing: null, podSets: [] };
+  if (workload.role === 'definition') {
+    const problem = isValues(workload)
+      ? 'How many replicas run of these values is for the chart to say'
+      : 'Nothing runs from a definition by itself';
+    return { cost: null, problem, missing: null, podSets: [] };
+  }
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null, podSets: [] };
   const parts: PodSetCost[] = [];

@@ -2,9 +2,8 @@ import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { Workload } from '../model/workload.ts';
-import { at, keySpanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
-import { acceleratedWorkloads, describeAccelerators } from './gpu-words.ts';
+import { acceleratedWorkloads, describeAccelerators, detailsAt } from './gpu-words.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -25,7 +24,7 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
       span: shiftSpan(root.node.span, document.base),
       title: lensTitle(workload, result),
       action: result.missing === 'gpu' ? 'set-gpu' : 'show-cost',
-      target: shiftSpan(keySpanOf(at(root, 'kind') ?? root), document.base),
+      target: shiftSpan(detailsAt(workload), document.base),
     };
   });
 }

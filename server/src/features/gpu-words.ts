@@ -1,8 +1,11 @@
 import type { FileAnalysis } from '../analysis.ts';
 import type { GpuModel } from '../catalog/index.ts';
-import { gpus, migByResource } from '../catalog/index.ts';
+import { acceleratorResource, gpus, migByResource } from '../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../cost/format.ts';
+import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { at, keySpanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
 
 // How people are told of GPUs: the same words in lens, hover, pickers and status bar.
 
@@ -19,7 +22,8 @@ export function describeAccelerators(workload: Workload): string {
   }
   return [...counts]
     .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
-    .join(' + ');
+    .join(' + ')
+    .concat(counts.size > 0 && isValues(workload) ? ' per replica' : '');
 }
 
 /** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
@@ -29,7 +33,7 @@ export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
   return devices.length > 0 ? devices : taken.slice(0, 1);
 }
 
-/** The workloads of a file that ask for an accelerator and run by themselves, with the document they are in. */
+/** The workloads of a file that ask for an accelerator and run by themselves, or are priced by the replica, with the document they are in. */
 export function acceleratedWorkloads(file: FileAnalysis): readonly {
   readonly workload: Workload;
   readonly document: FileAnalysis['documents'][number];
@@ -37,9 +41,37 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
   if (!file.hasAccelerators) return [];
   return file.documents.flatMap((document) =>
     document.workloads
+      .map((workload) => workload.replica ?? workload)
       .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
       .map((workload) => ({ workload, document })),
   );
+}
+
+/** Where a workload's hover with the details opens: its kind, or what is asked for first where it has none. Of the document. */
+export function detailsAt({ manifest, podSets }: Workload): Span {
+  const [request] = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
+  return keySpanOf(at(manifest.root, 'kind') ?? (request?.limit ?? request?.request)?.at ?? manifest.root);
+}
+
+/** What to call devices of which some are asked for: GPUs are only those that are called so. */
+export function deviceNoun(asked: readonly Pick<PodAccelerator, 'resource' | 'model'>[]): string {
+  const nouns = new Set(asked.map(({ resource, model }) => nounOf(resource, model)));
+  return nouns.size > 1 ? 'accelerator' : ([...nouns][0] ?? 'GPU');
+}
+
+function nounOf(resource: string, model: string | null): string {
+  switch (acceleratorResource(resource)?.vendor ?? gpus.get(model ?? '')?.vendor) {
+    case 'google':
+      return 'TPU chip';
+    case 'aws':
+      return 'Neuron device';
+    case 'habana':
+    case 'huawei':
+    case 'qualcomm':
+      return 'accelerator';
+    default:
+      return 'GPU';
+  }
 }
 
 /** `Deployment/llama`, `Pod`. */
@@ -101,6 +133,9 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
   if (form === 'shared') return { name: 'shared GPU', known: false };
+  const vendor = acceleratorResource(resource)?.vendor;
+  if (vendor === 'google') return { name: 'TPU chip', known: false };
+  if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
   return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
 }
 

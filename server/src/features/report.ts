@@ -2,9 +2,9 @@ import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
 import { formatHourly, plural } from '../cost/format.ts';
 import type { Range } from '../cost/types.ts';
-import { at, keySpanOf } from '../yaml/cursor.ts';
+import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
-import { acceleratedWorkloads, describeAccelerators, describeWorkload } from './gpu-words.ts';
+import { acceleratedWorkloads, askedFor, describeAccelerators, describeWorkload, detailsAt, deviceNoun } from './gpu-words.ts';
 
 /** What a whole file asks for, in a line. */
 export interface Summary {
@@ -26,7 +26,8 @@ export interface CostLine {
 
 /** For the status bar; undefined where nothing asks for an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
-  const found = acceleratedWorkloads(file);
+  // How many replicas a chart makes of its values is not told, so there is nothing to add up.
+  const found = acceleratedWorkloads(file).filter(({ workload }) => !isValues(workload));
   if (found.length === 0) return undefined;
   let min: number | null = 0;
   let max: number | null = 0;
@@ -41,25 +42,25 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     priced += 1;
     hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
   }
-  const gpuWords = min === null && max === null ? 'GPUs' : plural({ min, max }, 'GPU');
+  const noun = deviceNoun(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
+  const gpuWords = min === null && max === null ? `${noun}s` : plural({ min, max }, noun);
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const unpriced = found.length - priced;
   const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
-  const label = `GPUs of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spoken(hourly)}`}`;
+  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spoken(hourly)}`}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
 
 /** A line for each workload that asks for accelerators, in the order of the file. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
-    const { root } = workload.manifest;
     const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;
     return {
       label: describeWorkload(workload),
       description,
-      offset: document.base + keySpanOf(at(root, 'kind') ?? root).start,
+      offset: document.base + detailsAt(workload).start,
     };
   });
 }

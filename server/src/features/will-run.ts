@@ -2,7 +2,7 @@ import { gpus } from '../catalog/index.ts';
 import { gpusOf } from '../cost/estimate.ts';
 import { formatCount, formatNumber, plural } from '../cost/format.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
-import { askedFor } from './gpu-words.ts';
+import { askedFor, deviceNoun } from './gpu-words.ts';
 
 /** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing asks for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
@@ -16,7 +16,7 @@ export function whatWillRun(workload: Workload): string | undefined {
   });
   const whole = used.every((podSet) => askedFor(podSet).every(({ form }) => form === 'whole'));
   const total = gpusOf(workload);
-  const sum = whole && total.min !== null ? ` = ${plural(total, 'GPU')}` : '';
+  const sum = whole && total.min !== null ? ` = ${plural(total, deviceNoun(used.flatMap(askedFor)))}` : '';
   return `Runs ${parts.join(' + ')}${sum}`;
 }
 

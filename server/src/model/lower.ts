@@ -1,5 +1,5 @@
 import type { Cursor } from '../yaml/cursor.ts';
-import { at, isOpen, items } from '../yaml/cursor.ts';
+import { at, isOpen, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
@@ -14,6 +14,8 @@ import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { roleOf } from './role.ts';
+import type { ValuesBlock } from './values.ts';
+import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
@@ -26,7 +28,22 @@ export function lowerDocument(
   claims: Claims = noClaims,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
-  return { manifests, workloads: manifests.flatMap((manifest) => lowerManifest(manifest, options, claims) ?? []) };
+  const root = document.root === null ? undefined : rootCursor(document.root);
+  const workloads =
+    root !== undefined && mayBeValues(root)
+      ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
+      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims) ?? []);
+  return { manifests, workloads };
+}
+
+/** How many pods a chart makes of its values is the chart's to say, so they are counted as a definition and priced by the replica. */
+function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
+  const name = path === '' ? null : path;
+  const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
+  const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
+  const workload = lowerWorkload(said, lowered, 'definition', options, noClaims);
+  const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
+  return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
 
 function lowerManifest(manifest: Manifest, options: ModelOptions, claims: Claims): Workload | undefined {

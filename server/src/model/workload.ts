@@ -32,6 +32,8 @@ export interface Workload {
   /** How failed pods come back; null where the object does not say and the kind has no default. */
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
+  /** Of a definition whose pods something else counts (Helm values): the same with one pod of each, for what a replica costs. */
+  readonly replica?: Workload;
 }
 
 /** Pods made from one template. Kueue's word. */

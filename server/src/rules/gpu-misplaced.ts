@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { isValues } from '../model/values.ts';
 import type { PodSet } from '../model/workload.ts';
 import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -68,6 +69,8 @@ export default defineRule({
     }
   },
   podSet(podSet, context) {
+    // A chart puts each of its values where it wants.
+    if (isValues(context.workload)) return;
     const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field, context);
     for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
       for (const field of placementFields(container.at).filter(concerns)) {

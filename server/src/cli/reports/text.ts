@@ -2,7 +2,7 @@ import type { FileAnalysis } from '../../analysis.ts';
 import { formatHourly, plural } from '../../cost/format.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
-import { acceleratedWorkloads, describeAccelerators, describeWorkload } from '../../features/gpu-words.ts';
+import { acceleratedWorkloads, describeAccelerators, describeWorkload, deviceNoun } from '../../features/gpu-words.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { printable, type Style } from '../terminal.ts';
@@ -86,8 +86,11 @@ export function renderSummary(
   { style, shows }: TextOptions,
 ): string {
   const seen = [plural(summary.files, 'file'), plural(summary.workloads, 'workload')];
-  if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), 'GPU'));
-  const unpriced = files.flatMap(({ workloads }) => workloads).filter(({ cost }) => cost === null).length;
+  const workloads = files.flatMap((file) => file.workloads);
+  const running = workloads.filter(({ gpus }) => gpus.max !== 0).flatMap(({ podSets }) => podSets);
+  const noun = deviceNoun(running.flatMap(({ accelerators }) => accelerators).filter(({ devices }) => devices !== 0));
+  if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), noun));
+  const unpriced = workloads.filter(({ cost, role }) => cost === null && role !== 'definition').length;
   if (summary.hourly.max > 0) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
     seen.push(`${formatHourly(summary.hourly)}${missing}`);
