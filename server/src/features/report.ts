@@ -4,7 +4,14 @@ import { formatHourly, plural } from '../cost/format.ts';
 import type { Range } from '../cost/types.ts';
 import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
-import { acceleratedWorkloads, askedFor, describeAccelerators, describeWorkload, detailsAt, deviceNoun } from './gpu-words.ts';
+import {
+  acceleratedWorkloads,
+  askedFor,
+  describeAccelerators,
+  describeWorkload,
+  detailsAt,
+  deviceNoun,
+} from './gpu-words.ts';
 
 /** What a whole file asks for, in a line. */
 export interface Summary {
