@@ -2,6 +2,7 @@ import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
+import { type Beside, nothingBeside, withBeside } from './model/beside.ts';
 import type { Claims } from './model/claims.ts';
 import { lowerClaims, makesClaims, noClaims, usesClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
@@ -26,6 +27,8 @@ export interface DocumentAnalysis {
   readonly document: YamlDocument;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
+  /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
+  readonly costed: readonly Workload[];
   /** Suppressions applied, severities as configured. */
   readonly findings: readonly Finding[];
   readonly crashes: readonly RuleCrash[];
@@ -48,6 +51,7 @@ export interface FileAnalysis {
   /** Some workload asks for an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
+  readonly beside: Beside;
 }
 
 /**
@@ -68,16 +72,21 @@ export class Analysis {
   setConfig(config: ProjectConfig): void {
     const former = this.#config;
     this.#config = config;
-    for (const { uri, text, version, config: own } of [...this.#files.values()]) {
-      if (own === former) this.setFile(uri, text, version);
+    for (const { uri, text, version, config: own, beside } of [...this.#files.values()]) {
+      if (own === former) this.setFile(uri, text, version, this.#config, beside);
     }
   }
 
-  /** @param config what holds for this file; what was known of its documents stands only as long as it is the same object */
-  setFile(uri: string, text: string, version = 0, config = this.#config): FileAnalysis {
+  /**
+   * @param config what holds for this file
+   * @param beside what other files say of it; left out: what they said before. What was known of its documents stands only as long as both
+   * are the same objects.
+   */
+  setFile(uri: string, text: string, version = 0, config = this.#config, told?: Beside): FileAnalysis {
     const before = this.#files.get(uri);
-    const known = before?.config === config ? before.documents : [];
-    const file = analyseFile({ uri, text, version, config, strict: this.#strict }, known);
+    const beside = told ?? before?.beside ?? nothingBeside;
+    const known = before?.config === config && before.beside === beside ? before.documents : [];
+    const file = analyseFile({ uri, text, version, config, beside, strict: this.#strict }, known);
     this.#files.set(uri, file);
     return file;
   }
@@ -96,11 +105,12 @@ interface FileInput {
   readonly text: string;
   readonly version: number;
   readonly config: ProjectConfig;
+  readonly beside: Beside;
   readonly strict: boolean;
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
-  const { uri, text, version, config } = input;
+  const { uri, text, version, config, beside } = input;
   const skipped = checkLimits(text);
   // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
@@ -113,6 +123,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     version,
     text,
     config,
+    beside,
     documents,
     get yaml() {
       return whole().yaml;
@@ -124,7 +135,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
       return whole().problem;
     },
     get hasAccelerators() {
-      return documents.some(({ workloads }) => workloads.some(asksForAccelerators));
+      return documents.some(({ costed }) => costed.some(asksForAccelerators));
     },
   };
 }
@@ -171,9 +182,14 @@ function analyseDocument(
   if (before !== undefined) return before.base === base ? before : moved(before, base);
   const document = lazy(() => parseDocument(text, base));
   const concerned = lazy(() => mayConcernAccelerators(text));
-  const lowered = lazy(() =>
-    concerned() ? lowerDocument(document(), input.config, context === '' ? noClaims : file.claims()) : nothing,
-  );
+  const claims = () => (context === '' ? noClaims : file.claims());
+  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims()) : nothing));
+  const costed = lazy(() => {
+    const { workloads } = lowered();
+    // A template may not say a word of the accelerators that its chart's values give it.
+    const isFilled = input.beside.chart !== undefined && text.includes('.Values');
+    return isFilled ? withBeside(document(), workloads, input.beside, input.config, claims()) : workloads;
+  });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
     const cost = costs.get(workload) ?? estimateCost(workload);
@@ -203,6 +219,9 @@ function analyseDocument(
     },
     get workloads() {
       return lowered().workloads;
+    },
+    get costed() {
+      return costed();
     },
     get findings() {
       return judged().findings;

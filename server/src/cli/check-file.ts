@@ -2,6 +2,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { type Beside, nothingBeside } from '../model/beside.ts';
 import { type FileContent, type InputFile, standardInput } from './files.ts';
 import { applySafeFixes, writeAtomically } from './fix.ts';
 import type { CheckedFile, Outcome } from './reports/format.ts';
@@ -17,6 +18,8 @@ export interface CheckFileOptions {
   readonly fix: boolean;
   /** What `CheckedFile.source` is relative to. */
   readonly root: string;
+  /** What other files say of a file. */
+  readonly besideOf: (file: string) => Beside;
 }
 
 /** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
@@ -48,10 +51,11 @@ function checkText(
   uri: string,
   input: InputFile,
   { text, bom, problem }: FileContent & { readonly kind: 'text' },
-  { fix, root }: CheckFileOptions,
+  { fix, root, besideOf }: CheckFileOptions,
 ): CheckedFile {
   const source = sourcePath(root, input);
-  const before = analysis.setFile(uri, text);
+  const beside = input.file === standardInput ? nothingBeside : besideOf(input.file);
+  const before = analysis.setFile(uri, text, 0, undefined, beside);
   // What is no UTF-8 was read with replacement characters: writing it back would lose what stood there.
   const fixed = fix && problem === null ? applySafeFixes(analysis, before) : { file: before, applied: [] };
   const written = fixed.applied.length === 0 || write(input.file, bom, fixed.file);

@@ -9,6 +9,7 @@ import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
 import { checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
+import { neighbours } from './neighbours.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import type { CheckedFile, CheckedReport, RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
@@ -74,9 +75,10 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const results: CheckedFile[] = [];
   const analysis = new Analysis();
   const root = sourceRoot();
+  const besideOf = neighbours();
   for (const { config, input } of await collectInputs(paths, options)) {
     analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root }));
+    results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root, besideOf }));
   }
   return results;
 }

@@ -39,9 +39,13 @@ export function estimateCost(workload: Workload): CostResult {
       idleHourly: parts.reduce((total, part) => total + part.idle, 0),
       spotHourly: spot.length === parts.length ? sum(spot) : null,
       basis: parts.flatMap((part) => part.basis),
-      assumptions: [...new Set(parts.flatMap((part) => part.assumptions))],
+      assumptions: [...new Set([...readWith(workload), ...parts.flatMap((part) => part.assumptions)])],
     },
   };
+}
+
+function readWith({ readWith: file }: Workload): readonly string[] {
+  return file === undefined ? [] : [`What this file leaves open is from ${file}`];
 }
 
 /** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */

@@ -43,7 +43,8 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 
 function lensTitle(workload: Workload, result: CostResult): string {
   const asked = describeAccelerators(workload);
-  return `${asked} · ${costWords(workload, result)}`;
+  const said = `${asked} · ${costWords(workload, result)}`;
+  return workload.readWith === undefined ? said : `with ${workload.readWith}: ${said}`;
 }
 
 /** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */

@@ -40,7 +40,7 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
 }[] {
   if (!file.hasAccelerators) return [];
   return file.documents.flatMap((document) =>
-    document.workloads
+    document.costed
       .map((workload) => workload.replica ?? workload)
       .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
       .map((workload) => ({ workload, document })),

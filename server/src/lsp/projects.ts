@@ -3,6 +3,7 @@ import { Analysis } from '../analysis.ts';
 import { configName, type FolderLook, foldersAbove, isConfigUri, nearestConfig, pathBelow } from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
+import type { Beside } from '../model/beside.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
 import { defaultSettings, type Settings } from './settings.ts';
@@ -204,21 +205,22 @@ export function createProjects(
 
 export { configName, foldersAbove, isConfigUri };
 
-/** The analysis of a text under its config; the same object while neither changed. */
+/** The analysis of a text under its config and with what other files say; the same object while neither changed. */
 export function analysisOf(
   { analysis }: Projects,
   uri: string,
   text: string,
   version: number,
   config: ProjectConfig,
+  beside: Beside,
 ): FileAnalysis {
   const known = analysis.file(uri);
-  const same = known?.version === version && known.text === text && known.config === config;
-  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config);
+  const same = known?.version === version && known.text === text && known.config === config && known.beside === beside;
+  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, beside);
 }
 
 /** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
-function normalizeUri(uri: string): string {
+export function normalizeUri(uri: string): string {
   let plain = uri;
   try {
     plain = decodeURIComponent(uri);

@@ -33,6 +33,7 @@ import {
 } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guard, guarded, type Log, outdated } from './guard.ts';
+import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
 import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
@@ -81,6 +82,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const projects = createProjects(host, log, readSettings, () => {
     diagnostics.refresh();
+    refreshCosts();
+  });
+  const neighbours = createNeighbours(host, log, documents, refreshCosts);
+
+  function refreshCosts(): void {
     if (params?.capabilities.workspace?.codeLens?.refreshSupport) {
       void guarded(log, 'codeLens/refresh', () => connection.sendRequest(CodeLensRefreshRequest.type));
     }
@@ -88,7 +94,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       void guarded(log, 'inlayHint/refresh', () => connection.languages.inlayHint.refresh());
     }
     for (const { uri } of documents.all()) sendSummary(uri);
-  });
+  }
 
   async function readSettings(folder: string | undefined): Promise<Settings> {
     if (params?.capabilities.workspace?.configuration !== true) return defaultSettings;
@@ -112,10 +118,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
       const { version } = before;
-      const config = await projects.configOf(uri);
+      const [config, beside] = await Promise.all([projects.configOf(uri), neighbours.besideOf(uri)]);
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
-      const file = analysisOf(projects, uri, document.getText(), version, config);
+      const file = analysisOf(projects, uri, document.getText(), version, config, beside);
       logCrashes(file);
       return { file, document };
     },
@@ -136,7 +142,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
     if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
-      const watchers = [{ globPattern: `**/${configName}` }];
+      const watchers = [{ globPattern: `**/${configName}` }, { globPattern: '**/{values,Chart}.yaml' }];
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
       );
@@ -160,16 +166,21 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onDidChangeConfiguration(() => projects.settingsChanged());
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    for (const { uri } of changes) if (isConfigUri(uri)) projects.configChanged(uri);
+    for (const { uri } of changes) {
+      if (isConfigUri(uri)) projects.configChanged(uri);
+      else neighbours.changed(uri);
+    }
   });
 
   documents.onDidChangeContent(({ document }) => {
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, document.getText());
+    else neighbours.changed(document.uri);
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
   });
   documents.onDidClose(({ document }) => {
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, undefined);
+    else neighbours.changed(document.uri);
     projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);

@@ -34,6 +34,8 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** Of a definition whose pods something else counts (Helm values): the same with one pod of each, for what a replica costs. */
   readonly replica?: Workload;
+  /** Another file that says what this one leaves open: `values.yaml`. */
+  readonly readWith?: string;
 }
 
 /** Pods made from one template. Kueue's word. */

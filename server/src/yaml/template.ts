@@ -17,6 +17,8 @@ export interface Mask {
 interface Opening {
   readonly offset: number;
   readonly column: number;
+  /** What puts them there. */
+  readonly action?: TemplateAction;
 }
 
 /** Stands for each character of an expression: a private-use character is plain text wherever YAML reads one. */
@@ -48,7 +50,9 @@ export function maskTemplates(text: string): Mask | undefined {
     const last = /^(?:\s*|\s+#.*)$/.test(after);
     if (alone && last) {
       put(span, ' ');
-      for (const part of outputs) openings.push({ offset: span.start, column: outputIndent(part) ?? before.length });
+      for (const part of outputs) {
+        openings.push({ offset: span.start, column: outputIndent(part) ?? before.length, action: part });
+      }
       if (parts.some((part) => /^\{[{%][-~]?\s*(?:range|for)\b/.test(part.text))) {
         ranges.push({ offset: span.end, column: 0 });
       }
@@ -57,7 +61,9 @@ export function maskTemplates(text: string): Mask | undefined {
     } else if (last && startsLines(before, outputs, nextColumn(text, span.end))) {
       put(span, ' ');
       const produced = outputs.map(outputIndent).find((indent) => indent !== undefined);
-      openings.push({ offset: span.start, column: produced ?? indentOf(before) + 2 });
+      const column = produced ?? indentOf(before) + 2;
+      const [action] = outputs;
+      openings.push({ offset: span.start, column, ...(action && outputs.length === 1 && { action }) });
     } else {
       for (const part of parts) put(part.span, FILL);
     }
@@ -138,7 +144,30 @@ export function restoreMasked(mask: Mask, text: string, span: Span, source: stri
  */
 export function markOpen(root: YamlNode, mask: Mask): void {
   const written = new Map<YamlNode, readonly Child[]>();
-  for (const opening of mask.openings) markOne(root, opening, mask, written);
+  for (const opening of mask.openings) {
+    const { node, below, beside } = targetOf(root, opening, mask, written);
+    if (node.kind === 'scalar') draftOf(node).templated = true;
+    else if (beside) setOpen(node);
+    if (below !== undefined && below.kind !== 'scalar') setOpen(below);
+    else if (below !== undefined) draftOf(below).templated = true;
+  }
+}
+
+/** Where the lines of each action on lines of its own will stand. */
+export function openTargets(root: YamlNode, mask: Mask): readonly (Target & { readonly action: TemplateAction })[] {
+  const written = new Map<YamlNode, readonly Child[]>();
+  return mask.openings.flatMap((opening) =>
+    opening.action === undefined ? [] : [{ ...targetOf(root, opening, mask, written), action: opening.action }],
+  );
+}
+
+/** What unseen lines will be a part of. */
+interface Target {
+  readonly node: YamlNode;
+  /** The last value in the node, where items may belong to it instead: its key stands at the same column. */
+  readonly below: YamlNode | undefined;
+  /** Whether the lines may stand in the node itself. */
+  readonly beside: boolean;
 }
 
 /** A value whose text stands in its parent, and where it (or its key) begins. */
@@ -147,29 +176,21 @@ interface Child {
   readonly value: YamlNode;
 }
 
-function markOne(root: YamlNode, opening: Opening, mask: Mask, written: Map<YamlNode, readonly Child[]>): void {
+function targetOf(root: YamlNode, opening: Opening, mask: Mask, written: Map<YamlNode, readonly Child[]>): Target {
   const { offset, column } = opening;
   let node = root;
   for (;;) {
-    if (node.kind === 'scalar') {
-      draftOf(node).templated = true;
-      return;
-    }
-    if (node.flow) {
-      setOpen(node);
-      return;
-    }
+    if (node.kind === 'scalar' || node.flow) return { node, below: undefined, beside: true };
     const here = columnOf(mask.text, node.span.start);
     const last = lastBefore(node, offset, written);
     if (column <= here || last === undefined) {
       // A sequence may stand at its key's own column, and so may what the template puts under an empty key.
       const below = node.kind === 'map' && column === here ? last : undefined;
       const items = below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column;
-      if (items) setOpen(below);
+      const empty = below?.kind === 'scalar' && below.span.start === below.span.end;
       // A loop's own first item says that it makes items and no keys.
-      if (!items || mask.text.charAt(offset) !== '-') setOpen(node);
-      if (below?.kind === 'scalar' && below.span.start === below.span.end) draftOf(below).templated = true;
-      return;
+      const beside = !items || mask.text.charAt(offset) !== '-';
+      return { node, below: items || empty ? below : undefined, beside };
     }
     node = last;
   }

@@ -31,9 +31,7 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.workloads
-        .filter(asksForAccelerators)
-        .map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed.filter(asksForAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
+import { folder, openEditor } from './editor.ts';
+
+const chart = `${folder}/charts/serve`;
+const read = (name: string) => readFileSync(`test/fixtures/charts/serve/${name}`, 'utf8');
+const template = `${chart}/templates/deployment.yaml`;
+const valuesUri = `${chart}/values.yaml`;
+
+describe("a chart's template", () => {
+  test('is priced with the values of its chart, as they stand in the editor or on the disk', async () => {
+    const files: Record<string, string> = {
+      [`${chart}/Chart.yaml`]: read('Chart.yaml'),
+      [valuesUri]: read('values.yaml'),
+    };
+    const editor = await openEditor({ files });
+    await editor.open(template, read('templates/deployment.yaml'));
+    const title = async () => (await editor.lenses(template))[0]?.command?.title;
+    expect(await title()).toMatch(/^with values\.yaml: 6 × H100 80GB SXM · \$/);
+    expect(await editor.diagnostics(template)).toEqual([]);
+
+    await editor.open(valuesUri, read('values.yaml').replace('replicaCount: 3', 'replicaCount: 1'));
+    expect(await title()).toMatch(/^with values\.yaml: 2 × H100 80GB SXM · \$/);
+
+    await editor.close(valuesUri);
+    files[valuesUri] = read('values.yaml').replace('nvidia.com/gpu: 2', 'nvidia.com/gpu: 8');
+    Object.assign(editor.files, files);
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: valuesUri, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.some((name) => name.includes('codeLens')));
+    expect(await title()).toMatch(/^with values\.yaml: 24 × H100 80GB SXM · \$/);
+  });
+
+  test('without a chart around it is read alone', async () => {
+    const editor = await openEditor({ files: { [valuesUri]: read('values.yaml') } });
+    await editor.open(template, read('templates/deployment.yaml'));
+    expect(await editor.lenses(template)).toEqual([]);
+  });
+});

@@ -1,0 +1,109 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { gpusOf } from '../../server/src/cost/estimate.ts';
+import { hover } from '../../server/src/features/hover.ts';
+import { inlayHints } from '../../server/src/features/inlay-hints.ts';
+import { renderPlain } from '../../server/src/features/markdown.ts';
+import { chartValues } from '../../server/src/model/beside.ts';
+import { parseDocument } from '../../server/src/yaml/parse.ts';
+import { evaluate, type Given } from '../../server/src/yaml/template-expression.ts';
+
+const folder = 'test/fixtures/charts/serve';
+const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
+const chart = chartValues('values.yaml', read('values.yaml'));
+if (chart === undefined) throw new Error('the fixture has values');
+
+function analyse(text: string) {
+  return new Analysis({ strict: true }).setFile('file:///t.yaml', text, 0, undefined, chart && { chart });
+}
+
+describe('a template with the values of its chart', () => {
+  test('has the replicas, resources, nodes and tolerations that they say', () => {
+    const [document] = analyse(read('templates/deployment.yaml')).documents;
+    const [workload] = document?.costed ?? [];
+    const [podSet] = workload?.podSets ?? [];
+    expect(workload?.readWith).toBe('values.yaml');
+    expect(podSet?.pods).toEqual({ min: 3, max: 3 });
+    expect(podSet?.containers[0]?.image?.value).toBe('registry.example.com/serve:1.4');
+    expect(podSet?.tolerations.map(({ key }) => key?.value)).toEqual(['nvidia.com/gpu']);
+    expect(podSet?.accelerators).toMatchObject([{ perPod: 2, model: 'h100-80gb-sxm' }]);
+    // The file itself says nothing of it, and rules judge what it says.
+    expect(document?.workloads).toEqual([]);
+    expect(document?.findings).toEqual([]);
+  });
+
+  test('shows prices where the values come in', () => {
+    const text = read('templates/deployment.yaml');
+    const file = analyse(text);
+    const at = text.indexOf('toYaml . | nindent 12') + 3;
+    const found = hover(file, at);
+    expect(found && text.slice(found.span.start, found.span.end)).toBe('{{- toYaml . | nindent 12 }}');
+    expect(found && renderPlain(found.blocks)).toContain('What this file leaves open is from values.yaml');
+    expect(
+      inlayHints(file, { start: 0, end: text.length }).map(({ offset }) => text.slice(offset - 2, offset)),
+    ).toEqual(['}}']);
+  });
+
+  test('a number alone is looked up, with its default; what is off stays as it is written', () => {
+    const costed = analyse(read('templates/jobs.yaml')).documents.flatMap((document) => document.costed);
+    expect(costed.map((workload) => [workload.name, gpusOf(workload).min, workload.readWith])).toEqual([
+      ['trainer', 8, 'values.yaml'],
+      ['worker', null, undefined],
+    ]);
+  });
+
+  test('keeps its analysis while text and values are the same', () => {
+    const analysis = new Analysis({ strict: true });
+    const beside = chart && { chart };
+    const first = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 0, undefined, beside);
+    const second = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 1, undefined, beside);
+    expect(second.documents[0]).toBe(first.documents[0]);
+    const other = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 2, undefined, {});
+    expect(other.documents[0]?.costed[0]?.readWith).toBeUndefined();
+  });
+});
+
+describe('what an expression gives', () => {
+  const { root } = parseDocument('a: {b: 2, text: x, none: ~, zero: 0, list: [1], on: true}\nopen: {{ x }}\n', 0);
+  const cases: readonly (readonly [expression: string, given: string])[] = [
+    ['.Values.a.b', '2'],
+    ['$.Values.a.b', '2'],
+    ['.Values.a.b | quote', '"2"'],
+    ['.Values.a.none | default 3', '3'],
+    ['default "y" .Values.a.text', '"x"|x'],
+    ['.Values.a.zero | default .Values.a.b | int', '2'],
+    ['.Values.missing | default "z" | quote', '"z"'],
+    ['.Values.missing', 'nothing'],
+    ['.Values.missing.deeper', 'unknown'],
+    ['.Values.open', 'unknown'],
+    ['toYaml .Values.a.list | nindent 8', 'seq'],
+    ['(.Values.a.on)', 'true'],
+    ['eq .Values.a.text "x"', 'true'],
+    ['and .Values.a.on .Values.a.zero', '0'],
+    ['not .Values.a.zero', 'true'],
+    ['required "say it" .Values.a.b', '2'],
+    ['include "x" .', 'unknown'],
+    ['.Release.Name', 'unknown'],
+    ['.Values.a.b | include "x"', 'unknown'],
+    ['printf "%d" .Values.a.b', 'unknown'],
+    ['.Values.a.b )', 'unknown'],
+    ['(.Values.a.b', 'unknown'],
+    ['', 'unknown'],
+    ['"'.repeat(400), 'unknown'],
+  ];
+  for (const [expression, expected] of cases) {
+    test(expression.slice(0, 60), () => {
+      if (root === null) throw new Error('the text is YAML');
+      const given = evaluate(expression, { dot: 'root', values: root, variables: new Map() });
+      expect(expected.split('|')).toContain(render(given));
+    });
+  }
+});
+
+function render(given: Given): string {
+  if (given === undefined) return 'unknown';
+  if (given === null) return 'nothing';
+  if (given.kind !== 'scalar') return given.kind;
+  return given.style === 'double' ? `"${given.source}"` : given.source;
+}
