@@ -32,6 +32,11 @@ const kinds: readonly KindEntry[] = [
 
 const byName = new Map(kinds.flatMap((entry) => entry.kinds.map((kind) => [`${entry.group}/${kind}`, entry] as const)));
 
+/** Every kind of the table, as `group/kind`. */
+export function knownKinds(): readonly string[] {
+  return [...byName.keys()];
+}
+
 /** The table's entry for a kind of an API group, whatever the version. */
 export function kindEntry(group: string, kind: string): KindEntry | undefined {
   return byName.get(`${group}/${kind}`);

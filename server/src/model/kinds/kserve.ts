@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { at, entries, keyOf } from '../../yaml/cursor.ts';
+import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
@@ -41,7 +41,14 @@ function lowerInferenceService(object: KindInput): KindLowering {
   const stable = at(spec, 'default') ?? spec;
   const predictor = at(stable, 'predictor');
   return {
-    podSets: [...endpointPods(stable, '', mode), ...endpointPods(at(spec, 'canary'), 'canary ', mode)],
+    podSets: [
+      ...endpointPods(stable, '', mode),
+      ...endpointPods(at(spec, 'canary'), 'canary ', mode),
+      // Each beside the stable predictor, with a floor of its own (kserve/kserve@aaac4e29).
+      ...items(at(spec, 'canaries')).flatMap((canary) =>
+        endpointPods(canary, `${asText(at(canary, 'name')) ?? 'canary'} `, mode),
+      ),
+    ],
     retries: untilStopped,
     scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
