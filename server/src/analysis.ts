@@ -2,7 +2,7 @@ import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
-import { type Beside, nothingBeside, withBeside } from './model/beside.ts';
+import { type Beside, hasBeside, nothingBeside, withBeside } from './model/beside.ts';
 import type { Claims } from './model/claims.ts';
 import { lowerClaims, makesClaims, noClaims, usesClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
@@ -186,9 +186,8 @@ function analyseDocument(
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims()) : nothing));
   const costed = lazy(() => {
     const { workloads } = lowered();
-    // A template may not say a word of the accelerators that its chart's values give it.
-    const isFilled = input.beside.chart !== undefined && text.includes('.Values');
-    return isFilled ? withBeside(document(), workloads, input.beside, input.config, claims()) : workloads;
+    if (!hasBeside(text, input.beside)) return workloads;
+    return withBeside(document(), workloads, input.beside, input.config, claims());
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {

@@ -39,3 +39,22 @@ describe("a chart's template", () => {
     expect(await editor.lenses(template)).toEqual([]);
   });
 });
+
+describe('a kustomize patch', () => {
+  const of = (name: string) => readFileSync(`test/fixtures/kustomize/${name}`, 'utf8');
+  const names = ['base/kustomization.yaml', 'base/deployment.yaml', 'base/runtime.yaml', 'prod/kustomization.yaml'];
+  const patch = `${folder}/prod/patches/replicas.yaml`;
+
+  test('is priced with its base, also when either changes', async () => {
+    const files = Object.fromEntries(names.map((name) => [`${folder}/${name}`, of(name)]));
+    const editor = await openEditor({ files });
+    await editor.open(patch, of('prod/patches/replicas.yaml'));
+    const title = async () => (await editor.lenses(patch))[0]?.command?.title;
+    expect(await title()).toMatch(/^with base deployment\.yaml: 8 × H100 80GB SXM · \$/);
+    await editor.open(
+      `${folder}/base/deployment.yaml`,
+      of('base/deployment.yaml').replace('p5.48xlarge', 'g6.48xlarge'),
+    );
+    expect(await title()).toMatch(/^with base deployment\.yaml: 8 × L4 · \$/);
+  });
+});

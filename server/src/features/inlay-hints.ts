@@ -4,7 +4,7 @@ import { quote } from '../cost/offers.ts';
 import type { Range } from '../cost/types.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { type Span, shiftSpan } from '../yaml/span.ts';
+import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
 import { acceleratedWorkloads } from './gpu-words.ts';
 
 /** A few words behind a value that are not in the text. */
@@ -24,6 +24,7 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
           const quantity = request.limit ?? request.request;
           const hourly = quantity && hourlyOf(podSet, request);
           if (quantity === undefined || hourly === undefined) return [];
+          if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
           if (end < within.start || end > within.end) return [];
           const spot = podSet.placement.capacity === 'spot' ? 'spot ' : '';

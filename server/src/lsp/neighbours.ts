@@ -1,8 +1,11 @@
 import { chartOf } from '../config/chart-places.ts';
+import { foldersAbove } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
+import { buildObjects, collectTexts, isKustomization, patchIn } from '../model/kustomize/build.ts';
+import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
-import { type Host, normalizeUri } from './projects.ts';
+import { delay, type Host, normalizeUri } from './projects.ts';
 
 /** What other files say of the files of the editor. */
 export interface Neighbours {
@@ -16,44 +19,114 @@ interface OpenDocuments {
   all(): readonly { readonly uri: string; getText(): string }[];
 }
 
+/** What was found out, and the files that were asked for to find it. */
+interface Known {
+  readonly beside: Promise<Beside>;
+  readonly asked: ReadonlySet<string>;
+  /** Once it is there. */
+  answer?: Beside;
+}
+
+/** A file system that does not answer keeps nothing back for long: prices are shown without its files, and with them when they come. */
+const patience = 1000;
+
+type Read = (uri: string) => Promise<string | undefined>;
+
 /**
  * @param documents what the editor has open counts before the disk
  * @param onChange called when something has changed that was told before
  */
 export function createNeighbours(host: Host, log: Log, documents: OpenDocuments, onChange: () => void): Neighbours {
-  const charts = new Map<string, Promise<Beside>>();
+  const known = new Map<string, Known>();
+
+  /** What each reader of a chart's values shares is keyed by them. */
+  function recall(key: string, find: (read: Read) => Promise<Beside>): Promise<Beside> {
+    const before = known.get(key);
+    if (before !== undefined)
+      return before.answer === undefined ? patiently(before.beside) : Promise.resolve(before.answer);
+    const asked = new Set<string>();
+    const read: Read = (uri) => {
+      asked.add(normalizeUri(uri));
+      return textOf(uri);
+    };
+    let beside: Beside = nothingBeside;
+    const finding = guarded(log, `reading what belongs to ${key}`, async () => {
+      beside = await find(read);
+    }).then(() => beside);
+    const made: Known = { beside: finding, asked };
+    known.set(key, made);
+    void finding.then((answer) => {
+      made.answer = answer;
+    });
+    return patiently(finding);
+  }
+
+  function patiently(answer: Promise<Beside>): Promise<Beside> {
+    let late = false;
+    const timeout = delay(patience).then(() => {
+      late = true;
+      return nothingBeside;
+    });
+    void answer.then((beside) => {
+      if (late && beside !== nothingBeside) onChange();
+    });
+    return Promise.race([answer, timeout]);
+  }
 
   async function textOf(uri: string): Promise<string | undefined> {
     const wanted = normalizeUri(uri);
-    let text = documents
-      .all()
-      .find((document) => normalizeUri(document.uri) === wanted)
-      ?.getText();
-    if (text !== undefined) return text;
+    const open = documents.all().find((document) => normalizeUri(document.uri) === wanted);
+    if (open !== undefined) return open.getText();
+    let text: string | undefined;
     await guarded(log, `reading ${uri}`, async () => {
       text = await host.readFile(uri);
     });
     return text;
   }
 
-  async function read(chart: string, values: string): Promise<Beside> {
-    const [isChart, text] = await Promise.all([textOf(chart), textOf(values)]);
-    const found = isChart === undefined || text === undefined ? undefined : chartValues('values.yaml', text);
-    return found === undefined ? nothingBeside : { chart: found };
-  }
-
   return {
     besideOf(uri) {
       const place = chartOf(uri);
-      if (place === undefined) return Promise.resolve(nothingBeside);
-      const key = normalizeUri(place.values);
-      const known = charts.get(key) ?? read(place.chart, place.values);
-      charts.set(key, known);
-      return known;
+      if (place !== undefined) return recall(normalizeUri(place.values), (read) => ofChart(place, read));
+      if (isKustomization(uri)) return recall(normalizeUri(uri), (read) => ofKustomization(uri, read));
+      return recall(normalizeUri(uri), (read) => ofPatch(uri, read));
     },
     changed(uri) {
-      const values = uri.replace(/\/Chart\.yaml$/, '/values.yaml');
-      if (charts.delete(normalizeUri(values))) onChange();
+      const changedUri = normalizeUri(uri);
+      const affected = [...known].filter(([, { asked }]) => asked.has(changedUri)).map(([key]) => key);
+      for (const key of affected) known.delete(key);
+      if (affected.length > 0) onChange();
     },
   };
+}
+
+async function ofChart({ chart, values }: { chart: string; values: string }, read: Read): Promise<Beside> {
+  const [isChart, text] = await Promise.all([read(chart), read(values)]);
+  const found = isChart === undefined || text === undefined ? undefined : chartValues('values.yaml', text);
+  return found === undefined ? nothingBeside : { chart: found };
+}
+
+async function ofKustomization(uri: string, read: Read): Promise<Beside> {
+  const built = buildObjects(uri, await collectTexts(uri, read));
+  return built.length === 0 ? nothingBeside : { built };
+}
+
+/** Patches lie beside their kustomization, or a folder below it. */
+const foldersUp = 2;
+
+async function ofPatch(uri: string, read: Read): Promise<Beside> {
+  for (const folder of foldersAbove(uri).slice(0, foldersUp)) {
+    const candidates = await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)));
+    const index = candidates.findIndex((text) => text !== undefined);
+    if (index < 0) continue;
+    const kustomization = `${folder}/${kustomizationNames[index]}`;
+    const patch = patchIn(kustomization, candidates[index] ?? '', uri);
+    if (patch === undefined) continue;
+    // The patch itself is read where it is judged, so that typing in it makes nothing of this outdated.
+    const own = normalizeUri(uri);
+    const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
+    const objects = buildObjects(kustomization, await collectTexts(kustomization, others), uri);
+    return objects.length === 0 ? nothingBeside : { base: { objects, target: patch.target } };
+  }
+  return nothingBeside;
 }

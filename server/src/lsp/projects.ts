@@ -237,7 +237,7 @@ function isUnder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);
 }
 
-function delay(milliseconds: number): Promise<void> {
+export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     const timer: unknown = setTimeout(resolve, milliseconds);
     // A pending timer must not keep a finished process alive.

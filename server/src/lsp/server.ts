@@ -118,7 +118,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
       const { version } = before;
-      const [config, beside] = await Promise.all([projects.configOf(uri), neighbours.besideOf(uri)]);
+      const [config, beside] = [await projects.configOf(uri), await neighbours.besideOf(uri)];
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
       const file = analysisOf(projects, uri, document.getText(), version, config, beside);
@@ -142,7 +142,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
     if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
-      const watchers = [{ globPattern: `**/${configName}` }, { globPattern: '**/{values,Chart}.yaml' }];
+      const watchers = [{ globPattern: `**/${configName}` }, { globPattern: '**/*.{yaml,yml}' }];
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
       );

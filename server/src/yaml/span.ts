@@ -20,6 +20,9 @@ export function shiftSpan(span: Span, offset: number): Span {
   return { start: span.start + offset, end: span.end + offset };
 }
 
+/** The place of what is written in no text at hand. No offset touches it. */
+export const nowhere: Span = { start: -1, end: -1 };
+
 export function spansOverlap(a: Span, b: Span): boolean {
   return a.start < b.end && b.start < a.end;
 }

@@ -1,0 +1,81 @@
+import type { YamlMap, YamlNode, YamlSeq } from '../../yaml/node.ts';
+import { nowhere } from '../../yaml/span.ts';
+import { elsewhere } from './merge.ts';
+
+/** Whether a document is a list of JSON Patch operations. */
+export function isJsonPatch(root: YamlNode): root is YamlSeq {
+  return (
+    root.kind === 'seq' && root.items.length > 0 && root.items.every(({ value }) => textAt(value, 'op') !== undefined)
+  );
+}
+
+/**
+ * What the operations of a JSON Patch make of an object. Those that meet nothing, and all but add, replace and remove, change nothing here: what
+ * they would change is not what an accelerator costs. https://www.rfc-editor.org/rfc/rfc6902
+ */
+export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
+  let root = elsewhere(base);
+  for (const { value: operation } of patch.items) {
+    const op = textAt(operation, 'op');
+    const steps = textAt(operation, 'path')?.split('/').slice(1).map(unescaped) ?? [];
+    const value = op === 'remove' ? undefined : valueAt(operation, 'value');
+    if (steps.length === 0 || (op !== 'remove' && value === undefined)) continue;
+    if (op === 'add' || op === 'replace' || op === 'remove') root = changed(root, steps, op, value) ?? root;
+  }
+  return root;
+}
+
+/** Undefined where the way leads nowhere. */
+function changed(
+  node: YamlNode,
+  steps: readonly string[],
+  op: string,
+  value: YamlNode | undefined,
+): YamlNode | undefined {
+  const [step = '', ...rest] = steps;
+  if (node.kind === 'map') return changedMap(node, step, rest, op, value);
+  return node.kind === 'seq' ? changedSeq(node, step, rest, op, value) : undefined;
+}
+
+function changedMap(node: YamlMap, step: string, rest: readonly string[], op: string, value: YamlNode | undefined) {
+  const found = node.entries.find(({ key }) => key === step);
+  if (rest.length > 0) {
+    const inner = found && changed(found.value, rest, op, value);
+    if (inner === undefined) return undefined;
+    return { ...node, entries: node.entries.map((entry) => (entry === found ? { ...entry, value: inner } : entry)) };
+  }
+  if (found === undefined && op !== 'add') return undefined;
+  const others = node.entries.filter((entry) => entry !== found);
+  if (value === undefined) return { ...node, entries: others };
+  return {
+    ...node,
+    entries: [...others, { key: step, keySpan: value.kind === 'scalar' ? value.span : nowhere, value, shared: true }],
+  };
+}
+
+function changedSeq(node: YamlSeq, step: string, rest: readonly string[], op: string, value: YamlNode | undefined) {
+  const index = step === '-' ? node.items.length : /^\d+$/.test(step) ? Number(step) : -1;
+  if (index < 0 || index > node.items.length) return undefined;
+  const items = [...node.items];
+  const found = items[index];
+  if (rest.length > 0) {
+    const inner = found && changed(found.value, rest, op, value);
+    if (inner === undefined) return undefined;
+    items[index] = { value: inner, shared: true };
+  } else if (value === undefined) items.splice(index, 1);
+  else items.splice(index, op === 'replace' ? 1 : 0, { value, shared: true });
+  return { ...node, items };
+}
+
+function unescaped(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+function valueAt(node: YamlNode, key: string): YamlNode | undefined {
+  return node.kind === 'map' ? node.entries.find((entry) => entry.key === key)?.value : undefined;
+}
+
+function textAt(node: YamlNode, key: string): string | undefined {
+  const value = valueAt(node, key);
+  return value?.kind === 'scalar' && typeof value.value === 'string' ? value.source : undefined;
+}

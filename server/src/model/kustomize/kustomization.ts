@@ -1,0 +1,80 @@
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asNumber, asText, at, items, rootCursor } from '../../yaml/cursor.ts';
+import type { YamlNode } from '../../yaml/node.ts';
+import { parseYaml } from '../../yaml/parse.ts';
+
+/** The names under which kustomize looks for its file in a folder. */
+export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
+
+/** What a kustomization says of the objects that it makes, as far as it changes what runs. */
+export interface Kustomization {
+  /** Files and folders of objects, as written. */
+  readonly resources: readonly string[];
+  /** Folders whose patches are laid over these objects too. */
+  readonly components: readonly string[];
+  readonly patches: readonly Patch[];
+  readonly replicas: readonly { readonly name: string; readonly count: YamlNode }[];
+  readonly namePrefix: string;
+  readonly nameSuffix: string;
+}
+
+export interface Patch {
+  /** The file, as written; undefined where the patch is written in the kustomization. */
+  readonly path: string | undefined;
+  readonly text: string | undefined;
+  readonly target: PatchTarget | undefined;
+}
+
+/** Which objects a patch is laid over; a part that is left out fits all. */
+export interface PatchTarget {
+  readonly group: string | undefined;
+  readonly kind: string | undefined;
+  /** A regular expression over the whole name. */
+  readonly name: string | undefined;
+  /** Selected by labels or annotations, which are not looked at. */
+  readonly selected: boolean;
+}
+
+/** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
+export function readKustomization(text: string): Kustomization | undefined {
+  const [document] = parseYaml(text).documents;
+  if (document?.root?.kind !== 'map') return undefined;
+  const root = rootCursor(document.root);
+  const listed = (key: string) => items(at(root, key)).flatMap((item) => asText(item) ?? []);
+  return {
+    resources: [...listed('resources'), ...listed('bases')],
+    components: listed('components'),
+    patches: [
+      ...listed('patchesStrategicMerge').map((said) =>
+        patchOf(said.includes('\n') ? undefined : said, said, undefined),
+      ),
+      ...[...items(at(root, 'patches')), ...items(at(root, 'patchesJson6902'))].map((patch) =>
+        patchOf(asText(at(patch, 'path')), asText(at(patch, 'patch')), targetOf(at(patch, 'target'))),
+      ),
+    ],
+    replicas: items(at(root, 'replicas')).flatMap((said) => {
+      const name = asText(at(said, 'name'));
+      const count = at(said, 'count');
+      return name === undefined || count === undefined || asNumber(count) === undefined
+        ? []
+        : [{ name, count: count.node }];
+    }),
+    namePrefix: asText(at(root, 'namePrefix')) ?? '',
+    nameSuffix: asText(at(root, 'nameSuffix')) ?? '',
+  };
+}
+
+function patchOf(path: string | undefined, text: string | undefined, target: PatchTarget | undefined): Patch {
+  return { path, text: path === undefined ? text : undefined, target };
+}
+
+function targetOf(target: Cursor | undefined): PatchTarget | undefined {
+  if (target === undefined) return undefined;
+  const selected = at(target, 'labelSelector') !== undefined || at(target, 'annotationSelector') !== undefined;
+  return {
+    group: asText(at(target, 'group')),
+    kind: asText(at(target, 'kind')),
+    name: asText(at(target, 'name')),
+    selected,
+  };
+}

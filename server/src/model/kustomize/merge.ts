@@ -1,0 +1,112 @@
+import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlSeq } from '../../yaml/node.ts';
+import { nowhere } from '../../yaml/span.ts';
+
+/**
+ * Lays a patch over an object as kustomize does: mappings are merged, null removes, lists of built-in kinds whose items have a key are merged
+ * by it, all other lists are replaced. What the patch says keeps its place; what comes from the object has none.
+ * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
+ * @param builtIn of a kind whose schema kustomize knows; lists of custom resources are replaced
+ */
+export function mergeStrategic(base: YamlNode, patch: YamlNode, builtIn: boolean): YamlNode {
+  return merge(elsewhere(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
+}
+
+/** A value of another file: nothing in this one stands for it, and no edit here can change it. */
+export function elsewhere(node: YamlNode): YamlNode {
+  if (node.kind === 'scalar') return { ...node, span: nowhere };
+  if (node.kind === 'seq') {
+    return {
+      ...node,
+      span: nowhere,
+      items: node.items.map(({ value }) => ({ value: elsewhere(value), shared: true })),
+    };
+  }
+  const entries = node.entries.map(({ key, value }) => ({
+    key,
+    keySpan: nowhere,
+    value: elsewhere(value),
+    shared: true,
+  }));
+  return { ...node, span: nowhere, entries };
+}
+
+/** The keys by which items of built-in kinds' lists are told apart. Tolerations, arguments and the like are replaced as a whole. */
+const mergeKeys: Readonly<Record<string, readonly string[]>> = {
+  containers: ['name'],
+  initContainers: ['name'],
+  ephemeralContainers: ['name'],
+  volumes: ['name'],
+  env: ['name'],
+  imagePullSecrets: ['name'],
+  resourceClaims: ['name'],
+  volumeMounts: ['mountPath'],
+  volumeDevices: ['devicePath'],
+  // A Service's ports have another key than a container's.
+  ports: ['containerPort', 'port'],
+  hostAliases: ['ip'],
+  topologySpreadConstraints: ['topologyKey'],
+};
+
+const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, open: false, span: nowhere };
+
+/** Undefined where the patch removes the value. */
+function merge(base: YamlNode | undefined, patch: YamlNode, builtIn: boolean, key: string): YamlNode | undefined {
+  if (patch.kind === 'scalar') return patch.value === null && !patch.templated && key !== '' ? undefined : patch;
+  if (patch.kind === 'seq') return base?.kind === 'seq' && builtIn ? mergeLists(base, patch, key) : patch;
+  const directive = directiveOf(patch);
+  if (directive === 'delete') return undefined;
+  const from = base?.kind === 'map' && directive !== 'replace' ? base : emptyMap;
+  return mergeMaps(from, patch, builtIn);
+}
+
+function mergeMaps(base: YamlMap, patch: YamlMap, builtIn: boolean): YamlMap {
+  const said = new Map(patch.entries.filter(({ key }) => !key.startsWith('$')).map((entry) => [entry.key, entry]));
+  const entries: YamlEntry[] = [];
+  for (const entry of base.entries) {
+    const over = said.get(entry.key);
+    said.delete(entry.key);
+    const value = over === undefined ? entry.value : merge(entry.value, over.value, builtIn, entry.key);
+    if (value !== undefined) entries.push({ ...(over ?? entry), value });
+  }
+  for (const entry of said.values()) {
+    const value = merge(undefined, entry.value, builtIn, entry.key);
+    if (value !== undefined) entries.push({ ...entry, value });
+  }
+  return { ...patch, entries, open: base.open || patch.open };
+}
+
+function mergeLists(base: YamlSeq, patch: YamlSeq, key: string): YamlSeq {
+  if (patch.items.some(({ value }) => directiveOf(value) === 'replace')) {
+    return { ...patch, items: patch.items.filter(({ value }) => directiveOf(value) === undefined) };
+  }
+  const keyOf = (item: YamlItem) => itemKey(item.value, mergeKeys[key] ?? []);
+  const keyed = patch.items.length > 0 && [...base.items, ...patch.items].every((item) => keyOf(item) !== undefined);
+  if (!keyed) return patch;
+  const said = new Map(patch.items.map((item) => [keyOf(item), item]));
+  const items: YamlItem[] = [];
+  for (const item of base.items) {
+    const over = said.get(keyOf(item));
+    said.delete(keyOf(item));
+    const value = over === undefined ? item.value : merge(item.value, over.value, true, '');
+    if (value !== undefined) items.push({ ...(over ?? item), value });
+  }
+  for (const item of said.values()) {
+    const value = merge(undefined, item.value, true, '');
+    if (value !== undefined) items.push({ ...item, value });
+  }
+  return { ...patch, items, open: base.open || patch.open };
+}
+
+function itemKey(node: YamlNode, keys: readonly string[]): string | undefined {
+  if (node.kind !== 'map') return undefined;
+  const value = keys
+    .map((key) => node.entries.find((entry) => entry.key === key)?.value)
+    .find((found) => found !== undefined);
+  return value?.kind === 'scalar' ? value.source : undefined;
+}
+
+function directiveOf(node: YamlNode): string | undefined {
+  if (node.kind !== 'map') return undefined;
+  const value = node.entries.find(({ key }) => key === '$patch')?.value;
+  return value?.kind === 'scalar' ? value.source : undefined;
+}
