@@ -128,11 +128,25 @@ function itself(block: Cursor): readonly Container[] {
   const asked = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
   if (saysAmounts(resources) || asked.length > 0) {
     const container = lowerContainer(block, 'app', name);
-    return [{ ...container, ...image, accelerators: [...container.accelerators, ...asked] }];
+    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...asked] }];
   }
   // Profiles (KubeAI's) say limits and requests without a `resources` around them; under other keys these words mean other things.
   if (keyOf(block) === 'resources' || lowerAccelerators(block).length === 0) return [];
-  return [{ ...lowerContainer(block, 'app', name, block), ...image }];
+  return [{ ...lowerContainer(block, 'app', name, block), ...image, env: variables(block) }];
+}
+
+/** Lists as a container has them, or mappings of names to values. */
+function variables(block: Cursor): Container['env'] {
+  return ['env', 'extraEnv', 'extraEnvVars', 'envVars'].flatMap((key) => {
+    const said = at(block, key);
+    const listed = items(said).map((env) => ({
+      name: asText(at(env, 'name')) ?? '',
+      value: text(at(env, 'value')),
+      at: env,
+    }));
+    const mapped = entries(said).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
+    return [...listed, ...mapped];
+  });
 }
 
 function saysAmounts(resources: Cursor | undefined): boolean {
