@@ -3,7 +3,7 @@ import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asBoolean, asText, at, entries, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
-import { countOf, lowerAccelerators, lowerContainer, lowerContainers, text } from './pod.ts';
+import { countOf, lowerContainer, lowerContainers, text } from './pod.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
 
@@ -131,7 +131,7 @@ function itself(block: Cursor): readonly Container[] {
     return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...asked] }];
   }
   // Profiles (KubeAI's) say limits and requests without a `resources` around them; under other keys these words mean other things.
-  if (keyOf(block) === 'resources' || lowerAccelerators(block).length === 0) return [];
+  if (keyOf(block) === 'resources' || !namesExtended(block)) return [];
   return [{ ...lowerContainer(block, 'app', name, block), ...image, env: variables(block) }];
 }
 
@@ -147,6 +147,13 @@ function variables(block: Cursor): Container['env'] {
     const mapped = entries(said).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
     return [...listed, ...mapped];
   });
+}
+
+/** Resources of a vendor have a domain in their names; that one of them is misspelt is for rules to say. */
+function namesExtended(block: Cursor): boolean {
+  return [...entries(at(block, 'limits')), ...entries(at(block, 'requests'))].some((entry) =>
+    keyOf(entry).includes('/'),
+  );
 }
 
 function saysAmounts(resources: Cursor | undefined): boolean {
