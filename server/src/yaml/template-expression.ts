@@ -1,5 +1,5 @@
 import { emptyScalar } from './draft.ts';
-import type { YamlNode, YamlScalar } from './node.ts';
+import type { YamlMap, YamlNode, YamlScalar } from './node.ts';
 import { resolvePlain } from './scalar.ts';
 
 /**
@@ -108,10 +108,19 @@ function lookUp(from: Given, steps: readonly string[]): Given {
     if (here === undefined) return undefined;
     // Go fails on a look-up in nothing; a chart that does so gets the value from elsewhere.
     if (here === null || here.kind !== 'map' || here.open) return undefined;
-    here = [...here.entries].reverse().find(({ key }) => key === step)?.value ?? null;
+    here = lastOf(here, step);
   }
   if (here?.kind !== 'scalar') return here;
   return here.templated ? undefined : here.value === null ? null : here;
+}
+
+/** Of a key that is set twice the last counts. */
+function lastOf({ entries }: YamlMap, key: string): YamlNode | null {
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index];
+    if (entry?.key === key) return entry.value;
+  }
+  return null;
 }
 
 /** Functions of which one argument may be unknown without the result being so. */

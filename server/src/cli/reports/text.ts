@@ -43,7 +43,9 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
     return {
       ...positionAt(lineStarts, document.base + spanOf(workload.manifest.root).start),
       name: printable(describeWorkload(workload)),
-      accelerators: printable(describeAccelerators(workload)),
+      accelerators: printable(
+        `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
+      ),
       cost: printable(result.problem ?? costWords(workload, result)),
     };
   });
