@@ -54,9 +54,8 @@ function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[])
   // Whole objects that a chart passes on are objects, and what is said of them holds for their kind.
   if (at(cursor, 'apiVersion') !== undefined && at(cursor, 'kind') !== undefined) return;
   for (const podSet of podSetsOf(cursor)) {
-    const own =
-      podSet.pod === cursor || podSet.replicas !== undefined ? cursor : (podSet.containers?.[0]?.at ?? cursor);
-    found.push({ path: own === cursor ? path : joined(path, keyOf(own)), root: own, podSet });
+    const { pod } = podSet;
+    found.push({ path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet });
   }
   for (const child of entries(cursor)) {
     if (child.node.kind === 'scalar' || isRead(child)) continue;
