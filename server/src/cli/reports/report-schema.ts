@@ -86,7 +86,9 @@ const memory = z.object({
 });
 
 const workloadSchema = z.object({
-  apiVersion: z.string(),
+  apiVersion: z
+    .string()
+    .describe('Empty for a block of a Helm values file, whose kind is Values and whose role is definition.'),
   kind: z.string(),
   name: z.string().nullable(),
   namespace: z.string().nullable(),
