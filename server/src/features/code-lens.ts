@@ -1,7 +1,10 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
+import { lowerCount } from '../model/pod.ts';
+import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
+import { asBoolean, at } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import { acceleratedWorkloads, describeAccelerators, detailsAt } from './gpu-words.ts';
 
@@ -43,8 +46,18 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 
 function lensTitle(workload: Workload, result: CostResult): string {
   const asked = describeAccelerators(workload);
-  const said = `${asked} · ${costWords(workload, result)}`;
+  const said = [asked, costWords(workload, result), ...allReplicas(workload, result)].join(' · ');
   return workload.readWith === undefined ? said : `with ${workload.readWith}: ${said}`;
+}
+
+/** `3 replicas $41.28/h`, where values say how many there are and nothing scales them. */
+function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
+  const { manifest, podSets } = workload;
+  const count = lowerCount(podSets[0]?.replicas, 1);
+  if (!isValues(workload) || cost === null || count === null || count < 2) return [];
+  const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(at(manifest.root, key, 'enabled')) === true);
+  const { min, max } = cost.hourly;
+  return scaled ? [] : [`${count} replicas ${formatHourly({ min: min * count, max: max * count })}`];
 }
 
 /** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */
