@@ -12,7 +12,7 @@ import type { RuleCrash } from './rules/run.ts';
 import { runRules } from './rules/run.ts';
 import type { SuppressionUse } from './rules/suppressions.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
-import { checkLimits, parseDocument, splitDocuments } from './yaml/parse.ts';
+import { checkLimits, type DocumentText, parsePart, splitObjects } from './yaml/parse.ts';
 
 export type { RuleCrash } from './rules/run.ts';
 export type { SuppressionUse } from './rules/suppressions.ts';
@@ -22,6 +22,8 @@ export interface DocumentAnalysis {
   /** Where the document starts in the file. */
   readonly base: number;
   readonly text: string;
+  /** It is an item of a long `kind: List`: those are known one by one. */
+  readonly item: boolean;
   /** What of the file's other documents this one was read with: the analysis is as good as long as neither changes. */
   readonly context: string;
   readonly document: YamlDocument;
@@ -100,6 +102,12 @@ export class Analysis {
   }
 }
 
+/** What a document would be with another text: alone, as if nothing else stood in its file. */
+export function reread({ base, item }: DocumentAnalysis, text: string, config: ProjectConfig): DocumentAnalysis {
+  const part = item ? { base, text, item } : { base, text };
+  return analyseDocument(part, { config, strict: false }, { context: '', claims: () => noClaims }, undefined);
+}
+
 interface FileInput {
   readonly uri: string;
   readonly text: string;
@@ -114,7 +122,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const skipped = checkLimits(text);
   // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
-  const parts = skipped === null ? splitDocuments(text) : [];
+  const parts = skipped === null ? splitObjects(text) : [];
   const claims = claimsOf(parts);
   const documents = parts.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
@@ -161,26 +169,28 @@ interface FileClaims {
 }
 
 /** The claims that a file's pods may name. Most files make none, and then nothing is read for them. */
-function claimsOf(parts: ReturnType<typeof splitDocuments>): FileClaims {
+function claimsOf(parts: readonly DocumentText[]): FileClaims {
   const texts = parts.map(({ text }) => text);
   const making = parts.filter(({ text }) => makesClaims(text));
   if (making.length === 0) return { context: '', claims: () => noClaims };
   // Pods that name the same claim share it, so each depends on the others that do.
   const context = texts.filter((text) => makesClaims(text) || usesClaims(text)).join('\n---\n');
-  const documents = () => making.map(({ text, base }) => parseDocument(text, base));
+  const documents = () => making.map(parsePart);
   return { context, claims: lazy(() => lowerClaims(documents(), texts)) };
 }
 
 function analyseDocument(
-  { text, base }: { readonly text: string; readonly base: number },
-  input: FileInput,
+  part: DocumentText,
+  input: Pick<FileInput, 'config' | 'strict'>,
   file: FileClaims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
+  const { text, base } = part;
   const context = usesClaims(text) ? file.context : '';
-  const before = known?.context === context ? known : undefined;
+  const item = part.item === true;
+  const before = known?.context === context && known.item === item ? known : undefined;
   if (before !== undefined) return before.base === base ? before : moved(before, base);
-  const document = lazy(() => parseDocument(text, base));
+  const document = lazy(() => parsePart(part));
   const concerned = lazy(() => mayConcernAccelerators(text));
   const claims = () => (context === '' ? noClaims : file.claims());
   const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims()) : nothing));
@@ -209,6 +219,7 @@ function analyseDocument(
   return {
     base,
     text,
+    item,
     context,
     get document() {
       return document();
@@ -247,7 +258,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

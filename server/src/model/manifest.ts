@@ -5,7 +5,9 @@ import type { Manifest } from './workload.ts';
 
 /** The Kubernetes objects of a document: one, the items of a `kind: List`, or none where it is no object. */
 export function lowerManifests(document: YamlDocument): readonly Manifest[] {
-  return document.root === null ? [] : manifestsAt(document, rootCursor(document.root));
+  if (document.root === null) return [];
+  const root = rootCursor(document.root);
+  return document.item ? items(root).flatMap((item) => manifestsAt(document, item)) : manifestsAt(document, root);
 }
 
 function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {

@@ -81,6 +81,8 @@ export interface YamlDocument {
   readonly template: boolean;
   /** Why the document was not read (nested too deep, too many aliases): a sentence, also told in `problems`. Null when it was read. */
   readonly skipped: string | null;
+  /** It is an item of a long `kind: List`, read alone: its root is a sequence of one, the object. */
+  readonly item?: true;
 }
 
 /** A text read as a stream of YAML documents (JSON is one kind of YAML). */

@@ -5,11 +5,12 @@ import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { readQuick } from './quick.ts';
 import type { Span } from './span.ts';
-import { splitDocuments } from './split.ts';
+import { type DocumentText, splitDocuments } from './split.ts';
 import { type Mask, markOpen, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits } from './limits.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
+export { splitObjects } from './split-list.ts';
 
 /**
  * Reads a text as a stream of YAML documents. Never throws: what cannot be read is a problem of its document, and what is not read
@@ -27,6 +28,12 @@ export function parseYaml(text: string): YamlFile {
 /** The file made of documents that were read one by one. Skipped when its only document was; beside others one merely has a problem. */
 export function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFile {
   return { text, documents, skipped: documents.length === 1 ? (documents[0]?.skipped ?? null) : null };
+}
+
+/** Reads a part as `splitObjects` cuts it. */
+export function parsePart({ base, text, item }: DocumentText): YamlDocument {
+  const document = parseDocument(text, base);
+  return item ? { ...document, item } : document;
 }
 
 /**

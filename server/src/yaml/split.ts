@@ -2,6 +2,8 @@
 export interface DocumentText {
   readonly base: number;
   readonly text: string;
+  /** It is an item of a long `kind: List`, cut out with its dash: a document only to us. */
+  readonly item?: true;
 }
 
 /**
