@@ -229,7 +229,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter|HorizontalPodAutoscaler/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

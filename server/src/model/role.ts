@@ -7,7 +7,7 @@ const infrastructureNamespaces =
 
 /** Names of device plugins, drivers, exporters and operators: they touch GPUs in order to serve them. */
 const infrastructureNames =
-  /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
+  /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|cuda-validator|operator-validator|plugin-validator|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
 
 /** What the object is for, where its kind does not tell: from its place first, then from what its containers run. */
 export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): Role {
