@@ -13,7 +13,7 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
-import { roleOf } from './role.ts';
+import { type FoundRole, roleOf } from './role.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
@@ -55,19 +55,26 @@ function lowerWorkload(
   const podSets = withOwnNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
   );
+  const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
     manifest,
     apiVersion: manifest.apiVersion,
     kind: manifest.kind,
     name: manifest.name,
     namespace: manifest.namespace,
-    role: role ?? roleOf(manifest, podSets),
+    role: found.role,
+    roleConfidence: found.confidence,
+    roleFrom: found.from,
     podSets,
     partial: defines || lowered.partial || podSets.some(isPartial),
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
   };
+}
+
+function byKind(role: Role, { kind }: Manifest): FoundRole {
+  return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
 /** Sets of pods are told apart by their names, and objects may repeat one. */

@@ -3,6 +3,7 @@ import type { Container, PodSet } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
 import { processInput } from './process-input.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
@@ -79,7 +80,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (workload.role !== 'training' || workload.partial || container.type !== 'app') return;
+    if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (workload.podSets.some(({ placement }) => placement.capacity === 'spot')) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;

@@ -1299,7 +1299,7 @@ spec:
 ## When it is silent
 
 For init containers, lifecycle hooks, sleeps that end, waits that keep a server in the background alive, the workers of an MPIJob (their
-launcher starts processes in them) and infrastructure.
+launcher starts processes in them) and infrastructure. It is advice for shares of a card, and for long sleeps that end.
 
 ## Sources
 
