@@ -12,7 +12,7 @@ import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
-import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
@@ -92,6 +92,7 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
   const containers = source.containers ?? lowerContainers(pod);
   const selectors = lowerSelectors(pod);
   const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const avoided = lowerAvoided(pod);
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
@@ -109,10 +110,11 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
     containers,
     accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, options),
     selectors,
+    avoided,
     tolerations: lowerTolerations(pod),
     volumes: lowerVolumes(pod),
     restartPolicy: text(at(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, options),
+    placement: lowerPlacement(nodes, options, avoided),
   };
 }
 

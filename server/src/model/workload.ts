@@ -55,6 +55,8 @@ export interface PodSet {
   /** What one pod takes: the larger of any init container and the sum of app containers and native sidecars, per resource. */
   readonly accelerators: readonly PodAccelerator[];
   readonly selectors: readonly Selector[];
+  /** Labels with the values that their nodes must not have. */
+  readonly avoided: readonly Selector[];
   readonly tolerations: readonly Toleration[];
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;

@@ -12,7 +12,7 @@ import { shorten } from './shorten.ts';
  * ## Why
  *
  * Dynamic resource allocation changed its shape on the way to v1. v1alpha2, with `resourceClassName`, left Kubernetes with 1.31; so did
- * `source` in a pod's `resourceClaims`. v1beta2 and v1 have the fields of a request under `exactly`, v1beta1 has them straight in the
+ * `source` in a pod's `resourceClaims`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under `exactly`, v1beta1 has them straight in the
  * request. An API server refuses the other shape, and a container that names a claim which its pod does not declare.
  *
  * ```yaml invalid
@@ -128,7 +128,7 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
     const key = String(name?.step ?? 'resourceClaimName');
     const value = asText(name);
     context.report({
-      message: `source left resourceClaims with Kubernetes 1.31: write ${key} straight in the entry, or the pod is refused`,
+      message: `source left resourceClaims with Kubernetes 1.31: it is dropped and no device given; write ${key} straight in the entry`,
       span: keySpanOf(source),
       fixes: () => {
         if (value === undefined || isTemplated(name) || reference.shared || source.shared) return [];

@@ -548,7 +548,7 @@ Severity: **error** · Topic: sharing
 ## Why
 
 Dynamic resource allocation changed its shape on the way to v1. v1alpha2, with \`resourceClassName\`, left Kubernetes with 1.31; so did
-\`source\` in a pod's \`resourceClaims\`. v1beta2 and v1 have the fields of a request under \`exactly\`, v1beta1 has them straight in the
+\`source\` in a pod's \`resourceClaims\`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under \`exactly\`, v1beta1 has them straight in the
 request. An API server refuses the other shape, and a container that names a claim which its pod does not declare.
 
 Wrong:
@@ -3518,7 +3518,7 @@ Unsafe: what is written there counts against the container's memory limit.
 ## When it is silent
 
 For single processes, TPUs, Neuron and Gaudi devices, \`hostIPC\`, patches and definitions, and for kinds whose controller mounts it: Ray,
-KServe's own runtimes, LLMInferenceService and NIM.
+KServe's own runtimes, LLMInferenceService and NIM; and for objects whose \`status\` says that they ran.
 
 ## Sources
 

@@ -8,6 +8,7 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { processInput, wholeGpus } from './process-input.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
+import { hasRun } from './status.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -81,6 +82,8 @@ export default defineRule({
     const { tensor, devices, text } = sharding;
     const used = Math.max(tensor, devices ?? tensor);
     if (used === gpus || (used < gpus && devices === null)) return;
+    // A server that ran has its devices from elsewhere.
+    if (used > gpus && hasRun(context.workload.manifest)) return;
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
     const product = devices !== null && devices !== tensor ? ` makes ${devices} processes` : '';
