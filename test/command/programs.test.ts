@@ -22,7 +22,62 @@ describe('containerUse', () => {
     [{ command: [], args: ['--model', 'x'], image: 'vllm/vllm-openai:v0.9.0' }, 'serving', 'likely'],
     [{ command: ['sleep', 'infinity'], args: [], image: 'vllm/vllm-openai:v0.9.0' }, null, null],
     [{ command: [], args: [] }, null, null],
+    // Programs, modules and scripts of model servers.
+    [{ command: ['sglang', 'serve'], args: [] }, 'serving', 'certain'],
+    [{ command: ['python3', '-m', 'sglang.launch_server'], args: [] }, 'serving', 'certain'],
+    [{ command: ['lmdeploy', 'serve', 'api_server', 'm'], args: [] }, 'serving', 'certain'],
+    [{ command: ['ollama', 'serve'], args: [] }, 'serving', 'certain'],
+    [{ command: ['/app/llama-server', '-m', 'm.gguf'], args: [] }, 'serving', 'certain'],
+    [{ command: ['torchserve', '--start'], args: [] }, 'serving', 'certain'],
+    [{ command: ['python', '-m', 'huggingfaceserver'], args: [] }, 'serving', 'certain'],
+    [{ command: ['bentoml', 'serve', '.'], args: [] }, 'serving', 'certain'],
+    [{ command: ['xinference-local', '-H', '0.0.0.0'], args: [] }, 'serving', 'certain'],
+    [{ command: ['python', '-m', 'jetstream.entrypoints.http.api_server'], args: [] }, 'serving', 'certain'],
+    // Trainers.
+    [{ command: ['deepspeed', 'run_clm.py'], args: [] }, 'training', 'certain'],
+    [{ command: ['horovodrun', '-np', '8', 'python', 'train.py'], args: [] }, 'training', 'certain'],
+    [{ command: ['mpirun', '-np', '8', 'python', 'imagenet.py'], args: [] }, 'training', 'likely'],
+    [{ command: ['axolotl', 'train', 'c.yaml'], args: [] }, 'training', 'certain'],
+    [{ command: ['llamafactory-cli', 'train', 'c.yaml'], args: [] }, 'training', 'certain'],
+    [{ command: ['torchrun', 'pretrain_gpt.py'], args: [] }, 'training', 'certain'],
+    [{ command: ['python', '-m', 'MaxText.train', 'base.yml'], args: [] }, 'training', 'certain'],
+    [{ command: ['composer', 'train/train.py', 'm.yaml'], args: [] }, 'training', 'certain'],
+    [{ command: ['swift', 'sft', '--model', 'm'], args: [] }, 'training', 'certain'],
+    [{ command: ['nemo', 'llm', 'finetune'], args: [] }, 'training', 'certain'],
+    [{ command: ['python', 'unsloth-cli.py'], args: [] }, 'training', 'certain'],
+    [{ command: ['python', 'Gemma3LLMTrain.py'], args: [] }, 'training', 'likely'],
+    [{ command: ['python', 'Constraint.py'], args: [] }, null, null],
   ])('%j', (input, use, confidence) => {
     expect(containerUse(input)).toMatchObject({ use, confidence });
   });
+
+  test.each([
+    ['nvcr.io/nvidia/tritonserver:25.08-py3', 'tritonserver'],
+    ['ghcr.io/huggingface/text-embeddings-inference:89-1.8', 'text-embeddings-router'],
+    ['ghcr.io/huggingface/tei-gaudi:1.5.0', 'text-embeddings-router'],
+    ['ghcr.io/huggingface/text-generation-inference:3.3.4', 'text-generation-launcher'],
+    ['registry.example/optimum-tpu/tgi-tpu:1', 'text-generation-launcher'],
+    ['ghcr.io/huggingface/tgi-gaudi:2.3.1', 'text-generation-launcher'],
+    ['us-docker.pkg.dev/cloud-tpu-images/inference/jetstream-http:v0.2.3', 'jetstream'],
+    ['us-docker.pkg.dev/cloud-tpu-images/inference/sax-model-server:v1.2.0', 'sax'],
+    ['registry.example/vllm-gaudi:0.9', 'vllm'],
+    ['registry.example/vllm-neuron:0.9', 'vllm'],
+    ['lmsysorg/sglang:v0.5.1', 'sglang'],
+    ['openmmlab/lmdeploy:v0.9.1', 'lmdeploy'],
+    ['ollama/ollama:0.11.4', 'ollama'],
+    ['ghcr.io/ggml-org/llama.cpp:server-cuda', 'llama-server'],
+    ['nvcr.io/nim/meta/llama-3.1-8b-instruct:1.12.0', 'nim'],
+    ['pytorch/torchserve:0.12.0-gpu', 'torchserve'],
+    ['kserve/huggingfaceserver:v0.15.2-gpu', 'kserve'],
+    ['xprobe/xinference:v1.9.0', 'xinference'],
+  ])('%s serves, likely', (image, program) => {
+    expect(containerUse({ command: [], args: [], image })).toEqual({ use: 'serving', program, confidence: 'likely' });
+  });
+
+  test.each(['registry.example/vllm:1', 'nvcr.io/nvidia/nemo:25.07', 'rayproject/ray:2.52.0', 'ubuntu:24.04'])(
+    '%s says nothing',
+    (image) => {
+      expect(containerUse({ command: [], args: [], image }).use).toBeNull();
+    },
+  );
 });

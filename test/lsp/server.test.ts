@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DiagnosticSeverity } from 'vscode-languageserver/node';
+import { DiagnosticSeverity, DiagnosticTag } from 'vscode-languageserver/node';
 import { caret, folder, openEditor, withCursor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
@@ -55,6 +55,22 @@ describe('diagnostics', () => {
     expect(found?.tags).toBeUndefined();
     expect(editor.pushed).toEqual([]);
     expect(editor.log).toEqual([]);
+  });
+
+  test('fade suppressions that silence nothing', async () => {
+    const editor = await openEditor();
+    const needed = '# gpulint-disable gpu-limits-required\n';
+    await editor.open(uri, `${needed}# gpulint-disable mig-geometry\n${rejected}`);
+    const found = await editor.diagnostics(uri);
+    expect(found).toMatchObject([
+      {
+        severity: DiagnosticSeverity.Hint,
+        tags: [DiagnosticTag.Unnecessary],
+        code: 'unused-suppression',
+        range: { start: { line: 1, character: 0 } },
+      },
+    ]);
+    expect(found[0]?.codeDescription?.href).toMatch(/\/docs\/ci\.md#/);
   });
 
   test('are pushed to a client that cannot ask, and taken back when the file is closed', async () => {

@@ -1,7 +1,10 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import * as configs from './configs.ts';
+import * as containers from './containers.ts';
+import * as devices from './devices.ts';
 import * as placement from './placement.ts';
 import * as requests from './requests.ts';
+import * as scalers from './scalers.ts';
 import * as scaling from './scaling.ts';
 import type { Mutation } from './steps.ts';
 import * as training from './training.ts';
@@ -62,6 +65,19 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'toleration-missing': requests.tolerationMissing,
   'world-size': training.worldSize,
   'yaml-syntax': scaling.yamlSyntax,
+  'dra-shape': devices.draShape,
+  'tensor-parallel-mismatch': devices.tensorParallel,
+  'privileged-gpu': containers.privilegedGpu,
+  'visible-devices-bypass': containers.visibleDevices,
+  'nccl-disabled': containers.ncclDisabled,
+  'cpu-starved-accelerators': containers.cpuStarved,
+  'value-not-string': containers.valueNotString,
+  'keda-field-name': scalers.kedaFieldName,
+  'keda-trigger-zero': scalers.kedaTriggerZero,
+  'hpa-min-zero': scalers.hpaMinZero,
+  'rollout-surge': scalers.rolloutSurge,
+  'ray-head-gpu': scalers.rayHeadGpu,
+  'launcher-gpu': scalers.launcherGpu,
 };
 
 /** Rules without a mutator, each with the reason. */

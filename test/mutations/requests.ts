@@ -228,13 +228,16 @@ export function imageNotPinned(analysis: DocumentAnalysis): readonly Mutation[] 
 
 export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
   return podSites(analysis).flatMap(
-    ({ pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
+    ({ root, pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
       const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
       const product = 'nvidia.com/gpu.product';
       // Where processes are counted too, they would no longer fit their GPUs.
       const line = podSet.containers.flatMap(({ command, args }) => [...command, ...args]);
+      // Twelve GPUs also have too few cores, or a rollout that needs twelve more.
       const counted =
-        workload.kind === 'PyTorchJob' || line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
+        /^(PyTorchJob|Deployment)$/.test(workload.kind) ||
+        at(root, ...resources, 'limits', 'cpu') !== undefined ||
+        line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
       const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
       if (
         type === undefined ||

@@ -170,7 +170,12 @@ function byScriptName(path: string): RecognisedProgram | undefined {
   const name = baseName(path).replace(/\.(py|sh)$/, '');
   const exact = scripts.get(name);
   if (exact !== undefined) return { program: name, use: exact, confidence: 'certain' };
-  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  // `Gemma3LLMTrain` is three words.
+  const words = name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
   const has = (set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
   if (has(batchWords)) return { program: name, use: 'batch', confidence: 'likely' };
   if (has(servingWords)) return { program: name, use: 'serving', confidence: 'likely' };

@@ -5,8 +5,8 @@ import { baseName, type CommandLine, readCommandLine, type Statement, type Word 
 export interface Waiting {
   /** What it waits with, as it is written: `sleep infinity`. */
   readonly what: string;
-  /** `works-first`: it does something that ends, and then waits. */
-  readonly kind: 'only-waits' | 'works-first';
+  /** `works-first`: it does something that ends, and then waits. `looks-first`: it does no more than print what devices there are. */
+  readonly kind: 'only-waits' | 'looks-first' | 'works-first';
   /** Seconds until it ends; Infinity where it never does. */
   readonly seconds: number;
   /** Its first and last word. */
@@ -37,9 +37,17 @@ export function findWaiting(command: readonly string[], args: readonly string[])
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
+    if (kind === 'only-waits' && looks(statement)) kind = 'looks-first';
   }
   return undefined;
 }
+
+function looks(statement: Statement): boolean {
+  return statement.kind === 'command' && listers.has(baseName(programWords(statement)[0] ?? ''));
+}
+
+/** Programs that print what devices there are. */
+const listers: ReadonlySet<string> = new Set(['nvidia-smi', 'neuron-ls', 'rocm-smi', 'hl-smi']);
 
 /** A sleep this long outlives whatever was meant to happen. */
 const forEver = 30 * 86_400;

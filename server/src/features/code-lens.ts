@@ -67,6 +67,7 @@ export function costWords(workload: Workload, { cost, missing }: CostResult): st
   const parts = [onSpot ? `spot ${formatHourly(cost.hourly)}` : formatHourly(cost.hourly)];
   if (!onSpot && cost.spotHourly !== null) parts.push(`spot ${formatHourly(cost.spotHourly)}`);
   // Only what serves stands idle; a job ends.
-  if (workload.role === 'serving') parts.push(`idle ${formatMonthly(cost.idleHourly)}`);
+  if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
+    parts.push(`idle ${formatMonthly(cost.idleHourly)}`);
   return parts.join(' · ');
 }

@@ -25,6 +25,7 @@ import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWork } from './lost-work.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
+import { roleWords } from './role-words.ts';
 import { whatWillRun } from './will-run.ts';
 
 /** What is shown at a place. The span is of the file. */
@@ -87,7 +88,9 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
   const onKind = kind && entryAt(kind, offset);
   if (onKind !== undefined) {
     const text = whatWillRun(workload);
-    return { span: onKind, facts: [], cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
+    const role = roleWords(workload);
+    const facts: readonly Block[] = role === undefined ? [] : [{ kind: 'text', text: role }];
+    return { span: onKind, facts, cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
   }
   const onFloor = scaling?.min && entryAt(scaling.min, offset);
   if (scaling && onFloor !== undefined)

@@ -5,6 +5,7 @@ import {
   CompletionItemKind,
   type Diagnostic,
   DiagnosticSeverity,
+  DiagnosticTag,
   type DocumentLink,
   type Hover,
   type InlayHint,
@@ -26,7 +27,8 @@ import type { DocumentLink as Link } from '../features/document-links.ts';
 import type { HoverContent } from '../features/hover.ts';
 import type { InlayHint as Hint } from '../features/inlay-hints.ts';
 import { renderMarkdown, renderPlain } from '../features/markdown.ts';
-import { ruleDocsUrl } from '../rules/docs.ts';
+import { type UnusedSuppression, unusedSuppressionId } from '../features/unused-suppressions.ts';
+import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../rules/docs.ts';
 import type { Finding, Severity } from '../rules/rule.ts';
 import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { commands } from './requests.ts';
@@ -146,6 +148,19 @@ export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Di
     code: 'gpulint-config',
     source: 'gpulint',
     message: problem.message,
+  };
+}
+
+/** What can go is shown faded, and is in nobody's way. */
+export function unusedSuppressionToLsp({ span, message }: UnusedSuppression, lines: LineIndex): Diagnostic {
+  return {
+    range: lines.toRange(span),
+    severity: DiagnosticSeverity.Hint,
+    tags: [DiagnosticTag.Unnecessary],
+    code: unusedSuppressionId,
+    codeDescription: { href: unusedSuppressionDocsUrl },
+    source: 'gpulint',
+    message,
   };
 }
 

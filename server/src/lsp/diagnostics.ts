@@ -7,7 +7,15 @@ import {
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
-import { type AdviceForm, configProblemToLsp, findingToLsp, lineIndex, linesOf } from './convert.ts';
+import { unusedSuppressions } from '../features/unused-suppressions.ts';
+import {
+  type AdviceForm,
+  configProblemToLsp,
+  findingToLsp,
+  lineIndex,
+  linesOf,
+  unusedSuppressionToLsp,
+} from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './server.ts';
@@ -119,12 +127,13 @@ export function registerDiagnostics(session: Session): Diagnostics {
 
 const syntaxRule = 'yaml-syntax';
 
-/** What an analysed file has wrong. Nothing for a file that concerns no accelerator. */
+/** What an analysed file has wrong, and the suppressions in it that can go. Nothing for a file that concerns no accelerator. */
 function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
   const lines = linesOf(file);
-  return file.documents.flatMap(({ base, findings }) =>
+  const found = file.documents.flatMap(({ base, findings }) =>
     findings.flatMap((finding) => findingToLsp(finding, base, lines, advice) ?? []),
   );
+  return [...found, ...unusedSuppressions(file).map((unused) => unusedSuppressionToLsp(unused, lines))];
 }
 
 function configDiagnostics(text: string): readonly Diagnostic[] {

@@ -12,8 +12,8 @@ import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
-import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
-import { roleOf } from './role.ts';
+import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import { type FoundRole, roleOf } from './role.ts';
 import type { ValuesBlock } from './values.ts';
 import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
@@ -72,19 +72,26 @@ function lowerWorkload(
   const podSets = withOwnNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
   );
+  const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
     manifest,
     apiVersion: manifest.apiVersion,
     kind: manifest.kind,
     name: manifest.name,
     namespace: manifest.namespace,
-    role: role ?? roleOf(manifest, podSets),
+    role: found.role,
+    roleConfidence: found.confidence,
+    roleFrom: found.from,
     podSets,
     partial: defines || lowered.partial || podSets.some(isPartial),
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
   };
+}
+
+function byKind(role: Role, { kind }: Manifest): FoundRole {
+  return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
 /** Sets of pods are told apart by their names, and objects may repeat one. */
@@ -102,6 +109,7 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
   const containers = source.containers ?? lowerContainers(pod);
   const selectors = lowerSelectors(pod);
   const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const avoided = lowerAvoided(pod);
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
@@ -119,10 +127,11 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
     containers,
     accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, options),
     selectors,
+    avoided,
     tolerations: lowerTolerations(pod),
     volumes: lowerVolumes(pod),
     restartPolicy: text(at(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, options),
+    placement: lowerPlacement(nodes, options, avoided),
   };
 }
 

@@ -4,7 +4,11 @@ import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
 /** Capacity, provider, region and instance type, from the selectors first and the config for what they leave open. */
-export function lowerPlacement(selectors: readonly Selector[], options: ModelOptions): Placement {
+export function lowerPlacement(
+  selectors: readonly Selector[],
+  options: ModelOptions,
+  avoided: readonly Selector[] = [],
+): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
   const instance = named.length === 1 ? instanceType(named[0] ?? '') : undefined;
@@ -12,7 +16,7 @@ export function lowerPlacement(selectors: readonly Selector[], options: ModelOpt
   const provider = (byLabel && providerOfLabel(byLabel.key)) ?? instance?.provider ?? options.provider;
   const providerFrom = byLabel?.from ?? (instance ? 'instance-type' : options.provider === null ? null : 'config');
   return {
-    ...lowerCapacity(selectors, options),
+    ...lowerCapacity(selectors, options, avoided),
     provider,
     // The config's region is one of the config's provider: it says nothing about another cloud.
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
@@ -25,12 +29,16 @@ export function lowerPlacement(selectors: readonly Selector[], options: ModelOpt
 function lowerCapacity(
   selectors: readonly Selector[],
   options: ModelOptions,
+  avoided: readonly Selector[],
 ): Pick<Placement, 'capacity' | 'capacityAt'> {
   for (const selector of selectors) {
     const capacities = new Set(selector.values.map(({ value }) => spotSelector(selector.key, value)));
     const [only] = capacities;
     if (capacities.size === 1 && only !== undefined) return { capacity: only as Capacity, capacityAt: selector.at };
   }
+  // Who is not to be on spot is on demand: AKS labels its spot nodes and no others.
+  const offSpot = avoided.find(({ key, values }) => values.some(({ value }) => spotSelector(key, value) === 'spot'));
+  if (offSpot !== undefined) return { capacity: 'on-demand', capacityAt: offSpot.at };
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 

@@ -98,6 +98,25 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
   return [...plain, ...lowerAffinity(pod)];
 }
 
+/** The node labels that the pods must not be on: required node affinity with `NotIn`, where every term says it. */
+export function lowerAvoided(pod: Cursor): readonly Selector[] {
+  const required = at(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const [first = [], ...others] = items(at(required, 'nodeSelectorTerms')).map((term) =>
+    items(at(term, 'matchExpressions')).flatMap((expression): Selector[] => {
+      const key = asText(at(expression, 'key'));
+      if (key === undefined || asString(at(expression, 'operator')) !== 'NotIn') return [];
+      const values = items(at(expression, 'values')).flatMap((value) => text(value) ?? []);
+      return [{ key, values, from: 'affinity', at: expression }];
+    }),
+  );
+  const says = (term: readonly Selector[], key: string, value: string) =>
+    term.some((other) => other.key === key && other.values.some((one) => one.value === value));
+  return first.flatMap((selector): Selector[] => {
+    const values = selector.values.filter(({ value }) => others.every((term) => says(term, selector.key, value)));
+    return values.length === 0 ? [] : [{ ...selector, values }];
+  });
+}
+
 /** Terms are alternatives, so with several of them only a label that each one names is needed; its values add up. */
 function lowerAffinity(pod: Cursor): readonly Selector[] {
   const required = at(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');

@@ -1,5 +1,6 @@
 import { containerUse } from '../command/programs.ts';
-import type { Manifest, PodSet, Role } from './workload.ts';
+import { asText, at, items } from '../yaml/cursor.ts';
+import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
 /** Namespaces in which nothing is a workload to optimise. */
 const infrastructureNamespaces =
@@ -7,32 +8,67 @@ const infrastructureNamespaces =
 
 /** Names of device plugins, drivers, exporters and operators: they touch GPUs in order to serve them. */
 const infrastructureNames =
-  /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
+  /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|cuda-validator|operator-validator|plugin-validator|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
 
-/** What the object is for, where its kind does not tell: from its place first, then from what its containers run. */
-export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): Role {
-  if (isInfrastructure(manifest, podSets)) return 'infrastructure';
-  const uses = podSets.flatMap((podSet) =>
-    podSet.containers
-      .filter((container) => container.type !== 'init')
-      .map((container) =>
-        containerUse({
-          ...(container.image && { image: container.image.value }),
-          command: container.command.map(({ value }) => value),
-          args: container.args.map(({ value }) => value),
-        }),
-      ),
-  );
-  for (const use of ['serving', 'training', 'interactive', 'batch'] as const) {
-    if (uses.some((found) => found.use === use)) return use;
-  }
-  return manifest.kind === 'Job' || manifest.kind === 'CronJob' ? 'batch' : 'unknown';
+/** What an object is for, how sure that is, and what says so. */
+export interface FoundRole {
+  readonly role: Role;
+  readonly confidence: Confidence;
+  readonly from: string | null;
 }
 
-function isInfrastructure(manifest: Manifest, podSets: readonly PodSet[]): boolean {
-  if (manifest.namespace !== null && infrastructureNamespaces.test(manifest.namespace)) return true;
-  if (manifest.name !== null && infrastructureNames.test(manifest.name)) return true;
-  return podSets.some((podSet) =>
-    podSet.containers.some((container) => infrastructureNames.test(container.image?.value ?? '')),
+/** What the object is for, where its kind does not tell: from its place first, then from what its containers run, then from its ports. */
+export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRole {
+  const infrastructure = infrastructureSign(manifest, podSets);
+  if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
+  const containers = podSets.flatMap((podSet) => podSet.containers.filter(({ type }) => type !== 'init'));
+  const uses = containers.map((container) =>
+    containerUse({
+      ...(container.image && { image: container.image.value }),
+      command: container.command.map(({ value }) => value),
+      args: container.args.map(({ value }) => value),
+    }),
   );
+  for (const role of ['serving', 'training', 'interactive', 'batch'] as const) {
+    const [surest] = uses.filter(({ use }) => use === role).sort((a) => (a.confidence === 'certain' ? -1 : 1));
+    if (surest?.confidence) return { role, confidence: surest.confidence, from: surest.program };
+  }
+  const { kind } = manifest;
+  if (kind === 'Job' || kind === 'CronJob') return { role: 'batch', confidence: 'likely', from: `kind ${kind}` };
+  const port = staysUp.has(kind) ? servedPort(containers) : undefined;
+  if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
+  return { role: 'unknown', confidence: 'guess', from: null };
+}
+
+/** Kinds whose pods are kept running. */
+const staysUp: ReadonlySet<string> = new Set([
+  'Deployment',
+  'StatefulSet',
+  'ReplicaSet',
+  'ReplicationController',
+  'LeaderWorkerSet',
+  'Rollout',
+  'CloneSet',
+]);
+
+/** A readiness probe over HTTP or gRPC, or a port that is not there for metrics: somebody is to be answered. */
+function servedPort(containers: readonly Container[]): string | undefined {
+  for (const { at: container } of containers) {
+    const probe = at(container, 'readinessProbe');
+    if (at(probe, 'httpGet') !== undefined || at(probe, 'grpc') !== undefined) return 'its readiness probe';
+    const ports = items(at(container, 'ports'));
+    const port = ports.find((one) => !/metric|prom|monitor|ssh/i.test(asText(at(one, 'name')) ?? ''));
+    const number = asText(at(port, 'containerPort'));
+    if (number !== undefined) return `port ${number}`;
+  }
+  return undefined;
+}
+
+/** What shows that it serves GPUs to others. */
+function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {
+  if (namespace !== null && infrastructureNamespaces.test(namespace)) return `namespace ${namespace}`;
+  if (name !== null && infrastructureNames.test(name)) return `name ${name}`;
+  const images = podSets.flatMap(({ containers }) => containers.flatMap(({ image }) => image?.value ?? []));
+  const image = images.find((one) => infrastructureNames.test(one));
+  return image === undefined ? undefined : `image ${image}`;
 }

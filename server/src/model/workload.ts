@@ -14,6 +14,8 @@ export interface Manifest {
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';
+/** `certain`: the kind or the program says it. `likely`: an image, a launcher or a script's name does. `guess`: only ports or probes do, or nothing does. */
+export type Confidence = 'certain' | 'likely' | 'guess';
 export type Capacity = 'spot' | 'on-demand' | 'reserved' | 'flex' | 'unknown';
 
 /** What one object will run. */
@@ -24,6 +26,9 @@ export interface Workload {
   readonly name: string | null;
   readonly namespace: string | null;
   readonly role: Role;
+  readonly roleConfidence: Confidence;
+  /** What tells the role, in words: `kind InferenceService`, `vllm`, `port 8080`; null where nothing does. */
+  readonly roleFrom: string | null;
   readonly podSets: readonly PodSet[];
   /** Only part of the object is here (a kustomize patch, a definition, a template): what is not said may be said elsewhere. */
   readonly partial: boolean;
@@ -54,6 +59,8 @@ export interface PodSet {
   /** What one pod takes: the larger of any init container and the sum of app containers and native sidecars, per resource. */
   readonly accelerators: readonly PodAccelerator[];
   readonly selectors: readonly Selector[];
+  /** Labels with the values that their nodes must not have. */
+  readonly avoided: readonly Selector[];
   readonly tolerations: readonly Toleration[];
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;

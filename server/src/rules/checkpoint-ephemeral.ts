@@ -1,8 +1,9 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
 import { processInput } from './process-input.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
@@ -79,7 +80,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (workload.role !== 'training' || workload.partial || container.type !== 'app') return;
+    if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (workload.podSets.some(({ placement }) => placement.capacity === 'spot')) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
@@ -93,11 +94,17 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
     context.report({
-      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: each restart begins at step 0`,
+      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: ${restart(workload)} begins at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
     });
   },
 });
+
+/** The pods of an elastic job that stay have the state in memory, so it is lost when all of them go. */
+function restart({ kind, manifest }: Workload): string {
+  const elastic = kind === 'ElasticJob' || at(manifest.root, 'spec', 'elasticPolicy') !== undefined;
+  return elastic ? 'a restart of all its pods' : 'each restart';
+}
 
 /** Logs, exports and results are written there too, and are no loss. */
 function holdsProgress(flag: string): boolean {

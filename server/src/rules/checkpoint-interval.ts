@@ -1,6 +1,7 @@
 import { findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import { formatNumber } from '../cost/format.ts';
 import { isTrial } from './durable.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { spanOfWords } from './word-span.ts';
 
@@ -68,7 +69,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (workload.role !== 'training' || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || isTrial(workload)) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     const intervals = findCheckpointIntervals(
       container.command.map(({ value }) => value),

@@ -2,6 +2,7 @@ import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { spanOfWords } from './word-span.ts';
 
@@ -65,7 +66,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload } = context;
-    if (workload.role !== 'training' || container.type !== 'app' || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     const told = neverSaves(container);
     if (told === undefined) return;

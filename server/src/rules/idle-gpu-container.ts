@@ -1,8 +1,10 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
-import { formatHourly, formatMonthly, formatNumber } from '../cost/format.ts';
+import { formatHourly, formatMonthly } from '../cost/format.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { isOpen, isTemplated } from '../yaml/cursor.ts';
+import { asText, at, isOpen, isTemplated, items } from '../yaml/cursor.ts';
+import { asked, askedWords, isNoWorkload } from './asked.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -48,7 +50,7 @@ import { spanOfWords } from './word-span.ts';
  * ## When it is silent
  *
  * For init containers, lifecycle hooks, sleeps that end, waits that keep a server in the background alive, the workers of an MPIJob (their
- * launcher starts processes in them) and infrastructure.
+ * launcher starts processes in them) and infrastructure. It is advice for shares of a card, and for long sleeps that end.
  *
  * ## Sources
  *
@@ -61,7 +63,7 @@ export default defineRule({
     const held = holds(container, context.podSet);
     if (held === undefined || container.type === 'init' || isDrivenFromOutside(context)) return;
     const lines = [...container.command, ...container.args];
-    if (lines.some(({ at }) => isTemplated(at)) || lines.some(({ at }) => isOpen(at.parent))) return;
+    if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isOpen(line.parent))) return;
     const waiting = findWaiting(
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),
@@ -71,40 +73,67 @@ export default defineRule({
     if (span === undefined) return;
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
+    const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
-      message: `${says(waiting)} while it holds ${held}${amount}`,
+      // Others use the rest of a card that is shared, and a sleep of a day stands for work in most manifests that have one.
+      severity: held.shares || ends ? 'info' : 'warning',
+      message: `${says(waiting)} while it holds ${held.words}${amount}`,
       span,
       saving: hourly,
     });
   },
 });
 
-/** The accelerators that the container holds in all its pods, in words; undefined when it holds none, or none that is known. */
-function holds({ accelerators }: Container, { pods }: PodSet): string | undefined {
-  const held = accelerators.filter(({ count }) => count !== null && count > 0);
-  if (held.length === 0 || pods.max === 0) return undefined;
-  const resources = held.map(({ count, resource }) => `${formatNumber(count ?? 0)} ${resource}`).join(' and ');
-  return pods.min !== null && pods.min > 1 ? `${resources} in each of ${pods.min} pods` : resources;
+interface Held {
+  readonly words: string;
+  /** No whole device among them. */
+  readonly shares: boolean;
+}
+
+/** The accelerators that the container holds in all its pods; undefined when it holds none, or none that is known. */
+function holds(container: Container, podSet: PodSet): Held | undefined {
+  const requests = asked(container);
+  const { pods } = podSet;
+  if (pods.max === 0) return undefined;
+  if (requests.length === 0) return claims(container, podSet);
+  const shares = requests.every(({ form }) => form !== 'whole' && form !== 'core');
+  const words = askedWords(requests);
+  return { words: pods.min !== null && pods.min > 1 ? `${words} in each of ${pods.min} pods` : words, shares };
+}
+
+/** Devices that the container holds by a claim of its pod. */
+function claims({ resources }: Container, { pod, accelerators }: PodSet): Held | undefined {
+  for (const claim of items(at(resources, 'claims'))) {
+    const name = asText(at(claim, 'name'));
+    const reference = items(at(pod, 'resourceClaims')).find((one) => asText(at(one, 'name')) === name);
+    const devices = accelerators.filter((accelerator) => accelerator.at?.node === reference?.node);
+    if (reference === undefined || name === undefined || devices.length === 0) continue;
+    return {
+      words: `the devices of its claim ${shorten(name)}`,
+      shares: devices.every(({ form }) => form !== 'whole'),
+    };
+  }
+  return undefined;
 }
 
 /** The launcher of an MPIJob starts the work in pods that look idle; infrastructure and definitions are not judged. */
 function isDrivenFromOutside({ workload, podSet }: PodSetContext): boolean {
-  if (workload.role === 'infrastructure' || workload.role === 'definition') return true;
-  return workload.kind === 'MPIJob' && podSet.name === 'Worker';
+  return isNoWorkload(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
 
 /** A bounded sleep ends; where it is started again and again it is as good as none when it takes a day or more. */
 function lastsForEver(waiting: Waiting, workload: Workload): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY) return true;
   return (
-    waiting.seconds >= 86_400 && waiting.kind === 'only-waits' && workload.retries?.limit === Number.POSITIVE_INFINITY
+    waiting.seconds >= 86_400 && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
 }
 
 function says({ what, kind, seconds }: Waiting): string {
-  const shown = what.length > 48 ? `${what.slice(0, 47)}…` : what;
+  const shown = shorten(what, 48);
   if (kind === 'works-first') return `Works and then waits for ever (${shown})`;
-  return seconds === Number.POSITIVE_INFINITY ? `Only waits (${shown})` : `Only waits, again and again (${shown}),`;
+  if (seconds !== Number.POSITIVE_INFINITY) return `Only waits, again and again (${shown}),`;
+  return kind === 'looks-first' ? `Lists its devices and then waits for ever (${shown})` : `Only waits (${shown})`;
 }
 
 /** What the workload costs an hour, where this container is all that holds accelerators in it. */

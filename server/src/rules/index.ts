@@ -5,6 +5,8 @@ import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import containerName from './container-name.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
+import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
+import draShape from './dra-shape.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
 import gpuMisplaced from './gpu-misplaced.ts';
@@ -13,10 +15,14 @@ import gpuQuantityWhole from './gpu-quantity-whole.ts';
 import gpuRequestsEqualLimits from './gpu-requests-equal-limits.ts';
 import gpuResourceName from './gpu-resource-name.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
+import hpaMinZero from './hpa-min-zero.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
+import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
+import kedaTriggerZero from './keda-trigger-zero.ts';
+import launcherGpu from './launcher-gpu.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
@@ -24,12 +30,16 @@ import migProfileUnknown from './mig-profile-unknown.ts';
 import migResourceSpelling from './mig-resource-spelling.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
+import ncclDisabled from './nccl-disabled.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
+import privilegedGpu from './privileged-gpu.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
+import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import resumeDisabled from './resume-disabled.ts';
+import rolloutSurge from './rollout-surge.ts';
 import type { Rule } from './rule.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
@@ -43,9 +53,12 @@ import spotNoRetry from './spot-no-retry.ts';
 import spotSelectorToleration from './spot-selector-toleration.ts';
 import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
+import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
+import valueNotString from './value-not-string.ts';
+import visibleDevicesBypass from './visible-devices-bypass.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -57,6 +70,8 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-never', checkpointNever],
   ['container-name', containerName],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
+  ['cpu-starved-accelerators', cpuStarvedAccelerators],
+  ['dra-shape', draShape],
   ['floor-over-ceiling', floorOverCeiling],
   ['gpu-limits-required', gpuLimitsRequired],
   ['gpu-misplaced', gpuMisplaced],
@@ -65,10 +80,14 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-requests-equal-limits', gpuRequestsEqualLimits],
   ['gpu-resource-name', gpuResourceName],
   ['gpus-exceed-node', gpusExceedNode],
+  ['hpa-min-zero', hpaMinZero],
   ['idle-gpu-container', idleGpuContainer],
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
+  ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
+  ['keda-trigger-zero', kedaTriggerZero],
+  ['launcher-gpu', launcherGpu],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],
@@ -76,12 +95,16 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mig-resource-spelling', migResourceSpelling],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
+  ['nccl-disabled', ncclDisabled],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
+  ['privileged-gpu', privilegedGpu],
   ['ray-autoscaling-off', rayAutoscalingOff],
+  ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],
   ['resume-disabled', resumeDisabled],
+  ['rollout-surge', rolloutSurge],
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
@@ -94,9 +117,12 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-selector-toleration', spotSelectorToleration],
   ['spot-serving', spotServing],
   ['spot-without-checkpoint', spotWithoutCheckpoint],
+  ['tensor-parallel-mismatch', tensorParallelMismatch],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],
+  ['value-not-string', valueNotString],
+  ['visible-devices-bypass', visibleDevicesBypass],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);

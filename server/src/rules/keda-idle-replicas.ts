@@ -54,6 +54,8 @@ export default defineRule({
     const count = asNumber(idle);
     if (idle === undefined || count === undefined) return;
     const floor = at(root, 'spec', 'minReplicaCount');
+    // The floor is written under a name that KEDA does not know, and that is told by itself.
+    if (floor === undefined && at(root, 'spec', 'minReplicas') !== undefined) return;
     const least = floor === undefined ? 0 : asNumber(floor);
     if (count === 0 && least !== 0) return;
     if (least === undefined && count === 0) return;

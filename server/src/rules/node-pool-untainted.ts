@@ -67,16 +67,23 @@ export default defineRule({
   manifest(manifest, context) {
     for (const pool of gpuPools(manifest)) {
       if (hasTaints(pool)) continue;
+      const [devices, one] = deviceWords(pool);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       const place = at(pool.owner, 'requirements') ?? at(pool.owner, 'name') ?? pool.owner;
       context.report({
-        message: `The GPU ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without a GPU can start and fill its nodes`,
+        message: `The ${devices} ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
         span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
         fixes: () => [taint(pool, context)],
       });
     }
   },
 });
+
+/** What the nodes have, and one of it. */
+function deviceWords({ because }: GpuPool): readonly [string, string] {
+  if (/(^|\s)(inf|trn)\d?/.test(because)) return ['Neuron', 'Neuron devices'];
+  return /(^|\s)dl\d?/.test(because) ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
+}
 
 function taint({ owner, taints, because }: GpuPool, { document }: RuleContext): Fix | undefined {
   if (owner.shared || taints?.shared === true) return undefined;

@@ -469,6 +469,140 @@ rules:
 `,
   ],
   [
+    'cpu-starved-accelerators',
+    `<!-- Generated from server/src/rules/cpu-starved-accelerators.ts by \`npm run generate\`. Do not edit. -->
+# cpu-starved-accelerators
+
+A container has far fewer CPU cores than accelerators.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+Each accelerator needs a core that feeds it: a process that launches kernels, a thread that reads input, one that talks to the other
+devices. A CPU limit far below one core each holds all of them back, and the dearest part of the node waits. Nodes with
+accelerators have tens of cores for each of them.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          cpu: 1
+          nvidia.com/gpu: 8
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          cpu: 64
+          nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+Without a CPU limit, from half a core for each device on, and for shares of a card.
+
+## Sources
+
+- [Kubernetes: CPU limits are hard](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
+
+## Silence it
+
+\`# gpulint-disable-next-line cpu-starved-accelerators -- reason\` above the line, or the annotation \`gpulint.dev/disable: "cpu-starved-accelerators"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  cpu-starved-accelerators: off
+\`\`\`
+`,
+  ],
+  [
+    'dra-shape',
+    `<!-- Generated from server/src/rules/dra-shape.ts by \`npm run generate\`. Do not edit. -->
+# dra-shape
+
+A claim of devices, or a pod that names one, has the shape of another API version.
+
+Severity: **error** · Topic: sharing
+
+## Why
+
+Dynamic resource allocation changed its shape on the way to v1. v1alpha2, with \`resourceClassName\`, left Kubernetes with 1.31; so did
+\`source\` in a pod's \`resourceClaims\`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under \`exactly\`, v1beta1 has them straight in the
+request. An API server refuses the other shape, and a container that names a claim which its pod does not declare.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: gpu
+spec:
+  spec:
+    devices:
+      requests:
+        - name: gpu
+          deviceClassName: gpu.nvidia.com
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: gpu
+spec:
+  spec:
+    devices:
+      requests:
+        - name: gpu
+          exactly:
+            deviceClassName: gpu.nvidia.com
+\`\`\`
+
+## Fix safety
+
+Unsafe: the object was refused before, and takes devices then.
+
+## Sources
+
+- [Kubernetes: dynamic resource allocation](https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/)
+- [kubernetes-sigs/dra-driver-nvidia-gpu#46](https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/46)
+
+## Silence it
+
+\`# gpulint-disable-next-line dra-shape -- reason\` above the line, or the annotation \`gpulint.dev/disable: "dra-shape"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  dra-shape: off
+\`\`\`
+`,
+  ],
+  [
     'floor-over-ceiling',
     `<!-- Generated from server/src/rules/floor-over-ceiling.ts by \`npm run generate\`. Do not edit. -->
 # floor-over-ceiling
@@ -1033,6 +1167,86 @@ rules:
 `,
   ],
   [
+    'hpa-min-zero',
+    `<!-- Generated from server/src/rules/hpa-min-zero.ts by \`npm run generate\`. Do not edit. -->
+# hpa-min-zero
+
+A HorizontalPodAutoscaler is to reach zero replicas with metrics that need a running pod.
+
+Severity: **error** · Topic: autoscaling
+
+## Why
+
+The API server takes \`minReplicas: 0\` only beside a metric of type Object or External: others are measured in pods, and with no pod
+there is nothing to measure. Up to Kubernetes 1.36 it takes it only with the feature gate HPAScaleToZero, too.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: Deployment
+    name: gpu-server
+  minReplicas: 0
+  maxReplicas: 4
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target:
+          type: Utilization
+          averageUtilization: 60
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: Deployment
+    name: gpu-server
+  minReplicas: 1
+  maxReplicas: 4
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target:
+          type: Utilization
+          averageUtilization: 60
+\`\`\`
+
+## Fix safety
+
+Unsafe: it was refused before, but one pod always runs then.
+
+## Sources
+
+- [Kubernetes: HorizontalPodAutoscaler v2](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+- A dry run against an API server of version 1.32
+
+## Silence it
+
+\`# gpulint-disable-next-line hpa-min-zero -- reason\` above the line, or the annotation \`gpulint.dev/disable: "hpa-min-zero"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  hpa-min-zero: off
+\`\`\`
+`,
+  ],
+  [
     'idle-gpu-container',
     `<!-- Generated from server/src/rules/idle-gpu-container.ts by \`npm run generate\`. Do not edit. -->
 # idle-gpu-container
@@ -1085,7 +1299,7 @@ spec:
 ## When it is silent
 
 For init containers, lifecycle hooks, sleeps that end, waits that keep a server in the background alive, the workers of an MPIJob (their
-launcher starts processes in them) and infrastructure.
+launcher starts processes in them) and infrastructure. It is advice for shares of a card, and for long sleeps that end.
 
 ## Sources
 
@@ -1238,6 +1452,65 @@ rules:
 `,
   ],
   [
+    'keda-field-name',
+    `<!-- Generated from server/src/rules/keda-field-name.ts by \`npm run generate\`. Do not edit. -->
+# keda-field-name
+
+A bound of a KEDA ScaledObject is written under a name that KEDA does not know.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+KEDA calls its bounds \`minReplicaCount\` and \`maxReplicaCount\`; \`minReplicas\` and \`maxReplicas\` are the names of an
+HorizontalPodAutoscaler. The API server drops fields that it does not know, so the defaults hold: 0 at least, 100 at most.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  maxReplicas: 4
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  maxReplicaCount: 4
+\`\`\`
+
+## Fix safety
+
+Unsafe: the bound then holds.
+
+## Sources
+
+- [KEDA: ScaledObject](https://keda.sh/docs/latest/reference/scaledobject-spec/)
+
+## Silence it
+
+\`# gpulint-disable-next-line keda-field-name -- reason\` above the line, or the annotation \`gpulint.dev/disable: "keda-field-name"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  keda-field-name: off
+\`\`\`
+`,
+  ],
+  [
     'keda-idle-replicas',
     `<!-- Generated from server/src/rules/keda-idle-replicas.ts by \`npm run generate\`. Do not edit. -->
 # keda-idle-replicas
@@ -1297,6 +1570,178 @@ Unsafe: with 0 the first request after a quiet time waits for a cold start.
 \`\`\`yaml
 rules:
   keda-idle-replicas: off
+\`\`\`
+`,
+  ],
+  [
+    'keda-trigger-zero',
+    `<!-- Generated from server/src/rules/keda-trigger-zero.ts by \`npm run generate\`. Do not edit. -->
+# keda-trigger-zero
+
+A ScaledObject is to reach zero replicas with triggers that need a running pod.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+CPU and memory are measured in pods, so with no pod there is nothing that could start one: KEDA refuses a floor of 0 where these are
+its only triggers. Give it a trigger that sees requests (a queue, Prometheus), or a floor of 1. The floor is 0 where
+\`minReplicaCount\` is left out.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  minReplicaCount: 0
+  triggers:
+    - type: cpu
+      metricType: Utilization
+      metadata:
+        value: "60"
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: gpu-server
+spec:
+  scaleTargetRef:
+    name: gpu-server
+  minReplicaCount: 0
+  triggers:
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus.monitoring:9090
+        query: sum(requests_waiting)
+        threshold: "4"
+\`\`\`
+
+## Sources
+
+- [KEDA: CPU trigger](https://keda.sh/docs/latest/scalers/cpu/)
+
+## Silence it
+
+\`# gpulint-disable-next-line keda-trigger-zero -- reason\` above the line, or the annotation \`gpulint.dev/disable: "keda-trigger-zero"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  keda-trigger-zero: off
+\`\`\`
+`,
+  ],
+  [
+    'launcher-gpu',
+    `<!-- Generated from server/src/rules/launcher-gpu.ts by \`npm run generate\`. Do not edit. -->
+# launcher-gpu
+
+A pod or container that only starts, submits or downloads holds an accelerator.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
+that fetches a model needs a network. Each of them holds the accelerator that it asks for and never touches it. An init container's
+request also counts for its pod for as long as the pod lives.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata:
+  name: train
+spec:
+  slotsPerWorker: 1
+  mpiReplicaSpecs:
+    Launcher:
+      template:
+        spec:
+          containers:
+            - name: mpi-launcher
+              image: registry.example/horovod:0.28.1
+              command: [mpirun, -np, "2", python, train.py]
+              resources:
+                limits:
+                  cpu: 2
+                  nvidia.com/gpu: 1
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: mpi-worker
+              image: registry.example/horovod:0.28.1
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata:
+  name: train
+spec:
+  slotsPerWorker: 1
+  mpiReplicaSpecs:
+    Launcher:
+      template:
+        spec:
+          containers:
+            - name: mpi-launcher
+              image: registry.example/horovod:0.28.1
+              command: [mpirun, -np, "2", python, train.py]
+              resources:
+                limits:
+                  cpu: 2
+    Worker:
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: mpi-worker
+              image: registry.example/horovod:0.28.1
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: a program in it may look for a GPU, and where the pod lands may change.
+
+## When it is silent
+
+For launchers that are workers too (\`runLauncherAsWorker\`, \`runLauncherAsNode\`), where no workers hold accelerators, and for init
+containers of pods whose other containers hold as many.
+
+## Sources
+
+- [MPI operator: MPIJob v2beta1](https://github.com/kubeflow/mpi-operator)
+- [Kubernetes: resources of init containers](https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers)
+
+## Silence it
+
+\`# gpulint-disable-next-line launcher-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "launcher-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  launcher-gpu: off
 \`\`\`
 `,
   ],
@@ -1818,6 +2263,83 @@ rules:
 `,
   ],
   [
+    'nccl-disabled',
+    `<!-- Generated from server/src/rules/nccl-disabled.ts by \`npm run generate\`. Do not edit. -->
+# nccl-disabled
+
+NCCL is told not to use the fast links between GPUs.
+
+Severity: **info** · Topic: network
+
+## Why
+
+With NCCL_P2P_DISABLE=1 the GPUs of a node talk through the host's memory instead of NVLink or PCIe, and with NCCL_IB_DISABLE=1 nodes
+talk over TCP instead of RDMA: several times slower, with no error to show for it. Such variables stay behind from a search for a fault.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: server
+spec:
+  containers:
+    - name: main
+      image: registry.example/server:0.9.2
+      env:
+        - name: NCCL_DEBUG
+          value: WARN
+        - name: NCCL_P2P_DISABLE
+          value: "1"
+      resources:
+        limits:
+          nvidia.com/gpu: 4
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: server
+spec:
+  containers:
+    - name: main
+      image: registry.example/server:0.9.2
+      env:
+        - name: NCCL_DEBUG
+          value: WARN
+      resources:
+        limits:
+          nvidia.com/gpu: 4
+\`\`\`
+
+## Fix safety
+
+Unsafe: on machines whose links do not work, the variable is what makes it run.
+
+## When it is silent
+
+With fewer than two GPUs, and for NCCL_IB_DISABLE where the pod asks for no RDMA device: many networks have none.
+
+## Sources
+
+- [NCCL: environment variables](https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line nccl-disabled -- reason\` above the line, or the annotation \`gpulint.dev/disable: "nccl-disabled"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  nccl-disabled: off
+\`\`\`
+`,
+  ],
+  [
     'node-pool-unlimited',
     `<!-- Generated from server/src/rules/node-pool-unlimited.ts by \`npm run generate\`. Do not edit. -->
 # node-pool-unlimited
@@ -2044,6 +2566,79 @@ rules:
 `,
   ],
   [
+    'privileged-gpu',
+    `<!-- Generated from server/src/rules/privileged-gpu.ts by \`npm run generate\`. Do not edit. -->
+# privileged-gpu
+
+A privileged container asks for a part of its node's GPUs.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+A privileged container sees all devices of its node, whatever it asked for: CUDA counts every GPU, programs that take "all GPUs" take
+those of other pods, and what the scheduler handed out is worth nothing. Give it the capabilities that it needs instead (IPC_LOCK for
+RDMA), or let it ask for the whole node.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+      securityContext:
+        privileged: true
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+      securityContext:
+        capabilities:
+          add: [IPC_LOCK]
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For infrastructure, and for TPUs and Neuron devices, whose containers some platforms want privileged. It is advice where the container
+takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which \`privileged\` is a habit.
+
+## Sources
+
+- [kubernetes/kubernetes#81256](https://github.com/kubernetes/kubernetes/issues/81256)
+- [NVIDIA/gpu-operator#1145](https://github.com/NVIDIA/gpu-operator/issues/1145)
+
+## Silence it
+
+\`# gpulint-disable-next-line privileged-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "privileged-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  privileged-gpu: off
+\`\`\`
+`,
+  ],
+  [
     'ray-autoscaling-off',
     `<!-- Generated from server/src/rules/ray-autoscaling-off.ts by \`npm run generate\`. Do not edit. -->
 # ray-autoscaling-off
@@ -2143,6 +2738,105 @@ Where autoscaling is turned off in so many words, where the bounds are equal, an
 \`\`\`yaml
 rules:
   ray-autoscaling-off: off
+\`\`\`
+`,
+  ],
+  [
+    'ray-head-gpu',
+    `<!-- Generated from server/src/rules/ray-head-gpu.ts by \`npm run generate\`. Do not edit. -->
+# ray-head-gpu
+
+The head of a Ray cluster holds accelerators although workers have their own.
+
+Severity: **info** · Topic: gpu-request
+
+## Why
+
+The head runs Ray's control plane. Work that lands on it competes with that, and when it fails, the cluster fails. Ray's guide for
+clusters of several nodes keeps it free of work (\`num-cpus: "0"\`), and then its GPU does nothing and is paid for all the same.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata:
+  name: tune
+spec:
+  headGroupSpec:
+    template:
+      spec:
+        containers:
+          - name: ray-head
+            image: registry.example/ray:2.52.0
+            resources:
+              limits:
+                cpu: 8
+                nvidia.com/gpu: 1
+  workerGroupSpecs:
+    - groupName: gpu
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: ray-worker
+              image: registry.example/ray:2.52.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata:
+  name: tune
+spec:
+  headGroupSpec:
+    template:
+      spec:
+        containers:
+          - name: ray-head
+            image: registry.example/ray:2.52.0
+            resources:
+              limits:
+                cpu: 8
+  workerGroupSpecs:
+    - groupName: gpu
+      replicas: 2
+      template:
+        spec:
+          containers:
+            - name: ray-worker
+              image: registry.example/ray:2.52.0
+              resources:
+                limits:
+                  nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: work that ran on the head's GPU has to fit on the workers.
+
+## When it is silent
+
+For clusters without workers that hold accelerators.
+
+## Sources
+
+- [Ray: configuring the head node](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html)
+- [Ray: best practices for large clusters](https://docs.ray.io/en/latest/cluster/vms/user-guides/large-cluster-best-practices.html)
+
+## Silence it
+
+\`# gpulint-disable-next-line ray-head-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "ray-head-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  ray-head-gpu: off
 \`\`\`
 `,
   ],
@@ -2304,6 +2998,99 @@ Where nothing restarts the job, where another flag names the checkpoint to resum
 \`\`\`yaml
 rules:
   resume-disabled: off
+\`\`\`
+`,
+  ],
+  [
+    'rollout-surge',
+    `<!-- Generated from server/src/rules/rollout-surge.ts by \`npm run generate\`. Do not edit. -->
+# rollout-surge
+
+A rollout needs many spare accelerators at once.
+
+Severity: **info** · Topic: autoscaling
+
+## Why
+
+A rolling update starts new pods before it stops old ones: a quarter more of them where nothing is said, and one more at least. On a
+pool that is full, the new pods wait for accelerators that the old ones hold, and the rollout stands still. With maxSurge 0 and
+maxUnavailable 1, each new pod takes the place of an old one.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replicas: 4
+  strategy:
+    rollingUpdate:
+      maxSurge: 50%
+      maxUnavailable: 1
+  selector:
+    matchLabels: {app: server}
+  template:
+    metadata:
+      labels: {app: server}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/server:0.9.2
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replicas: 4
+  strategy:
+    rollingUpdate:
+      maxSurge: 0
+      maxUnavailable: 1
+  selector:
+    matchLabels: {app: server}
+  template:
+    metadata:
+      labels: {app: server}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/server:0.9.2
+          resources:
+            limits:
+              nvidia.com/gpu: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: one replica less serves during a rollout; with one replica, none does until the new one is ready.
+
+## When it is silent
+
+Below eight spare devices, and where maxUnavailable lets old pods go first.
+
+## Sources
+
+- [Kubernetes: rolling updates of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment)
+- [defilantech/LLMKube#192](https://github.com/defilantech/LLMKube/issues/192)
+
+## Silence it
+
+\`# gpulint-disable-next-line rollout-surge -- reason\` above the line, or the annotation \`gpulint.dev/disable: "rollout-surge"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  rollout-surge: off
 \`\`\`
 `,
   ],
@@ -2731,7 +3518,7 @@ Unsafe: what is written there counts against the container's memory limit.
 ## When it is silent
 
 For single processes, TPUs, Neuron and Gaudi devices, \`hostIPC\`, patches and definitions, and for kinds whose controller mounts it: Ray,
-KServe's own runtimes, LLMInferenceService and NIM.
+KServe's own runtimes, LLMInferenceService and NIM; and for objects whose \`status\` says that they ran.
 
 ## Sources
 
@@ -3250,6 +4037,87 @@ rules:
 `,
   ],
   [
+    'tensor-parallel-mismatch',
+    `<!-- Generated from server/src/rules/tensor-parallel-mismatch.ts by \`npm run generate\`. Do not edit. -->
+# tensor-parallel-mismatch
+
+A model server is split over more, or fewer, GPUs than its container has.
+
+Severity: **error** · Topic: parallelism
+
+## Why
+
+With tensor parallelism each GPU holds a part of every layer, one process a GPU. Told to use more GPUs than there are, the server does
+not start. Told to use fewer, it leaves the others idle, and they are paid for like those that work. Pipeline and data parallelism
+multiply the number.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: llm
+spec:
+  containers:
+    - name: main
+      image: registry.example/vllm:0.11.0
+      command: [vllm, serve, /models/llm]
+      args:
+        - --tensor-parallel-size
+        - "4"
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: llm
+spec:
+  containers:
+    - name: main
+      image: registry.example/vllm:0.11.0
+      command: [vllm, serve, /models/llm]
+      args:
+        - --tensor-parallel-size
+        - "8"
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+## Fix safety
+
+Unsafe: the number of attention heads must be divisible by it, and asking for another number of GPUs is as good an answer.
+
+## When it is silent
+
+For servers that span several pods (LeaderWorkerSet, Ray, multi-node KServe, \`--nnodes\`), for several servers in one container, where
+CUDA_VISIBLE_DEVICES deals the GPUs out, for shares of cards, and where a part of the product is not known.
+
+## Sources
+
+- [vLLM: parallelism and scaling](https://docs.vllm.ai/en/latest/serving/parallelism_scaling/)
+- [vllm-project/vllm#8908](https://github.com/vllm-project/vllm/issues/8908)
+- [kserve/kserve#6044](https://github.com/kserve/kserve/issues/6044)
+
+## Silence it
+
+\`# gpulint-disable-next-line tensor-parallel-mismatch -- reason\` above the line, or the annotation \`gpulint.dev/disable: "tensor-parallel-mismatch"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  tensor-parallel-mismatch: off
+\`\`\`
+`,
+  ],
+  [
     'toleration-invalid',
     `<!-- Generated from server/src/rules/toleration-invalid.ts by \`npm run generate\`. Do not edit. -->
 # toleration-invalid
@@ -3478,6 +4346,155 @@ definitions and patches, and templated tolerations.
 \`\`\`yaml
 rules:
   toleration-missing: off
+\`\`\`
+`,
+  ],
+  [
+    'value-not-string',
+    `<!-- Generated from server/src/rules/value-not-string.ts by \`npm run generate\`. Do not edit. -->
+# value-not-string
+
+A value that Kubernetes wants as a string is a number or a boolean.
+
+Severity: **error** · Topic: placement
+
+## Why
+
+Values of node selectors, tolerations and environment variables are strings. Without quotes, \`8\` is a number and \`true\` (also \`yes\`
+and \`on\`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator-count: 8
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    cloud.google.com/gke-accelerator-count: "8"
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+\`\`\`
+
+## When it is silent
+
+For objects without accelerators, kinds that are not known, and values of a Helm chart: its templates may quote them.
+
+## Sources
+
+- [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+- A dry run against an API server of version 1.32: "cannot unmarshal bool into Go struct field"
+
+## Silence it
+
+\`# gpulint-disable-next-line value-not-string -- reason\` above the line, or the annotation \`gpulint.dev/disable: "value-not-string"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  value-not-string: off
+\`\`\`
+`,
+  ],
+  [
+    'visible-devices-bypass',
+    `<!-- Generated from server/src/rules/visible-devices-bypass.ts by \`npm run generate\`. Do not edit. -->
+# visible-devices-bypass
+
+NVIDIA_VISIBLE_DEVICES is set by hand.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+The variable is how the device plugin tells NVIDIA's runtime which GPUs a container may use. Set in a manifest it wins over what the
+plugin says: the container gets GPUs that the scheduler has not counted and may give to another pod as well. Ask for
+\`nvidia.com/gpu\` instead; to let several pods use one card, use time slicing, MPS or MIG.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4
+      env:
+        - name: PORT
+          value: "8080"
+        - name: NVIDIA_VISIBLE_DEVICES
+          value: all
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4
+      env:
+        - name: PORT
+          value: "8080"
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: a container that asks for no GPU then has none.
+
+## When it is silent
+
+For \`none\` and \`void\`, which take GPUs away, for values that are not known, and for infrastructure.
+
+## Sources
+
+- [NVIDIA/k8s-device-plugin#87](https://github.com/NVIDIA/k8s-device-plugin/issues/87)
+- [NVIDIA/k8s-device-plugin#195](https://github.com/NVIDIA/k8s-device-plugin/issues/195)
+
+## Silence it
+
+\`# gpulint-disable-next-line visible-devices-bypass -- reason\` above the line, or the annotation \`gpulint.dev/disable: "visible-devices-bypass"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  visible-devices-bypass: off
 \`\`\`
 `,
   ],

@@ -1,6 +1,7 @@
 import { readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
 import { isTrial } from './durable.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { spanOfWords } from './word-span.ts';
 
@@ -64,7 +65,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload } = context;
-    if (workload.role !== 'training' || container.type !== 'app' || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     const lines = [...container.command, ...container.args];

@@ -2,6 +2,7 @@ import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
 import type { PodSet, Scaling, Workload } from '../model/workload.ts';
 import { asText, type Cursor, entries, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { hasRole } from './role.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
@@ -64,7 +65,7 @@ export default defineRule({
   severity: 'info',
   workload(workload, context) {
     const { scaling } = workload;
-    if (workload.role !== 'serving' || workload.partial || scaling === null) return;
+    if (!hasRole(workload, 'serving') || workload.partial || scaling === null) return;
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
     if (scaling.min === undefined && isOpen(scaling.owner)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));

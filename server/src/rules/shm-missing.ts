@@ -2,8 +2,11 @@ import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, asText, at, type Cursor, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
+import { isNoWorkload } from './asked.ts';
 import { processInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { shorten } from './shorten.ts';
+import { hasRun } from './status.ts';
 
 /**
  * Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
@@ -57,7 +60,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For single processes, TPUs, Neuron and Gaudi devices, `hostIPC`, patches and definitions, and for kinds whose controller mounts it: Ray,
- * KServe's own runtimes, LLMInferenceService and NIM.
+ * KServe's own runtimes, LLMInferenceService and NIM; and for objects whose `status` says that they ran.
  *
  * ## Sources
  *
@@ -72,7 +75,7 @@ export default defineRule({
     const { workload, podSet } = context;
     if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
       return;
-    if (workload.role === 'infrastructure' || workload.role === 'definition') return;
+    if (isNoWorkload(workload) || hasRun(workload.manifest)) return;
     // What is known of NCCL and /dev/shm does not hold for Gaudi's HCCL.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
@@ -113,7 +116,6 @@ function evidence(container: Container, gpus: number, podSet: PodSet, workload: 
   return several === undefined || isBatch ? undefined : `mpirun ${shorten(several.text)}`;
 }
 
-/** Tests of the network choose their transports themselves. */
 /** The training operator tells torchrun so by PET_NPROC_PER_NODE. */
 function ofOperator(container: Container, { manifest }: Workload, gpus: number): string | undefined {
   const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
@@ -122,12 +124,9 @@ function ofOperator(container: Container, { manifest }: Workload, gpus: number):
   return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
 }
 
+/** Tests of the network choose their transports themselves. */
 function isBenchmarkOfNccl({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
-}
-
-function shorten(text: string): string {
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
 function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {

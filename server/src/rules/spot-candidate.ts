@@ -6,6 +6,7 @@ import { at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import { isTrial, outlivesNode } from './durable.ts';
 import { processInput } from './process-input.ts';
+import { hasRole } from './role.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
@@ -76,7 +77,7 @@ export default defineRule({
   topic: 'spot',
   severity: 'info',
   workload(workload, context) {
-    if (workload.role !== 'training' || workload.partial || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     const holding = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
     if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;

@@ -1,5 +1,6 @@
 import type { PodSet } from '../model/workload.ts';
 import { asText, at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -65,7 +66,7 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (workload.role !== 'serving' || workload.partial) return;
+    if (!hasRole(workload, 'serving') || workload.partial) return;
     const serving = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;

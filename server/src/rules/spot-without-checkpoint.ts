@@ -3,6 +3,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from './durable.ts';
+import { hasRole } from './role.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -81,7 +82,7 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   workload(workload, context) {
-    if (workload.role !== 'training' || workload.partial) return;
+    if (!hasRole(workload, 'training') || workload.partial) return;
     const onSpot = workload.podSets.find(isOnSpot);
     if (onSpot === undefined || keepsStateElsewhere(workload) || isTrial(workload)) return;
     if (workload.podSets.some(mayKeepProgress)) return;

@@ -16,6 +16,8 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   const shift = code === 'BAD_INDENT' ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
   const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
+  const shell = heredoc(text, pos[0]);
+  if (shell !== undefined) return shell;
   if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
     const quote = unclosedQuote(text);
     if (quote) return { message: 'This quote is never closed; add the closing quote', span: quote };
@@ -38,6 +40,18 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
   if (deeper) return { message: 'This line is indented deeper than its neighbours; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
+}
+
+/** `cat <<EOF | kubectl apply -f -` before the YAML: a block of shell, as pages show it. */
+function heredoc(text: string, fault: number): YamlProblem | undefined {
+  const found =
+    /^[ \t]*(?:\$ )?(?:sudo )?(?:cat|kubectl|oc|tee|envsubst|helm|k)\b[^\r\n]*<<-?[ \t]*['"]?(\w{1,40})['"]?[^\r\n]*/m.exec(
+      text.slice(0, 4000),
+    );
+  if (found?.[1] === undefined || found.index > fault) return undefined;
+  const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
+  const message = `This is a shell command that holds YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
+  return { message, span: { start, end: found.index + found[0].trimEnd().length } };
 }
 
 /** A key on the line below a plain value, and deeper than it: read as the value's second line, though it was meant as the next key. */

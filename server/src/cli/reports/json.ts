@@ -81,6 +81,7 @@ function toReportWorkload(
     namespace: workload.namespace,
     ...positionAt(lineStarts, start),
     role: workload.role,
+    roleConfidence: workload.roleConfidence,
     podSets: workload.podSets.map(toReportPodSet),
     gpus: gpusOf(workload),
     capacity: common(placements.map(({ capacity }) => capacity)) ?? 'unknown',

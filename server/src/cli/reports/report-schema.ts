@@ -96,6 +96,12 @@ const workloadSchema = z.object({
   role: z
     .enum(['serving', 'training', 'batch', 'interactive', 'infrastructure', 'definition', 'unknown'])
     .describe('definition: nothing runs from it by itself.'),
+  roleConfidence: z
+    .enum(['certain', 'likely', 'guess'])
+    .optional()
+    .describe(
+      'certain: the kind or the program says it; likely: an image or a name does; guess: ports and probes, or nothing.',
+    ),
   podSets: z.array(podSet),
   gpus: uncertainRange.describe(
     'Devices over all pod sets, from floor to ceiling; null where that is not well defined.',

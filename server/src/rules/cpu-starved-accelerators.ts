@@ -1,0 +1,71 @@
+import { plural } from '../cost/format.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import { at, spanOf } from '../yaml/cursor.ts';
+import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A container has far fewer CPU cores than accelerators.
+ *
+ * ## Why
+ *
+ * Each accelerator needs a core that feeds it: a process that launches kernels, a thread that reads input, one that talks to the other
+ * devices. A CPU limit far below one core each holds all of them back, and the dearest part of the node waits. Nodes with
+ * accelerators have tens of cores for each of them.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           cpu: 1
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           cpu: 64
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Without a CPU limit, from half a core for each device on, and for shares of a card.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: CPU limits are hard](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  container(container, context) {
+    if (container.type === 'init' || isNoWorkload(context.workload)) return;
+    const limit = at(container.resources, 'limits', 'cpu');
+    const cores = limit && lowerQuantity(limit).value;
+    if (limit === undefined || cores === undefined || cores === null || cores <= 0) return;
+    const requests = asked(container);
+    const [only, ...others] = requests;
+    const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
+    if (devices < 2 || cores * 2 >= devices) return;
+    context.report({
+      message: `A limit of ${plural(cores, 'CPU core')} for ${askedWords(requests)}: the accelerators wait for the cores that feed them`,
+      span: spanOf(limit),
+    });
+  },
+});

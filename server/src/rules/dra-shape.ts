@@ -1,0 +1,161 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest, PodSet } from '../model/workload.ts';
+import { asString, asText, at, type Cursor, isOpen, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { insertKey, removeKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * A claim of devices, or a pod that names one, has the shape of another API version.
+ *
+ * ## Why
+ *
+ * Dynamic resource allocation changed its shape on the way to v1. v1alpha2, with `resourceClassName`, left Kubernetes with 1.31; so did
+ * `source` in a pod's `resourceClaims`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under `exactly`, v1beta1 has them straight in the
+ * request. An API server refuses the other shape, and a container that names a claim which its pod does not declare.
+ *
+ * ```yaml invalid
+ * apiVersion: resource.k8s.io/v1
+ * kind: ResourceClaimTemplate
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   spec:
+ *     devices:
+ *       requests:
+ *         - name: gpu
+ *           deviceClassName: gpu.nvidia.com
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: resource.k8s.io/v1
+ * kind: ResourceClaimTemplate
+ * metadata:
+ *   name: gpu
+ * spec:
+ *   spec:
+ *     devices:
+ *       requests:
+ *         - name: gpu
+ *           exactly:
+ *             deviceClassName: gpu.nvidia.com
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the object was refused before, and takes devices then.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: dynamic resource allocation](https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/)
+ * - [kubernetes-sigs/dra-driver-nvidia-gpu#46](https://github.com/kubernetes-sigs/dra-driver-nvidia-gpu/issues/46)
+ */
+export default defineRule({
+  topic: 'sharing',
+  severity: 'error',
+  manifest(manifest, context) {
+    if (groupOf(manifest.apiVersion) !== 'resource.k8s.io') return;
+    const claim = manifest.kind === 'ResourceClaim';
+    if (!claim && manifest.kind !== 'ResourceClaimTemplate') return;
+    checkClaim(manifest, claim, context);
+  },
+  podSet(podSet, context) {
+    checkReferences(podSet, context);
+    checkNames(podSet, context);
+  },
+});
+
+function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, context: RuleContext): void {
+  const outer = at(root, 'spec');
+  const spec = claim ? outer : at(outer, 'spec');
+  const version = at(root, 'apiVersion');
+  if (/\/v1alpha2$/.test(apiVersion) && version !== undefined) {
+    context.report({
+      message: `${apiVersion} left Kubernetes with 1.31: no API server takes this ${kind}; write it for resource.k8s.io/v1`,
+      span: spanOf(version),
+    });
+    return;
+  }
+  const misplaced = claim ? at(outer, 'spec', 'devices') && at(outer, 'spec') : at(outer, 'devices');
+  if (misplaced !== undefined) {
+    context.report({
+      message: claim
+        ? 'A ResourceClaim has devices straight under its spec: the API server refuses a second spec'
+        : 'A ResourceClaimTemplate has its devices under spec.spec: the API server refuses them here',
+      span: keySpanOf(misplaced),
+    });
+    return;
+  }
+  const nested = /\/v1(beta2)?$/.test(apiVersion);
+  if (!nested && !/\/v1beta1$/.test(apiVersion)) return;
+  for (const request of items(at(spec, 'devices', 'requests'))) {
+    const flat = at(request, 'deviceClassName');
+    const exactly = at(request, 'exactly');
+    if (isOpen(request)) continue;
+    if (nested && flat !== undefined && exactly === undefined) {
+      context.report({
+        message: `${apiVersion} has deviceClassName under exactly: the API server refuses it straight in the request`,
+        span: keySpanOf(flat),
+        fixes: () => [nest(context.document, request, flat)],
+      });
+    } else if (!nested && exactly !== undefined) {
+      context.report({
+        message: `${apiVersion} does not know exactly, which came with v1beta2: the API server refuses it`,
+        span: keySpanOf(exactly),
+      });
+    }
+  }
+}
+
+/** Where the class is all that the request says besides its name; other fields are left to people. */
+function nest(document: YamlDocument, request: Cursor, flat: Cursor) {
+  const name = asString(flat);
+  const known =
+    request.node.kind === 'map' && request.node.entries.every(({ key }) => /^(name|deviceClassName)$/.test(key));
+  if (name === undefined || request.shared || !known || isTemplated(flat)) return undefined;
+  const removed = removeKey(document, flat);
+  const added = insertKey(document, request, 'exactly', { deviceClassName: name }, { after: 'name' });
+  return removed && added && { title: 'Move it under exactly', safe: false, edits: [...removed, ...added] };
+}
+
+/** Before 1.31 the names of a claim stood under `source`. */
+function checkReferences({ pod }: PodSet, context: RuleContext): void {
+  for (const reference of items(at(pod, 'resourceClaims'))) {
+    const source = at(reference, 'source');
+    const name = at(source, 'resourceClaimTemplateName') ?? at(source, 'resourceClaimName');
+    if (source === undefined) continue;
+    const key = String(name?.step ?? 'resourceClaimName');
+    const value = asText(name);
+    context.report({
+      message: `source left resourceClaims with Kubernetes 1.31: it is dropped and no device given; write ${key} straight in the entry`,
+      span: keySpanOf(source),
+      fixes: () => {
+        if (value === undefined || isTemplated(name) || reference.shared || source.shared) return [];
+        const only = source.node.kind === 'map' && source.node.entries.length === 1;
+        const removed = only ? removeKey(context.document, source) : undefined;
+        const added = insertKey(context.document, reference, key, value, { after: 'name' });
+        return [removed && added && { title: `Move ${key} out of source`, safe: false, edits: [...removed, ...added] }];
+      },
+    });
+  }
+}
+
+/** A container may name only what its pod declares. */
+function checkNames({ pod, containers }: PodSet, context: RuleContext): void {
+  const declared = at(pod, 'resourceClaims');
+  if (isOpen(pod) || isOpen(declared) || at(pod, 'containers') === undefined) return;
+  const names = items(declared).map((claim) => asText(at(claim, 'name')));
+  if (items(declared).some((claim) => isTemplated(at(claim, 'name')))) return;
+  for (const { resources } of containers) {
+    for (const claim of items(at(resources, 'claims'))) {
+      const named = at(claim, 'name');
+      const name = asText(named);
+      if (named === undefined || name === undefined || isTemplated(named) || names.includes(name)) continue;
+      context.report({
+        message: `The pod declares no claim ${shorten(name)} in resourceClaims${names.length === 0 ? '' : ` (it has ${shorten(names.join(', '))})`}: the API server refuses it`,
+        span: spanOf(named),
+      });
+    }
+  }
+}

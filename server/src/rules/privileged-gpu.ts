@@ -1,0 +1,81 @@
+import { asBoolean, asText, at, keySpanOf } from '../yaml/cursor.ts';
+import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A privileged container asks for a part of its node's GPUs.
+ *
+ * ## Why
+ *
+ * A privileged container sees all devices of its node, whatever it asked for: CUDA counts every GPU, programs that take "all GPUs" take
+ * those of other pods, and what the scheduler handed out is worth nothing. Give it the capabilities that it needs instead (IPC_LOCK for
+ * RDMA), or let it ask for the whole node.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:4.2
+ *       securityContext:
+ *         privileged: true
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/notebook:4.2
+ *       securityContext:
+ *         capabilities:
+ *           add: [IPC_LOCK]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For infrastructure, and for TPUs and Neuron devices, whose containers some platforms want privileged. It is advice where the container
+ * takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which `privileged` is a habit.
+ *
+ * ## Sources
+ *
+ * - [kubernetes/kubernetes#81256](https://github.com/kubernetes/kubernetes/issues/81256)
+ * - [NVIDIA/gpu-operator#1145](https://github.com/NVIDIA/gpu-operator/issues/1145)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  container(container, context) {
+    const privileged = at(container.at, 'securityContext', 'privileged');
+    if (privileged === undefined || asBoolean(privileged) !== true || isNoWorkload(context.workload)) return;
+    const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (requests.length === 0) return;
+    const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
+    context.report({
+      severity: whole || usesRdma(context) ? 'info' : 'warning',
+      message: `privileged: true with ${askedWords(requests)}: the container sees every GPU of its node, also those of other pods`,
+      span: keySpanOf(privileged),
+    });
+  },
+});
+
+/** Network devices for RDMA, or the host's own network, in the pod. */
+function usesRdma({ podSet }: PodSetContext): boolean {
+  if (asText(at(podSet.pod, 'hostNetwork')) === 'true') return true;
+  return podSet.containers.some(({ resources }) => {
+    const limits = at(resources, 'limits')?.node;
+    return limits?.kind === 'map' && limits.entries.some(({ key }) => /rdma|efa\b|infiniband|\bib\b|roce/i.test(key));
+  });
+}

@@ -1,0 +1,104 @@
+import { isOpen } from '../yaml/cursor.ts';
+import { asked, askedSpan, askedWords, giveBack } from './asked.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The head of a Ray cluster holds accelerators although workers have their own.
+ *
+ * ## Why
+ *
+ * The head runs Ray's control plane. Work that lands on it competes with that, and when it fails, the cluster fails. Ray's guide for
+ * clusters of several nodes keeps it free of work (`num-cpus: "0"`), and then its GPU does nothing and is paid for all the same.
+ *
+ * ```yaml invalid
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: tune
+ * spec:
+ *   headGroupSpec:
+ *     template:
+ *       spec:
+ *         containers:
+ *           - name: ray-head
+ *             image: registry.example/ray:2.52.0
+ *             resources:
+ *               limits:
+ *                 cpu: 8
+ *                 nvidia.com/gpu: 1
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 2
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: ray-worker
+ *               image: registry.example/ray:2.52.0
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: tune
+ * spec:
+ *   headGroupSpec:
+ *     template:
+ *       spec:
+ *         containers:
+ *           - name: ray-head
+ *             image: registry.example/ray:2.52.0
+ *             resources:
+ *               limits:
+ *                 cpu: 8
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 2
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: ray-worker
+ *               image: registry.example/ray:2.52.0
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: work that ran on the head's GPU has to fit on the workers.
+ *
+ * ## When it is silent
+ *
+ * For clusters without workers that hold accelerators.
+ *
+ * ## Sources
+ *
+ * - [Ray: configuring the head node](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html)
+ * - [Ray: best practices for large clusters](https://docs.ray.io/en/latest/cluster/vms/user-guides/large-cluster-best-practices.html)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'info',
+  workload({ apiVersion, podSets }, context) {
+    if (!apiVersion.startsWith('ray.io/')) return;
+    const head = podSets.find(({ name }) => name === 'head');
+    const helped = podSets.some(
+      ({ name, pods, accelerators }) =>
+        name !== 'head' && name !== 'submitter' && pods.max !== 0 && accelerators.some(({ perPod }) => perPod !== 0),
+    );
+    if (head === undefined || !helped) return;
+    for (const container of head.containers) {
+      const requests = asked(container);
+      if (requests.length === 0 || isOpen(container.resources)) continue;
+      context.report({
+        message: `The Ray head holds ${askedWords(requests)} beside the workers' own: work there competes with Ray's control plane`,
+        span: askedSpan(requests, container),
+        fixes: () => [giveBack(context.document, requests, "Take the head's accelerators away")],
+      });
+    }
+  },
+});

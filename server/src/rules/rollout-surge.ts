@@ -1,0 +1,148 @@
+import { formatNumber, plural } from '../cost/format.ts';
+import type { PodSet } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
+import { asText, at, type Cursor, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { addKey } from './asked.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A rollout needs many spare accelerators at once.
+ *
+ * ## Why
+ *
+ * A rolling update starts new pods before it stops old ones: a quarter more of them where nothing is said, and one more at least. On a
+ * pool that is full, the new pods wait for accelerators that the old ones hold, and the rollout stands still. With maxSurge 0 and
+ * maxUnavailable 1, each new pod takes the place of an old one.
+ *
+ * ```yaml invalid
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: server
+ * spec:
+ *   replicas: 4
+ *   strategy:
+ *     rollingUpdate:
+ *       maxSurge: 50%
+ *       maxUnavailable: 1
+ *   selector:
+ *     matchLabels: {app: server}
+ *   template:
+ *     metadata:
+ *       labels: {app: server}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:0.9.2
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: server
+ * spec:
+ *   replicas: 4
+ *   strategy:
+ *     rollingUpdate:
+ *       maxSurge: 0
+ *       maxUnavailable: 1
+ *   selector:
+ *     matchLabels: {app: server}
+ *   template:
+ *     metadata:
+ *       labels: {app: server}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:0.9.2
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: one replica less serves during a rollout; with one replica, none does until the new one is ready.
+ *
+ * ## When it is silent
+ *
+ * Below eight spare devices, and where maxUnavailable lets old pods go first.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: rolling updates of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment)
+ * - [defilantech/LLMKube#192](https://github.com/defilantech/LLMKube/issues/192)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'info',
+  workload({ kind, manifest, podSets, partial, role }, context) {
+    const spec = at(manifest.root, 'spec');
+    const strategy = at(spec, 'strategy');
+    const [podSet] = podSets;
+    if (kind !== 'Deployment' || partial || role === 'infrastructure' || podSet === undefined) return;
+    if ((asText(at(strategy, 'type')) ?? 'RollingUpdate') !== 'RollingUpdate' || isOpen(strategy) || isOpen(spec))
+      return;
+    const written = at(strategy, 'rollingUpdate', 'maxSurge');
+    const replicas = podSet.pods.min;
+    const free = at(strategy, 'rollingUpdate', 'maxUnavailable');
+    if (replicas === null || replicas === 0 || isTemplated(written) || isTemplated(free)) return;
+    const surge = podsOf(written, replicas, Math.ceil);
+    const gone = podsOf(free, replicas, Math.floor);
+    const devices = devicesOf(podSet);
+    // Where old pods may go first, new ones take their places.
+    if (surge === null || gone === null || (gone > 0 && written === undefined) || devices === null) return;
+    if (surge * devices < 8) return;
+    const said = written === undefined ? 'The default maxSurge of 25%' : `maxSurge ${asText(written)}`;
+    context.report({
+      message: `${said} of ${plural(replicas, 'pod')}: a rollout needs ${formatNumber(surge * devices)} more accelerators at once, or stands still`,
+      span:
+        written === undefined ? keySpanOf(strategy ?? at(spec, 'replicas') ?? spec ?? manifest.root) : spanOf(written),
+      fixes: () => [written === undefined ? fromNothing() : inPlace(written, free)],
+    });
+
+    function fromNothing(): Fix | undefined {
+      if (strategy !== undefined) return undefined;
+      const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
+      const edits = addKey(context.document, spec, 'strategy', { type: 'RollingUpdate', rollingUpdate });
+      return edits && { title: oneByOne, safe: false, edits };
+    }
+
+    function inPlace(surgeAt: Cursor, unavailable: Cursor | undefined): Fix | undefined {
+      const none = surgeAt.shared ? undefined : replaceScalar(context.document, surgeAt, 0);
+      const one =
+        unavailable === undefined
+          ? addKey(context.document, surgeAt.parent, 'maxUnavailable', 1)
+          : gone !== null && gone > 0
+            ? []
+            : unavailable.shared
+              ? undefined
+              : replaceScalar(context.document, unavailable, 1);
+      return none && one && { title: oneByOne, safe: false, edits: [...none, ...one] };
+    }
+  },
+});
+
+const oneByOne = 'Replace pods one by one: maxSurge 0, maxUnavailable 1';
+
+/** A number of pods, or a percentage of them; a quarter where nothing is written. */
+function podsOf(written: Cursor | undefined, replicas: number, round: (value: number) => number): number | null {
+  const text = written === undefined ? '25%' : (asText(written) ?? '');
+  const match = /^(\d{1,5})(%?)$/.exec(text);
+  if (match === null) return null;
+  return match[2] === '%' ? round((replicas * Number(match[1])) / 100) : Number(match[1]);
+}
+
+function devicesOf({ accelerators }: PodSet): number | null {
+  let sum = 0;
+  for (const { devices } of accelerators) {
+    if (devices === null) return null;
+    sum += devices;
+  }
+  return sum;
+}

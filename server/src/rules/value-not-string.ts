@@ -1,0 +1,106 @@
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { at, type Cursor, entries, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A value that Kubernetes wants as a string is a number or a boolean.
+ *
+ * ## Why
+ *
+ * Values of node selectors, tolerations and environment variables are strings. Without quotes, `8` is a number and `true` (also `yes`
+ * and `on`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator-count: 8
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   nodeSelector:
+ *     cloud.google.com/gke-accelerator-count: "8"
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For objects without accelerators, kinds that are not known, and values of a Helm chart: its templates may quote them.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - A dry run against an API server of version 1.32: "cannot unmarshal bool into Go struct field"
+ */
+export default defineRule({
+  topic: 'placement',
+  severity: 'error',
+  podSet(podSet, context) {
+    const { workload, document } = context;
+    if (workload.byShape || !isPodSpec(podSet) || !holdsAccelerators(workload)) return;
+    const values = [
+      ...entries(at(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
+      ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: at(one, 'value') })),
+      ...podSet.containers.flatMap(environment),
+    ];
+    for (const { of, value } of values) {
+      const text = value && unquoted(value);
+      if (value === undefined || text === undefined) continue;
+      context.report({
+        message: `${of} is the ${typeOf(value)} ${text}, not a string: the API server refuses it without quotes`,
+        span: spanOf(value),
+        fixes: () => [quote(document, value, text)],
+      });
+    }
+  },
+});
+
+function environment({ env }: Container): readonly { readonly of: string; readonly value: Cursor | undefined }[] {
+  return env.map(({ name, at: one }) => ({ of: `The value of ${name}`, value: at(one, 'value') }));
+}
+
+/** The text of a plain number or boolean. */
+function unquoted({ node }: Cursor): string | undefined {
+  if (node.kind !== 'scalar' || node.templated) return undefined;
+  return typeof node.value === 'number' || typeof node.value === 'boolean' ? node.source : undefined;
+}
+
+function typeOf({ node }: Cursor): string {
+  return node.kind === 'scalar' && typeof node.value === 'boolean' ? 'boolean' : 'number';
+}
+
+/** Kinds that describe pods in words of their own may take numbers there. */
+function isPodSpec({ pod }: PodSet): boolean {
+  return at(pod, 'containers')?.node.kind === 'seq';
+}
+
+function holdsAccelerators({ podSets }: Workload): boolean {
+  return podSets.some(({ accelerators }) => accelerators.length > 0);
+}
+
+/** The object was refused before, and the text stays what it is. */
+function quote(document: YamlDocument, value: Cursor, text: string) {
+  const edits = value.shared ? undefined : replaceScalar(document, value, text);
+  return edits && { title: `Quote it: "${text}"`, safe: !document.template, edits };
+}

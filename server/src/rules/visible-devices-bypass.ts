@@ -1,0 +1,87 @@
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { removeItem } from '../yaml/edit.ts';
+import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * NVIDIA_VISIBLE_DEVICES is set by hand.
+ *
+ * ## Why
+ *
+ * The variable is how the device plugin tells NVIDIA's runtime which GPUs a container may use. Set in a manifest it wins over what the
+ * plugin says: the container gets GPUs that the scheduler has not counted and may give to another pod as well. Ask for
+ * `nvidia.com/gpu` instead; to let several pods use one card, use time slicing, MPS or MIG.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       env:
+ *         - name: PORT
+ *           value: "8080"
+ *         - name: NVIDIA_VISIBLE_DEVICES
+ *           value: all
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: embed
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/embed:1.4
+ *       env:
+ *         - name: PORT
+ *           value: "8080"
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: a container that asks for no GPU then has none.
+ *
+ * ## When it is silent
+ *
+ * For `none` and `void`, which take GPUs away, for values that are not known, and for infrastructure.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA/k8s-device-plugin#87](https://github.com/NVIDIA/k8s-device-plugin/issues/87)
+ * - [NVIDIA/k8s-device-plugin#195](https://github.com/NVIDIA/k8s-device-plugin/issues/195)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  container(container, context) {
+    const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
+    const value = env?.value;
+    if (env === undefined || value === undefined || isTemplated(value.at) || isNoWorkload(context.workload)) return;
+    if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
+    const requests = asked(container);
+    const instead =
+      requests.length === 0
+        ? 'takes GPUs that nobody counts, and the scheduler may give them to another pod'
+        : `overrides the ${askedWords(requests)} that the device plugin hands out`;
+    context.report({
+      message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${instead}`,
+      span: spanOf(value.at),
+      fixes: () => {
+        const edits = env.at.shared ? undefined : removeItem(context.document, env.at);
+        return [edits && { title: 'Remove NVIDIA_VISIBLE_DEVICES', safe: false, edits }];
+      },
+    });
+  },
+});

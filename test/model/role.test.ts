@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { roleWords } from '../../server/src/features/role-words.ts';
+import { hasRole } from '../../server/src/rules/role.ts';
+import { analyse } from '../support/analyse.ts';
+
+const limits = 'resources: {limits: {nvidia.com/gpu: 1}}';
+const workloadOf = (text: string) => {
+  const [workload] = analyse(text).documents.flatMap(({ workloads }) => workloads);
+  if (workload === undefined) throw new Error('no workload in the text');
+  return workload;
+};
+const pod = (container: string, kind = 'Pod', name = 'a') =>
+  kind === 'Pod'
+    ? `{apiVersion: v1, kind: Pod, metadata: {name: ${name}}, spec: {containers: [{name: main, ${container}, ${limits}}]}}`
+    : `{apiVersion: ${kind === 'Job' ? 'batch/v1' : 'apps/v1'}, kind: ${kind}, metadata: {name: ${name}}, spec: {selector: {}, template: {spec: {containers: [{name: main, ${container}, ${limits}}]}}}}`;
+
+test.each([
+  [pod("image: 'a:1', command: [vllm, serve, m]"), 'serving', 'certain', 'Serving (certain, by vllm)'],
+  [pod("image: 'vllm/vllm-openai:v0.11.0'"), 'serving', 'likely', 'Serving (likely, by vllm)'],
+  [pod("image: 'a:1', command: [python, train.py]"), 'training', 'likely', 'Training (likely, by train)'],
+  [pod("image: 'a:1'", 'Job'), 'batch', 'likely', 'Batch work (likely, by kind Job)'],
+  [
+    pod("image: 'a:1', ports: [{containerPort: 8080}]", 'Deployment'),
+    'serving',
+    'guess',
+    'Serving (a guess, by port 8080)',
+  ],
+  [
+    pod("image: 'a:1', readinessProbe: {httpGet: {port: 80}}", 'Deployment'),
+    'serving',
+    'guess',
+    'Serving (a guess, by its readiness probe)',
+  ],
+  [pod("image: 'a:1', ports: [{name: metrics, containerPort: 9090}]", 'Deployment'), 'unknown', 'guess', undefined],
+  [pod("image: 'a:1', ports: [{containerPort: 8080}]"), 'unknown', 'guess', undefined],
+  [
+    pod("image: 'a:1'", 'Pod', 'dcgm-exporter'),
+    'infrastructure',
+    'likely',
+    'Infrastructure (likely, by name dcgm-exporter)',
+  ],
+  [
+    '{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: a}, spec: {}}',
+    'training',
+    'certain',
+    'Training (certain, by kind PyTorchJob)',
+  ],
+])('%s', (text, role, confidence, words) => {
+  const workload = workloadOf(text);
+  expect([workload.role, workload.roleConfidence, roleWords(workload)]).toEqual([role, confidence, words]);
+});
+
+test('a rule that needs to be sure does not act on a guess', () => {
+  const guessed = workloadOf(pod("image: 'a:1', ports: [{containerPort: 8080}]", 'Deployment'));
+  const likely = workloadOf(pod("image: 'vllm/vllm-openai:v0.11.0'", 'Deployment'));
+  expect([hasRole(guessed, 'serving'), hasRole(guessed, 'serving', 'guess')]).toEqual([false, true]);
+  expect([hasRole(likely, 'serving'), hasRole(likely, 'serving', 'certain')]).toEqual([true, false]);
+});

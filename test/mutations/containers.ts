@@ -1,0 +1,84 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { at, items } from '../../server/src/yaml/cursor.ts';
+import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
+import { add, append, type Mutation, type Path, put, putUnder, type Step, write } from './steps.ts';
+
+// Mistakes in what containers are told besides their command.
+
+export function privilegedGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
+    .map(({ root, path }) => {
+      const owner = [...path, 'securityContext'];
+      const steps =
+        at(root, ...owner) === undefined
+          ? [add(path, 'securityContext', { privileged: true })]
+          : put(owner, 'privileged', true);
+      return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
+    });
+}
+
+export function visibleDevices(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload, listed }) => isJudged(workload) && listed)
+    .flatMap((site) => ['all', '0', '0,1'].map((value) => withVariable(site, 'NVIDIA_VISIBLE_DEVICES', value)));
+}
+
+export function ncclDisabled(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
+    .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
+}
+
+export function cpuStarved(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
+    .map(({ resources }) => ({
+      name: 'one core',
+      steps: [putUnder(resources, 'limits', 'cpu', 1)],
+      place: { path: [...resources, 'limits', 'cpu'], part: 'value' },
+    }));
+}
+
+export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] {
+  const sites = podSites(analysis).filter(({ workload }) => !workload.byShape);
+  const inSelectors = sites
+    .filter(({ podSet }) => at(podSet.pod, 'containers')?.node.kind === 'seq')
+    .flatMap(({ root, pod }): readonly Mutation[] => {
+      const owner = [...pod, 'nodeSelector'];
+      const path = [...owner, 'example.org/pool'];
+      const added: Step =
+        at(root, ...owner) === undefined
+          ? add(pod, 'nodeSelector', { 'example.org/pool': 'x' })
+          : add(owner, 'example.org/pool', 'x');
+      return ['8', 'true', 'yes'].map((text) => ({
+        name: `a selector of ${text}`,
+        steps: [added, write(path, text)],
+        place: { path, part: 'value' },
+      }));
+    });
+  const inEnvironment = containerSites(analysis)
+    .filter(({ workload, podSet, listed }) => !workload.byShape && listed && at(podSet.pod, 'containers') !== undefined)
+    .map((site): Mutation => {
+      const { steps, place } = withVariable(site, 'GPULINT_TEST', 'x');
+      return { name: 'a variable of 8', steps: [...steps, write(place.path, '8')], place };
+    });
+  return [...inSelectors, ...inEnvironment];
+}
+
+function withVariable({ root, path }: ContainerSite, name: string, value: string): Mutation {
+  const list = at(root, ...path, 'env');
+  const index = items(list).length;
+  const step = list === undefined ? add(path, 'env', [{ name, value }]) : append([...path, 'env'], { name, value });
+  const written: Path = [...path, 'env', list === undefined ? 0 : index, 'value'];
+  return { name: `${name}=${value}`, steps: [step], place: { path: written, part: 'value' } };
+}
+
+/** Definitions are judged by other things. */
+function isJudged(workload: ContainerSite['workload']): boolean {
+  return isWhole(workload) || (workload.role !== 'definition' && workload.role !== 'infrastructure');
+}
+
+function ofOwn(resource: string): boolean {
+  return resource === 'nvidia.com/gpu' || resource === 'amd.com/gpu';
+}

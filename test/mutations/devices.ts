@@ -1,0 +1,89 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { at, items } from '../../server/src/yaml/cursor.ts';
+import { containerSites, manifestsOf } from './sites.ts';
+import { add, drop, type Mutation, pathOf, put, set } from './steps.ts';
+
+// Mistakes in claims of devices, and in how many devices a server is told to use.
+
+export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
+  const claims = manifestsOf(analysis, 'ResourceClaim', 'ResourceClaimTemplate').flatMap(
+    ({ manifest, root, path }): readonly Mutation[] => {
+      const nested = /\/v1(beta2)?$/.test(manifest.apiVersion);
+      const owner = manifest.kind === 'ResourceClaim' ? [...path, 'spec'] : [...path, 'spec', 'spec'];
+      const version = [...path, 'apiVersion'];
+      const removed: Mutation = {
+        name: 'the version of 1.30',
+        steps: [set(version, 'resource.k8s.io/v1alpha2')],
+        place: { path: version, part: 'value' },
+      };
+      const requests = items(at(root, ...owner, 'devices', 'requests')).flatMap((_, index): readonly Mutation[] => {
+        const request = [...owner, 'devices', 'requests', index];
+        const key = nested ? 'deviceClassName' : 'exactly';
+        const value = nested ? 'gpu.nvidia.com' : { deviceClassName: 'gpu.nvidia.com' };
+        const former = nested ? 'exactly' : 'deviceClassName';
+        if (at(root, ...request, former) === undefined) return [];
+        return [
+          {
+            name: `${key} under ${manifest.apiVersion}`,
+            steps: [drop([...request, former]), add(request, key, value)],
+            place: { path: [...request, key], part: 'key' },
+          },
+        ];
+      });
+      return [removed, ...requests];
+    },
+  );
+  const pods = analysis.workloads.flatMap(({ podSets }) =>
+    podSets.flatMap((podSet): readonly Mutation[] => {
+      const pod = pathOf(podSet.pod);
+      const declared = items(at(podSet.pod, 'resourceClaims')).flatMap((claim, index): readonly Mutation[] => {
+        const entry = [...pod, 'resourceClaims', index];
+        const template = at(claim, 'resourceClaimTemplateName');
+        if (template === undefined) return [];
+        const source = { resourceClaimTemplateName: 'one-gpu' };
+        return [
+          {
+            name: 'under source',
+            steps: [drop([...entry, 'resourceClaimTemplateName']), add(entry, 'source', source)],
+            place: { path: [...entry, 'source'], part: 'key' },
+          },
+        ];
+      });
+      const named = podSet.containers.flatMap(({ at: container }) =>
+        items(at(container, 'resources', 'claims')).map((_, index): Mutation => {
+          const path = [...pathOf(container), 'resources', 'claims', index, 'name'];
+          return { name: 'a claim that is not declared', steps: [set(path, 'other')], place: { path, part: 'value' } };
+        }),
+      );
+      return [...declared, ...named];
+    }),
+  );
+  return [...claims, ...pods];
+}
+
+export function tensorParallel(analysis: DocumentAnalysis): readonly Mutation[] {
+  return containerSites(analysis)
+    .filter(
+      ({ workload: { kind, role }, resource }) =>
+        /^(Pod|Deployment|StatefulSet)$/.test(kind) && role !== 'training' && resource === 'nvidia.com/gpu',
+    )
+    .filter(
+      ({ container, podSet, listed }) =>
+        listed && container.type === 'app' && podSet.accelerators.every(({ devices, perPod }) => devices === perPod),
+    )
+    .filter(({ container: { env } }) => env.every(({ name }) => !/VISIBLE|RAY|NODE|LWS/.test(name)))
+    .flatMap(({ root, path, count }) => {
+      const told = [count + 1, ...(count > 1 ? [1] : [])];
+      return told.map((tensor): Mutation => {
+        const command = ['vllm', 'serve', '/models/llm', '--tensor-parallel-size', String(tensor)];
+        return {
+          name: `${tensor} shards on ${count}`,
+          steps: [
+            ...(at(root, ...path, 'args') === undefined ? [] : [drop([...path, 'args'])]),
+            ...put(path, 'command', command),
+          ],
+          place: { path: [...path, 'command', 3], part: 'value' },
+        };
+      });
+    });
+}

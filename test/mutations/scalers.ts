@@ -1,0 +1,127 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { at } from '../../server/src/yaml/cursor.ts';
+import { containerSites, manifestsOf, podSites } from './sites.ts';
+import { add, appendUnder, drop, type Mutation, pathOf, put, rename } from './steps.ts';
+
+// Mistakes in scalers, in rollouts, and in pods that only start others.
+
+export function kedaFieldName(analysis: DocumentAnalysis): readonly Mutation[] {
+  const names = { minReplicaCount: 'minReplicas', maxReplicaCount: 'maxReplicas', cooldownPeriod: 'cooldownSeconds' };
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ root, path }) =>
+    Object.entries(names)
+      .filter(([name]) => at(root, ...path, 'spec', name) !== undefined)
+      .map(
+        ([name, wrong]): Mutation => ({
+          name: `${wrong} for ${name}`,
+          steps: [rename([...path, 'spec', name], wrong)],
+          place: { path: [...path, 'spec', wrong], part: 'key' },
+        }),
+      ),
+  );
+}
+
+export function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mutation[] {
+  return manifestsOf(analysis, 'ScaledObject')
+    .filter(({ root, path }) => at(root, ...path, 'spec', 'idleReplicaCount') === undefined)
+    .flatMap(({ path }): readonly Mutation[] => {
+      const spec = [...path, 'spec'];
+      const trigger = { type: 'cpu', metricType: 'Utilization', metadata: { value: '60' } };
+      const cpu = put(spec, 'triggers', [trigger]);
+      return [
+        {
+          name: 'CPU alone and a floor of 0',
+          steps: [...cpu, ...put(spec, 'minReplicaCount', 0)],
+          place: { path: [...spec, 'minReplicaCount'], part: 'value' },
+        },
+      ];
+    });
+}
+
+export function hpaMinZero(analysis: DocumentAnalysis): readonly Mutation[] {
+  return manifestsOf(analysis, 'HorizontalPodAutoscaler').map(({ path }) => ({
+    name: 'a floor of 0',
+    steps: put([...path, 'spec'], 'minReplicas', 0),
+    place: { path: [...path, 'spec', 'minReplicas'], part: 'value' },
+  }));
+}
+
+export function rolloutSurge(analysis: DocumentAnalysis): readonly Mutation[] {
+  return podSites(analysis).flatMap(({ workload, root, first: { request }, podSet }): readonly Mutation[] => {
+    const spec = ['spec'];
+    if (workload.kind !== 'Deployment' || workload.partial || at(root, 'spec', 'replicas') === undefined) return [];
+    const [accelerator] = podSet.accelerators;
+    if (request.form !== 'whole' || accelerator?.devices !== accelerator?.perPod) return [];
+    return [
+      {
+        name: 'maxSurge 8',
+        steps: [
+          ...put(spec, 'replicas', 8),
+          ...put(spec, 'strategy', { rollingUpdate: { maxSurge: 8, maxUnavailable: 0 } }),
+        ],
+        place: { path: [...spec, 'strategy', 'rollingUpdate', 'maxSurge'], part: 'value' },
+      },
+    ];
+  });
+}
+
+export function rayHeadGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+  return analysis.workloads
+    .filter(({ apiVersion }) => apiVersion.startsWith('ray.io/'))
+    .flatMap(({ podSets, manifest }): readonly Mutation[] => {
+      const worker = containerSites(analysis).find(
+        ({ workload, podSet }) => workload.manifest === manifest && podSet.name !== 'head' && podSet.pods.max !== 0,
+      );
+      const head = podSets.find(({ name }) => name === 'head')?.containers[0];
+      if (worker === undefined || head === undefined || head.accelerators.length > 0) return [];
+      const limits = [...pathOf(head.at), 'resources', 'limits'];
+      if (at(head.at, 'resources', 'limits') === undefined) return [];
+      return [
+        {
+          name: 'a device on the head',
+          steps: [add(limits, worker.resource, 1)],
+          place: { path: [...limits, worker.resource], part: 'key' },
+        },
+      ];
+    });
+}
+
+export function launcherGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+  const inLaunchers = analysis.workloads
+    .filter(({ kind }) => kind === 'MPIJob')
+    .flatMap(({ podSets, manifest }): readonly Mutation[] => {
+      const worker = containerSites(analysis).find(
+        ({ workload, podSet }) => workload.manifest === manifest && podSet.name === 'Worker',
+      );
+      const launcher = podSets.find(({ name }) => name === 'Launcher')?.containers[0];
+      const alsoWorks = at(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
+      if (worker === undefined || launcher === undefined || alsoWorks || launcher.accelerators.length > 0) return [];
+      const path = pathOf(launcher.at);
+      const limits = [...path, 'resources', 'limits'];
+      const steps =
+        at(launcher.at, 'resources', 'limits') === undefined
+          ? put(path, 'resources', { limits: { [worker.resource]: 1 } })
+          : [add(limits, worker.resource, 1)];
+      return [{ name: 'a launcher', steps, place: { path: [...limits, worker.resource], part: 'key' } }];
+    });
+  const inInit = podSites(analysis).flatMap(({ root, pod, first, workload, podSet }): readonly Mutation[] => {
+    const { resource, resources, requested } = first;
+    const alone = podSet.containers.length === 1 && !requested && !workload.partial && first.listed;
+    if (!alone || at(root, ...pod, 'initContainers') !== undefined) return [];
+    const command = ['sh', '-c', 'mkdir -p /models && wget -O /models/a https://models.example/a'];
+    const init = {
+      name: 'fetch',
+      image: 'registry.example/tools:1',
+      command,
+      resources: { limits: { [resource]: first.count } },
+    };
+    const place = { path: [...pod, 'initContainers', 0, 'resources', 'limits', resource], part: 'key' } as const;
+    return [
+      {
+        name: 'an init container that downloads',
+        steps: [appendUnder(pod, 'initContainers', init), drop([...resources, 'limits', resource])],
+        place,
+      },
+    ];
+  });
+  return [...inLaunchers, ...inInit];
+}

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { analyse, findingsOf } from '../support/analyse.ts';
+import { configOf } from '../support/config-line.ts';
+import { readFixture } from '../support/rule-fixture.ts';
+
+const folder = path.join(import.meta.dirname, '../fixtures/rules');
+const corpus = path.join(import.meta.dirname, '../../../shared/corpus/dev');
+const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is not there)';
+
+/**
+ * Rules that may meet at one place, because each tells another fault of it. A pair that is not here is one cause told twice, unless
+ * somebody writes down why it is not.
+ */
+const neighbours: ReadonlyMap<string, string> = new Map([
+  ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it stands in requests alone'],
+]);
+
+/** Pairs of rules that speak of the same words, as `a + b`, with where. */
+function meetings(text: string, where: string): readonly string[] {
+  const findings = findingsOf(analyse(text, configOf(text))).filter(({ severity }) => severity !== 'hint');
+  return findings.flatMap((one, index) =>
+    findings
+      .slice(index + 1)
+      .filter(({ rule, span }) => rule !== one.rule && span.start === one.span.start && span.end === one.span.end)
+      .map(({ rule }) => [one.rule, rule].sort().join(' + '))
+      .filter((pair) => !neighbours.has(pair))
+      .map((pair) => `${pair}: ${where}`),
+  );
+}
+
+test('no two rules tell the same cause at the same place', () => {
+  const cases = readdirSync(folder)
+    .filter((name) => /(?<!\.fixed)\.yaml$/.test(name))
+    .flatMap((name) =>
+      readFixture(readFileSync(path.join(folder, name), 'utf8')).map((one) => ({ ...one, file: name })),
+    );
+  expect(cases.flatMap(({ text, file, name }) => meetings(text, `${file} > ${name}`))).toEqual([]);
+  expect(cases.length).toBeGreaterThan(0);
+});
+
+test.skipIf(reason !== '')(`nor over real manifests${reason}`, { timeout: 120_000 }, () => {
+  const files = readdirSync(corpus, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
+  const found = files.flatMap(({ parentPath, name }) => {
+    const file = path.join(parentPath, name);
+    return meetings(readFileSync(file, 'utf8'), path.relative(corpus, file));
+  });
+  expect(found).toEqual([]);
+  expect(files.length).toBeGreaterThan(0);
+});
