@@ -105,7 +105,12 @@ export class Analysis {
 /** What a document would be with another text: alone, as if nothing else stood in its file. */
 export function reread({ base, item }: DocumentAnalysis, text: string, config: ProjectConfig): DocumentAnalysis {
   const part = item ? { base, text, item } : { base, text };
-  return analyseDocument(part, { config, strict: false }, { context: '', claims: () => noClaims }, undefined);
+  return analyseDocument(
+    part,
+    { config, strict: false, beside: nothingBeside },
+    { context: '', claims: () => noClaims },
+    undefined,
+  );
 }
 
 interface FileInput {
@@ -181,7 +186,7 @@ function claimsOf(parts: readonly DocumentText[]): FileClaims {
 
 function analyseDocument(
   part: DocumentText,
-  input: Pick<FileInput, 'config' | 'strict'>,
+  input: Pick<FileInput, 'config' | 'strict' | 'beside'>,
   file: FileClaims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {

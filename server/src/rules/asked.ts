@@ -1,4 +1,5 @@
 import { formatNumber } from '../cost/format.ts';
+import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import { type Cursor, keySpanOf } from '../yaml/cursor.ts';
@@ -24,8 +25,9 @@ export function askedSpan(requests: readonly AcceleratorRequest[], container: Co
 }
 
 /** Serves GPUs to others, or runs nothing by itself: not judged as a workload. */
-export function isNoWorkload({ role }: Workload): boolean {
-  return role === 'infrastructure' || role === 'definition';
+export function isNoWorkload(workload: Workload): boolean {
+  // What a chart's values say of a pod, they say of pods that run.
+  return workload.role === 'infrastructure' || (workload.role === 'definition' && !isValues(workload));
 }
 
 /** Takes every accelerator of a container away, from limits and requests. Undefined where the text cannot be edited without damage. */

@@ -1,5 +1,5 @@
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
-import { removeItem } from '../yaml/edit.ts';
+import { removeItem, removeKey } from '../yaml/edit.ts';
 import { asked, askedWords, isNoWorkload } from './asked.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -79,7 +79,9 @@ export default defineRule({
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${instead}`,
       span: spanOf(value.at),
       fixes: () => {
-        const edits = env.at.shared ? undefined : removeItem(context.document, env.at);
+        // Values of a chart may be a mapping of names.
+        const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
+        const edits = env.at.shared ? undefined : remove(context.document, env.at);
         return [edits && { title: 'Remove NVIDIA_VISIBLE_DEVICES', safe: false, edits }];
       },
     });
