@@ -8,6 +8,7 @@ import {
 } from '../../server/src/lsp/requests.ts';
 import { registerCommands } from './commands.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
+import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
 
 /** Makes the client for this kind of extension host. */
@@ -58,7 +59,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { pattern: '**/.gpulint.yaml' },
     ],
     initializationOptions,
-    middleware: ruleLinks,
+    middleware: { ...ruleLinks, workspace: withOrigins },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };

@@ -1,7 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
-import { describeSlice, type Sliceable, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
+import { describeSlice, type Sliceable, sharedFix, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
 import { safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
@@ -103,12 +103,21 @@ function fixAll(file: FileAnalysis): readonly Action[] {
 }
 
 function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
-  return sliceableRequests(file, query.span).flatMap((sliceable) =>
-    query.picker ? pickSlice(sliceable) : eachSlice(sliceable),
-  );
+  return sliceableRequests(file, query.span).flatMap((sliceable) => [
+    ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable)),
+    ...share(sliceable),
+  ]);
+}
+
+/** A GPU shared in turns, where the project says that its nodes do so. */
+function share(sliceable: Sliceable): readonly Action[] {
+  const fix = sharedFix(sliceable);
+  if (fix === undefined) return [];
+  return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
 }
 
 function pickSlice(sliceable: Sliceable): readonly Action[] {
+  if (sliceable.config.migStrategy === 'none') return [];
   return [{ title: 'Rewrite to a MIG slice…', kind: 'refactor.rewrite', preferred: false, picker: sliceable.span }];
 }
 

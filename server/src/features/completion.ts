@@ -95,8 +95,8 @@ function wordsAt(
   }
   if (holder === 'annotations') {
     const kind = /^kind:\s*["']?(\w+)/m.exec(document.text)?.[1] ?? '';
-    if (part === 'key') return asKeys(position, annotationKeys(kind));
-    return asValues(position, key === disableAnnotation ? rules() : annotationValues(key));
+    if (part === 'key') return asKeys(position, annotationKeys(kind, config));
+    return asValues(position, key === disableAnnotation ? rules() : annotationValues(key, config));
   }
   if (holder === 'tolerations' || path.slice(-2).join(' ') === 'tolerations -') return tolerations(position, config);
   return [];
@@ -113,9 +113,9 @@ function tolerations(position: YamlPosition, config: FileAnalysis['config']): re
   // Under `tolerations:` an item begins with its dash; behind a dash it is there already.
   const lead = dash ? '' : '- ';
   const margin = `\n${' '.repeat(column + lead.length)}`;
-  return tolerationItems(config).map(({ key: taint, value, detail }, rank) => {
+  return tolerationItems(config).map(({ key: taint, value, effect = 'NoSchedule', detail }, rank) => {
     const operator = value === undefined ? ['operator: Exists'] : ['operator: Equal', `value: ${value}`];
-    const insert = lead + [`key: ${taint}`, ...operator, 'effect: NoSchedule'].join(margin);
+    const insert = lead + [`key: ${taint}`, ...operator, `effect: ${effect}`].join(margin);
     return { label: taint, kind: 'snippet', detail, insert, span, rank };
   });
 }

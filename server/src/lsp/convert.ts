@@ -138,16 +138,22 @@ export function findingToLsp(
   };
 }
 
-/** What a config says wrongly is passed over, so it is a warning. */
+/** What a config says wrongly is passed over, so most of it is a warning. */
 export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Diagnostic {
   return {
     range: lines.toRange(problem.span),
-    severity: DiagnosticSeverity.Warning,
+    severity: configSeverities[problem.level],
     code: 'gpulint-config',
     source: 'gpulint',
     message: problem.message,
   };
 }
+
+const configSeverities = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const;
 
 export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {
   const value = format === 'markdown' ? renderMarkdown(hover.blocks) : renderPlain(hover.blocks);

@@ -50,6 +50,9 @@ export const methods = {
   platforms: 'gpulint/platforms',
 } as const;
 
+/** Beside the values of the section `gpulint`: whose settings each key is in, `user` or `workspace`, by its path. */
+export const settingOrigins = '$origins';
+
 export interface SummaryParams {
   readonly uri: string;
   /** null: nothing in the file asks for an accelerator. */

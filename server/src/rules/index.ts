@@ -17,11 +17,13 @@ import idleGpuContainer from './idle-gpu-container.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
+import kubernetesVersion from './kubernetes-version.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
 import migProfileUnknown from './mig-profile-unknown.ts';
 import migResourceSpelling from './mig-resource-spelling.ts';
+import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
@@ -69,11 +71,13 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
   ['keda-idle-replicas', kedaIdleReplicas],
+  ['kubernetes-version', kubernetesVersion],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],
   ['mig-profile-unknown', migProfileUnknown],
   ['mig-resource-spelling', migResourceSpelling],
+  ['mig-strategy-mismatch', migStrategyMismatch],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
   ['node-pool-unlimited', nodePoolUnlimited],
