@@ -36,7 +36,19 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const startFor = (document: vscode.TextDocument) => {
     if (mayHoldManifest(document)) void started();
   };
+  // Another extension may come, go, or be told to stop judging while the window is open.
+  let told = syntaxElsewhere().join();
+  const tellSyntax = () => {
+    const languages = syntaxElsewhere();
+    if (languages.join() === told) return;
+    told = languages.join();
+    if (client.isRunning()) void client.sendNotification(methods.syntaxElsewhere, { languages });
+  };
   context.subscriptions.push(
+    vscode.extensions.onDidChange(tellSyntax),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('yaml') || change.affectsConfiguration('json')) tellSyntax();
+    }),
     vscode.workspace.onDidOpenTextDocument(startFor),
     vscode.workspace.onDidSaveTextDocument(startFor),
   );

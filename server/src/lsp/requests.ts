@@ -32,6 +32,8 @@ export const commands = {
 export const methods = {
   /** Server to client, a notification: what the status bar says of a file. */
   summary: 'gpulint/summary',
+  /** Client to server, a notification: the languages whose syntax errors another extension shows have changed. */
+  syntaxElsewhere: 'gpulint/syntaxElsewhere',
   /** Server to client: the text of a file that the server cannot reach itself. */
   readFile: 'gpulint/readFile',
   /** The workloads of a file with what they cost. */
@@ -66,6 +68,10 @@ export interface FileSummary {
   readonly tooltip: string;
   /** What a screen reader says. */
   readonly label: string;
+}
+
+export interface SyntaxElsewhereParams {
+  readonly languages: readonly string[];
 }
 
 export interface ReadFileParams {
