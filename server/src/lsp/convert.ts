@@ -84,6 +84,8 @@ export function lineIndex(text: string): LineIndex {
 export interface ClientAbilities {
   readonly hoverFormat: MarkupKind;
   readonly documentChanges: boolean;
+  /** It shows changes that have to be confirmed before they are made. */
+  readonly annotations: boolean;
   /** It has our commands. */
   readonly commands: boolean;
   /** The languages (ids) whose syntax errors somebody else shows. */
@@ -231,11 +233,14 @@ export function actionToLsp(
     const diagnostic = findingToLsp(action.finding.finding, action.finding.base, lines, advice);
     if (diagnostic !== undefined) result.diagnostics = [diagnostic];
   }
-  if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client);
+  if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client, action);
   if (action.select !== undefined && action.edits !== undefined && client.commands) {
     const after = lineIndex(applyEdits(lines.text, action.edits));
     const argument = { uri: document.uri, range: after.toRange(action.select) };
     result.command = { title: action.title, command: commands.select, arguments: [argument] };
+  }
+  if (action.everywhere !== undefined) {
+    result.command = { title: action.title, command: commands.fixAllInWorkspace, arguments: [action.everywhere] };
   }
   if (action.picker !== undefined) {
     const argument = { uri: document.uri, range: lines.toRange(action.picker) };
@@ -244,16 +249,26 @@ export function actionToLsp(
   return result;
 }
 
-/** @param edits with offsets of the file */
+/**
+ * @param edits with offsets of the file
+ * @param why what the change is called, and why it has to be confirmed, if it has to
+ */
 export function editsToLsp(
   edits: readonly TextEdit[],
   document: { readonly uri: string; readonly version: number | null },
   lines: LineIndex,
   client: ClientAbilities,
+  why: { readonly title: string; readonly confirm?: string } = { title: '' },
 ): WorkspaceEdit {
   const changes: LspTextEdit[] = edits.map(({ span, newText }) => ({ range: lines.toRange(span), newText }));
   if (!client.documentChanges) return { changes: { [document.uri]: changes } };
-  return { documentChanges: [{ textDocument: { uri: document.uri, version: document.version }, edits: changes }] };
+  const textDocument = { uri: document.uri, version: document.version };
+  if (why.confirm === undefined || !client.annotations) return { documentChanges: [{ textDocument, edits: changes }] };
+  const annotationId = why.title;
+  return {
+    documentChanges: [{ textDocument, edits: changes.map((change) => ({ ...change, annotationId })) }],
+    changeAnnotations: { [annotationId]: { label: why.title, description: why.confirm, needsConfirmation: true } },
+  };
 }
 
 const indexes = new WeakMap<FileAnalysis, LineIndex>();

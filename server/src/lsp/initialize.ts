@@ -16,6 +16,7 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
   return {
     hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
     documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
+    annotations: capabilities.workspace?.workspaceEdit?.changeAnnotationSupport !== undefined,
     commands: options?.picker === true,
     syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
   };

@@ -37,6 +37,7 @@ import { analysisOf, configName, createProjects, type Host, isConfigUri, type Pr
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
+import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Host } from './projects.ts';
 
@@ -113,7 +114,13 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     projects,
     typing,
     log,
-    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false, syntaxElsewhere: [] },
+    client: {
+      hoverFormat: MarkupKind.PlainText,
+      documentChanges: false,
+      annotations: false,
+      commands: false,
+      syntaxElsewhere: [],
+    },
     async analysed(uri) {
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
@@ -129,6 +136,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const diagnostics = registerDiagnostics(session);
   registerPickers(session);
+  registerWorkspaceFixes(session, host);
 
   connection.onInitialize((received) => {
     params = received;
