@@ -26,6 +26,7 @@ import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWork } from './lost-work.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
+import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
 
 /** What is shown at a place. The span is of the file. */
@@ -49,7 +50,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return undefined;
+  return file.hasAccelerators ? scalerHover(file, offset) : undefined;
 }
 
 /** An unknown kind was read as what it looks like, and whoever reads a figure should know. */
