@@ -192,7 +192,7 @@ function inFlowList(text: string, offset: number, config: FileAnalysis['config']
 
 function queuedResources(config: FileAnalysis['config']): readonly Word[] {
   const gpu = config.gpu === null ? undefined : gpus.get(config.gpu);
-  const named = resourceWords({ gpu, placement: undefined, prices: config.prices });
+  const named = resourceWords({ gpu, placement: undefined, config });
   return [
     { text: 'cpu', detail: 'cores' },
     { text: 'memory', detail: 'bytes' },
