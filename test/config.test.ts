@@ -211,6 +211,10 @@ test('settings of an editor are read as the file is, and keys that are not of it
     },
   ]);
   expect(readSettings(undefined)).toEqual({ told: {}, problems: [] });
+  expect(readSettings({ provider: 'aws', region: 'mars-1' })).toMatchObject({
+    told: { region: 'mars-1' },
+    problems: [{ path: ['region'], level: 'info' }],
+  });
 });
 
 test('the nearest words come first, and far ones not at all', () => {

@@ -92,7 +92,8 @@ export function readSettings(value: unknown): {
 } {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
-  return readInput(Object.fromEntries(known), settingsSchema);
+  const { told, problems } = readInput(Object.fromEntries(known), settingsSchema);
+  return { told, problems: [...problems, ...checkTold(told)] };
 }
 
 /** What is right in a value, and what is wrong beside it. */
