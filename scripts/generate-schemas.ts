@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as z from 'zod';
 import { reportSchema } from '../server/src/cli/reports/report-schema.ts';
-import { configSchema, editorSchema, platformName, settingsSchema } from '../server/src/config/schema.ts';
+import {
+  configSchema,
+  editorSchema,
+  machineSchema,
+  platformName,
+  settingsSchema,
+} from '../server/src/config/schema.ts';
 
 export const schemasFolder = fileURLToPath(new URL('../schemas', import.meta.url));
 
@@ -34,8 +40,13 @@ export function renderManifest(text: string): string {
   configuration.properties = {
     ...settingsOf(settingsSchema, 'resource'),
     ...settingsOf(editorSchema, 'resource'),
+    ...settingsOf(machineSchema, 'machine'),
     'gpulint.trace.server': configuration.properties['gpulint.trace.server'],
   };
+  // What a workspace that nobody trusts must not set, VS Code keeps from it.
+  manifest.capabilities.untrustedWorkspaces.restrictedConfigurations = Object.keys(machineSchema.shape).map(
+    (key) => `gpulint.${key}`,
+  );
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
@@ -69,8 +80,19 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
       path === 'gpulint.platform'
         ? { enumItemLabels: [...(choices.enum ?? []).map((id) => platformName(String(id))), 'Not set'] }
         : {};
-    const values = choices.enum === undefined ? {} : { enum: [...choices.enum, null], ...named };
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern } = choices;
+    const limits = Object.fromEntries(
+      Object.entries({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, pattern }).filter(
+        ([key, limit]) => limit !== undefined && !(key === 'maximum' && limit === Number.MAX_SAFE_INTEGER),
+      ),
+    );
+    const values = choices.enum === undefined ? limits : { enum: [...choices.enum, null], ...named };
     return { type: [choices.type ?? 'string', 'null'], ...values, default: null, description };
+  }
+  // A table of names is one setting.
+  if (property.additionalProperties !== undefined && property.additionalProperties !== false) {
+    const { additionalProperties, propertyNames } = property;
+    return { type: 'object', default: {}, additionalProperties, ...(propertyNames && { propertyNames }), description };
   }
   if (property.type === 'array') return { type: 'array', items: property.items, default: [], description };
   return {

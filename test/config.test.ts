@@ -44,14 +44,44 @@ describe('a good config', () => {
   });
 });
 
+describe('a good config of a whole cluster', () => {
+  test('is read', () => {
+    const { config, problems } = parseConfig(
+      [
+        'kubernetesVersion: 1.30',
+        'kserve: {version: v0.15.2}',
+        'migStrategy: single',
+        'sharing: {strategy: mps, replicas: 4}',
+        'serving: {idleHoursPerDay: 14}',
+        'prices: {discountPercent: 20, gpus: {l4: 0.4}, instanceTypes: {g6.xlarge: 0.6}}',
+        'nodePools: [{name: big, labels: {pool: big}, gpu: l4, taints: [{key: a, effect: NoSchedule}]}, {name: b, labels: {pool: b}}]',
+      ].join('\n'),
+    );
+    expect(problems).toEqual([]);
+    expect(config).toMatchObject({
+      // As it is written, and not the number that YAML makes of it.
+      kubernetesVersion: '1.30',
+      kserve: { version: 'v0.15.2', deploymentMode: null },
+      migStrategy: 'single',
+      sharing: { strategy: 'mps', replicas: 4 },
+      serving: { idleHoursPerDay: 14 },
+      prices: { discountPercent: 20, gpus: { l4: 0.4 }, instanceTypes: { 'g6.xlarge': 0.6 } },
+      nodePools: [
+        { name: 'big', gpu: 'l4', instanceType: null, taints: [{ key: 'a', value: null, effect: 'NoSchedule' }] },
+        { name: 'b', gpu: null, taints: null },
+      ],
+    });
+  });
+});
+
 describe('a bad config', () => {
   test.each([
     ['gpus: x', "gpus: unknown key 'gpus'; did you mean 'gpu'?"],
     ['Provider: aws', "Provider: unknown key 'Provider'; did you mean 'provider'?"],
-    ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: deploymentMode"],
+    ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, prices, taints, nodePools, rules, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
@@ -84,16 +114,47 @@ describe('a bad config', () => {
     ['- provider', '- provider: the config must be a mapping, not a list'],
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
-      'url: http://x',
-      "url: unknown key 'url'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
+      'kubeconfig: ~/.kube/config',
+      "kubeconfig: 'kubeconfig' must not stand here: the file comes with the repository. Addresses, contexts and credentials belong in your user settings",
     ],
+    ['prices: {gpus: {h100: 2}}', "h100: the catalogue has no GPU 'h100'; did you mean 'h100-80gb-pcie'"],
+    ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],
+    ['prices: {gpus: {l4: cheap}}', "cheap: 'prices.gpus.l4' must be a number, not 'cheap'"],
+    [
+      'prices: {instanceTypes: {p9.huge: 3}}',
+      "p9.huge: The catalogue has no instance type 'p9.huge', so this changes no price",
+    ],
+    ['serving: {idleHoursPerDay: 25}', "25: 'serving.idleHoursPerDay' must be at most 24"],
+    ['sharing: {replicas: 1}', "1: 'sharing.replicas' must be at least 2"],
+    ['kubernetesVersion: latest', "latest: 'kubernetesVersion' is 'latest'; a version looks like 1.34"],
+    ['nodePools: [{name: a}]', "{name: a}: 'nodePools.0' needs the key 'labels'"],
+    [
+      'nodePools: [{name: a, labels: {}, label: x}]',
+      "label: unknown key 'label' in 'nodePools.0'; did you mean 'labels'?",
+    ],
+    [
+      'platform: eks-karpenter\nregion: us-est-1',
+      "us-est-1: No prices of AWS for the region 'us-est-1': those of us-east-1 are taken; did you mean 'us-east-1'",
+    ],
+    ['region: nowhere', "nowhere: No provider has prices for the region 'nowhere'"],
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, taints, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, prices, taints, nodePools, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
-    expect(problemsOf(text)).toEqual([problem]);
+    expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('of a key that would make a machine connect somewhere is an error; a region without prices is only told', () => {
+    const levels = (text: string) => parseConfig(text).problems.map(({ level }) => level);
+    expect(levels('url: http://x\nserverToken: a\ncontext: prod\nprometheus: b')).toEqual(Array(4).fill('error'));
+    expect(levels('gpus: x')).toEqual(['warning']);
+    expect(levels('provider: aws\nregion: mars-1')).toEqual(['info']);
+    expect(parseConfig('provider: aws\nregion: mars-1').config.region).toBe('mars-1');
+    // One price holds everywhere there, and any region will do.
+    expect(levels('provider: coreweave\nregion: mars-1')).toEqual([]);
+    expect(levels('provider: aws\noverrides: [{files: [a], region: mars-1}]')).toEqual(['info']);
   });
 
   test.each([
@@ -146,9 +207,14 @@ test('settings of an editor are read as the file is, and keys that are not of it
       message: "'kserve.deploymentMode' is 'Raw'; allowed: Knative, Standard",
       path: ['kserve', 'deploymentMode'],
       atKey: false,
+      level: 'warning',
     },
   ]);
   expect(readSettings(undefined)).toEqual({ told: {}, problems: [] });
+  expect(readSettings({ provider: 'aws', region: 'mars-1' })).toMatchObject({
+    told: { region: 'mars-1' },
+    problems: [{ path: ['region'], level: 'info' }],
+  });
 });
 
 test('the nearest words come first, and far ones not at all', () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Analysis } from '../server/src/analysis.ts';
+import { gpusOf } from '../server/src/cost/estimate.ts';
 import { parseYaml } from '../server/src/yaml/parse.ts';
 
 interface Snippet {
@@ -32,10 +33,23 @@ test.each(snippets)('%s is YAML in which nothing is wrong', (_, snippet) => {
   expect(findings.map(({ rule, message }) => `${rule}: ${message}`)).toEqual([]);
 });
 
-test('whole objects ask for an accelerator', () => {
-  const objects = snippets.filter(([, { body }]) => body.some((line) => line.startsWith('kind:')));
-  expect(objects).toHaveLength(2);
-  for (const [, snippet] of objects) {
-    expect(new Analysis().setFile('file:///a.yaml', filledIn(snippet)).hasAccelerators).toBe(true);
-  }
+test('workloads ask for an accelerator, and what they ask for is counted', () => {
+  const counts = (name: string) => {
+    const [, snippet] = snippets.find(([, { prefix }]) => prefix === name)!;
+    const file = new Analysis().setFile('file:///a.yaml', filledIn(snippet));
+    return file.documents.flatMap(({ workloads }) =>
+      workloads.filter(({ role }) => role !== 'definition').map((workload) => gpusOf(workload).max),
+    );
+  };
+  expect(counts('gpu-spot-job')).toEqual([1]);
+  expect(counts('gpu-scale-to-zero')).toEqual([3]);
+  expect(counts('gpu-claim')).toEqual([1]);
+  expect(counts('gpu-jobset')).toEqual([16]);
+  expect(counts('gpu-leaderworkerset')).toEqual([16]);
+});
+
+test('prefixes are told apart, and all begin alike', () => {
+  const prefixes = snippets.map(([, { prefix }]) => prefix);
+  expect(new Set(prefixes).size).toBe(prefixes.length);
+  expect(prefixes.every((prefix) => prefix.startsWith('gpu-'))).toBe(true);
 });

@@ -15,6 +15,7 @@ import {
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
 import { activeEditor } from './active-editor.ts';
+import { fixAllInWorkspace } from './fix-all.ts';
 import { setUp } from './set-up.ts';
 
 /** @param started starts the server, if nothing has yet, and settles when it answers */
@@ -35,9 +36,12 @@ export function registerCommands(
     register(commands.setUp, () => setUp(client)),
     register(commands.select, (place) => place && select(place)),
     register(commands.showFixes, async (place) => {
-      if (place === undefined) return;
-      await select(place);
+      if (place !== undefined) await select(place);
       await vscode.commands.executeCommand('editor.action.quickFix');
+    }),
+    vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {
+      await started();
+      await fixAllInWorkspace(client, rule);
     }),
     vscode.commands.registerCommand('gpulint.restartServer', async () => {
       await started();

@@ -8,6 +8,7 @@ import {
 } from '../../server/src/lsp/requests.ts';
 import { registerCommands } from './commands.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
+import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
 
 /** Makes the client for this kind of extension host. */
@@ -35,7 +36,19 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const startFor = (document: vscode.TextDocument) => {
     if (mayHoldManifest(document)) void started();
   };
+  // Another extension may come, go, or be told to stop judging while the window is open.
+  let told = syntaxElsewhere().join();
+  const tellSyntax = () => {
+    const languages = syntaxElsewhere();
+    if (languages.join() === told) return;
+    told = languages.join();
+    if (client.isRunning()) void client.sendNotification(methods.syntaxElsewhere, { languages });
+  };
   context.subscriptions.push(
+    vscode.extensions.onDidChange(tellSyntax),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('yaml') || change.affectsConfiguration('json')) tellSyntax();
+    }),
     vscode.workspace.onDidOpenTextDocument(startFor),
     vscode.workspace.onDidSaveTextDocument(startFor),
   );
@@ -58,7 +71,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { pattern: '**/.gpulint.yaml' },
     ],
     initializationOptions,
-    middleware: ruleLinks,
+    middleware: { ...ruleLinks, workspace: withOrigins },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };

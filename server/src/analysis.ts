@@ -206,7 +206,7 @@ function analyseDocument(
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload);
+    const cost = costs.get(workload) ?? estimateCost(workload, input.config.prices);
     costs.set(workload, cost);
     return cost;
   };

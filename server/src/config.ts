@@ -1,9 +1,8 @@
 import type * as z from 'zod';
-import { gpus } from './catalog/index.ts';
+import { checkTold } from './config/check-told.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
-import { didYouMean, nearest } from './config/near.ts';
+import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/problems.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
-import { rules } from './rules/index.ts';
 import { at, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
@@ -11,20 +10,15 @@ import { type Span, shiftSpan } from './yaml/span.ts';
 
 export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
 export { didYouMean, nearest } from './config/near.ts';
+export type { ConfigProblemLevel, ConfigValueProblem } from './config/problems.ts';
 export type { ConfigInput } from './config/schema.ts';
 
 export interface ConfigProblem {
   readonly message: string;
   /** Offsets of the config's text. */
   readonly span: Span;
-}
-
-/** A problem of a config that is no text (editor settings): the place is a path of keys. */
-export interface ConfigValueProblem {
-  readonly message: string;
-  readonly path: readonly (string | number)[];
-  /** The problem is the key itself and not its value. */
-  readonly atKey: boolean;
+  /** Info: what is told is kept, and something else is taken in its place. */
+  readonly level: ConfigProblemLevel;
 }
 
 /** The config of a project that tells nothing. */
@@ -32,15 +26,17 @@ export const defaultConfig: ProjectConfig = mergeLayers([]);
 
 /** What two places tell together; a memo for them gives the same object for the same places. */
 export interface ConfigSources {
-  /** The editor's settings, as `readSettings` gives them. */
-  readonly settings: ConfigInput | undefined;
+  readonly settings: ToldSettings | undefined;
   /** What the nearest `.gpulint.yaml` tells, and where the file that is asked about stands below its folder. */
   readonly file: { readonly told: ConfigInput; readonly path: string } | undefined;
 }
 
+/** What the editor is set to, and whose settings each key is in, where the editor tells. */
+export type ToldSettings = Pick<ConfigLayer, 'told' | 'origins'>;
+
 /** What holds for one file: its overrides before the rest of `.gpulint.yaml`, that before the settings, and these before the defaults. */
 export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
-  const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', told: settings }];
+  const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
   return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.told, file.path)]);
 }
 
@@ -61,23 +57,30 @@ export function parseConfig(text: string): {
 
 function parseInput(text: string): { readonly told: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
-  if (file.skipped !== null) return { told: {}, problems: [{ message: file.skipped, span: firstCharacter }] };
+  if (file.skipped !== null)
+    return { told: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
   const problems: ConfigProblem[] = [];
   for (const { base, problems: found } of file.documents) {
-    problems.push(...found.map(({ message, span }) => ({ message, span: shiftSpan(span, base) })));
+    problems.push(
+      ...found.map(({ message, span }) => ({ message, span: shiftSpan(span, base), level: 'warning' as const })),
+    );
   }
   const [document, second] = file.documents.filter(({ root }) => root !== null);
   if (second !== undefined) {
     const span = shiftSpan({ start: 0, end: 0 }, second.base);
-    problems.push({ message: 'a config is one YAML document; what follows the first is not read', span });
+    problems.push({
+      message: 'a config is one YAML document; what follows the first is not read',
+      span,
+      level: 'warning',
+    });
   }
   if (document === undefined || document.root === null) return { told: {}, problems };
 
   const root = rootCursor(document.root);
   const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey } of wrong) {
+  for (const { message, path, atKey, level } of [...wrong, ...checkTold(told)]) {
     const cursor = at(root, ...path) ?? root;
-    problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base) });
+    problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
   }
   return { told, problems };
 }
@@ -89,7 +92,8 @@ export function readSettings(value: unknown): {
 } {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
-  return readInput(Object.fromEntries(known), settingsSchema);
+  const { told, problems } = readInput(Object.fromEntries(known), settingsSchema);
+  return { told, problems: [...problems, ...checkTold(told)] };
 }
 
 /** What is right in a value, and what is wrong beside it. */
@@ -108,93 +112,16 @@ function readInput(
 
 const firstCharacter: Span = { start: 0, end: 0 };
 
-function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly ConfigValueProblem[] {
-  const path = issue.path.filter((step) => typeof step !== 'symbol');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({ message: unknownKey(key, path), path: [...path, key], atKey: true }));
-  }
-  const seen = valueAt(value, path);
-  // A key that must be there is missing: what is wrong is the mapping around it.
-  if (seen === undefined && path.length > 0) {
-    const around = path.slice(0, -1);
-    return [{ message: `'${around.join('.')}' needs the key '${path.at(-1)}'`, path: around, atKey: false }];
-  }
-  const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
-  if (issue.code === 'invalid_value') {
-    return [{ message: notAllowed(name, seen, issue.values.map(String), path), path, atKey: false }];
-  }
-  if (seen === '') return [{ message: `${name} must not be empty`, path, atKey: false }];
-  if (issue.code === 'too_small')
-    return [{ message: `${name} must be more than ${issue.minimum}`, path, atKey: false }];
-  const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
-  return [{ message: `${name} must be ${expected}, not ${describe(seen)}`, path, atKey: false }];
-}
-
-const typeWords: Readonly<Record<string, string>> = {
-  object: 'a mapping',
-  array: 'a list',
-  string: 'a text',
-  number: 'a number',
-};
-
-function unknownKey(key: string, path: readonly (string | number)[]): string {
-  const [step, ...below] = path[0] === 'overrides' ? path.slice(2) : path;
-  if (step === 'rules' && below.length === 0)
-    return `unknown rule '${key}'${didYouMean(nearest(key, rules.keys())) || "; 'gpulint rules' lists them"}`;
-  const { shape } = configSchema;
-  const inOverride = path[0] === 'overrides' && step === undefined;
-  const override = shape.overrides.unwrap().element.shape;
-  const nested =
-    step === 'kserve' || step === 'training'
-      ? shape[step].unwrap().shape
-      : step === 'taints'
-        ? shape.taints.unwrap().element.shape
-        : undefined;
-  const known = Object.keys(nested ?? (inOverride ? override : shape));
-  const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
-  return `unknown key '${key}'${where}${didYouMean(nearest(key, known)) || `; known: ${known.join(', ')}`}`;
-}
-
-function notAllowed(
-  name: string,
-  seen: unknown,
-  allowed: readonly string[],
-  path: readonly (string | number)[],
-): string {
-  const value = describe(seen);
-  if (path.at(-1) === 'gpu') {
-    const near = typeof seen === 'string' ? gpusLike(seen) : [];
-    return `${name} is ${value}, which the catalogue does not have${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
-  }
-  return `${name} is ${value}; allowed: ${allowed.join(', ')}`;
-}
-
-/** Catalogue ids for what people call a GPU: "H100", "NVIDIA A100 80GB". */
-function gpusLike(text: string): readonly string[] {
-  const words = text.toLowerCase().match(/[a-z]*\d+[a-z]*|[a-z]+/g) ?? [];
-  const telling = words.filter((word) => !vendorWords.has(word));
-  const named = [...gpus.values()].filter(({ id, name }) => {
-    const parts = new Set(`${id} ${name}`.toLowerCase().split(/[^a-z0-9]+/));
-    return telling.length > 0 && telling.every((word) => parts.has(word));
-  });
-  return named.length > 0 ? named.map(({ id }) => id).slice(0, 4) : nearest(text, gpus.keys());
-}
-
-const vendorWords = new Set(['nvidia', 'amd', 'intel', 'tesla', 'gpu', 'instinct']);
-
-function describe(value: unknown): string {
-  if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'object' && value !== null) return 'a mapping';
-  if (typeof value !== 'string') return String(value);
-  return `'${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
-}
-
 /** A config holds no booleans, so YAML 1.1's `off` and `no` are the words that were written. */
-function toPlain(node: YamlNode): unknown {
+function toPlain(node: YamlNode, key = ''): unknown {
   if (node.kind === 'seq') return node.items.map(({ value }) => toPlain(value));
-  if (node.kind === 'map') return Object.fromEntries(node.entries.map(({ key, value }) => [key, toPlain(value)]));
+  if (node.kind === 'map') {
+    return Object.fromEntries(node.entries.map((entry) => [entry.key, toPlain(entry.value, entry.key)]));
+  }
   const isWord = typeof node.value === 'boolean' && !/^(true|false)$/i.test(node.source);
-  return isWord ? node.source : node.value;
+  // A version that nobody quotes is a number for YAML, of which 1.30 and 1.3 are the same.
+  const isVersion = typeof node.value === 'number' && /version$/i.test(key);
+  return isWord || isVersion ? node.source : node.value;
 }
 
 function withoutEmpty(value: unknown): unknown {
@@ -215,17 +142,6 @@ function without(value: unknown, paths: ReadonlySet<string>, here: readonly (str
   if (!isMapping(value)) return value;
   const kept = Object.entries(value).map(([key, inner]) => [key, without(inner, paths, [...here, key])]);
   return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
-}
-
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inner, step) => (Array.isArray(inner) ? inner[Number(step)] : isMapping(inner) ? inner[step] : undefined),
-    value,
-  );
-}
-
-function isMapping(value: unknown): value is Readonly<Record<string | number, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function pathText(path: readonly (string | number)[]): string {

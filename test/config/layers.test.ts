@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { foldersAbove, nearestConfig, pathBelow } from '../../server/src/config/places.ts';
-import { defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../../server/src/config.ts';
+import {
+  defaultConfig,
+  type ProjectConfig,
+  parseConfig,
+  readSettings,
+  resolveConfig,
+} from '../../server/src/config.ts';
 
 function resolve(settings: string, file: string, path = 'a.yaml'): ProjectConfig {
-  return resolveConfig({ settings: parseConfig(settings).told, file: { told: parseConfig(file).told, path } });
+  return resolveConfig({
+    settings: { told: parseConfig(settings).told },
+    file: { told: parseConfig(file).told, path },
+  });
 }
 
 describe('what holds', () => {
@@ -46,6 +55,30 @@ describe('what holds', () => {
     expect(resolve('', 'platform: gke-standard')).toMatchObject({ provider: 'gcp', platform: 'gke-standard' });
     expect(resolve('', 'platform: gke-standard\nprovider: aws')).toMatchObject({ provider: 'aws' });
     expect(resolve('', 'platform: vanilla-gpu-operator')).toMatchObject({ provider: null });
+  });
+
+  test('of settings is told with whose settings they are, where the editor says so', () => {
+    const told = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
+    const origins = { gpu: 'workspace settings', 'training.stepSeconds': 'user settings' } as const;
+    expect(resolveConfig({ settings: { told: { ...told, taints: [] }, origins }, file: undefined }).origins).toEqual({
+      ...origins,
+      capacity: 'settings',
+    });
+  });
+
+  test('of rules may start from a set in the settings, which the file changes', () => {
+    const { rules } = resolve('extends: strict', 'rules: {scale-to-zero-candidate: off}');
+    expect(rules).toMatchObject({ 'scale-to-zero-candidate': 'off', 'spot-candidate': 'warning' });
+    expect(readSettings({ extends: 'strict' }).told).toEqual({ extends: 'strict' });
+  });
+
+  test('of prices adds up, thing by thing', () => {
+    const { prices, origins } = resolve(
+      'prices: {discountPercent: 10, gpus: {l4: 1, t4: 2}}',
+      'prices: {gpus: {l4: 3}}\noverrides: [{files: ["*.yaml"], prices: {instanceTypes: {g6.xlarge: 4}}}]',
+    );
+    expect(prices).toEqual({ discountPercent: 10, gpus: { l4: 3, t4: 2 }, instanceTypes: { 'g6.xlarge': 4 } });
+    expect(origins?.prices).toBe('.gpulint.yaml');
   });
 
   test('of a region goes with its provider', () => {

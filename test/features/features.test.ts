@@ -111,12 +111,16 @@ function lineAt(text: string, offset: number): string {
 }
 
 function renderActions(file: FileAnalysis, query: ActionQuery): string {
-  const lines = codeActions(file, query).map(({ title, kind, preferred, edits, picker, finding }) => {
-    const marks = [kind, ...(preferred ? ['preferred'] : []), ...(finding ? [finding.finding.rule] : [])].join(', ');
-    const change = edits && changedLines(file.text, applyEdits(file.text, edits));
-    const asks = picker && `asks for: ${file.text.slice(picker.start, picker.end)}`;
-    return `${title}  (${marks})\n${change ?? asks}\n`;
-  });
+  const lines = codeActions(file, query).map(
+    ({ title, kind, preferred, edits, picker, everywhere, confirm, finding }) => {
+      const marks = [kind, ...(preferred ? ['preferred'] : []), ...(finding ? [finding.finding.rule] : [])].join(', ');
+      const change = edits && changedLines(file.text, applyEdits(file.text, edits));
+      const asks = picker && `asks for: ${file.text.slice(picker.start, picker.end)}`;
+      const all = everywhere && `in all files: ${everywhere}`;
+      const first = confirm === undefined ? '' : `to be confirmed: ${confirm}\n`;
+      return `${title}  (${marks})\n${first}${change ?? asks ?? all}\n`;
+    },
+  );
   return `with${query.picker ? '' : 'out'} a picker:\n${lines.join('') || 'nothing\n'}`;
 }
 

@@ -1,4 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import * as cluster from './cluster.ts';
 import * as configs from './configs.ts';
 import * as containers from './containers.ts';
 import * as devices from './devices.ts';
@@ -32,11 +33,13 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'image-not-pinned': requests.imageNotPinned,
   'instance-without-gpu': placement.instanceWithoutGpu,
   'keda-idle-replicas': scaling.kedaIdleReplicas,
+  'kubernetes-version': cluster.kubernetesVersion,
   'lws-restart-policy': scaling.lwsRestartPolicy,
   'mig-geometry': configs.migGeometry,
   'mig-profile-not-on-gpu': placement.migNotOnGpu,
   'mig-profile-unknown': placement.migUnknown,
   'mig-resource-spelling': placement.migSpelling,
+  'mig-strategy-mismatch': cluster.migStrategy,
   'min-available': scaling.minAvailable,
   'mixed-accelerators': requests.mixed,
   'node-pool-unlimited': placement.poolUnlimited,

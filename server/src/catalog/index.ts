@@ -10,6 +10,7 @@ export {
   interruptionBand,
   offers,
   pricePerDevice,
+  regionsOf,
 } from './prices.ts';
 export { providerName } from './providers.ts';
 export { type AcceleratorResource, acceleratorResource, acceleratorResourceNames } from './resources.ts';

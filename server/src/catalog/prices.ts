@@ -56,6 +56,15 @@ export function defaultRegion(provider: Provider): string {
   return defaultRegions[provider];
 }
 
+/** The regions that there are prices of a provider for, the default one first; none where one price holds everywhere. */
+export function regionsOf(provider: Provider): readonly string[] {
+  const usual = defaultRegion(provider);
+  const found = new Set(offers({ provider }).map(({ region }) => region));
+  for (const none of ['', everywhere, 'global']) found.delete(none);
+  const others = [...found].filter((region) => region !== usual).sort();
+  return found.has(usual) ? [usual, ...others] : others;
+}
+
 /** How many of its spot instances AWS took back within a month, as a band such as '<5%' or '>20%', with the data's date. */
 export function interruptionBand(
   instanceType: string,

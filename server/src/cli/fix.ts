@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { type SafeFix, safeFixes } from '../features/safe-fixes.ts';
+import { type FileFix, safeFixes } from '../features/safe-fixes.ts';
 import { applyEdits } from '../yaml/span.ts';
 
 /** A fix that was applied. */
@@ -55,7 +55,7 @@ export function writeAtomically(file: string, text: string): void {
 const maxRounds = 10;
 
 /** Whether the text can be read less well than before. */
-function harms(analysis: Analysis, file: FileAnalysis, fixes: readonly SafeFix[]): boolean {
+function harms(analysis: Analysis, file: FileAnalysis, fixes: readonly FileFix[]): boolean {
   const next = write(analysis, file, fixes);
   return next.parse !== file.parse || problemsOf(next) > problemsOf(file);
 }
@@ -64,7 +64,7 @@ function problemsOf({ yaml }: FileAnalysis): number {
   return yaml.documents.reduce((sum, { problems }) => sum + problems.length, 0);
 }
 
-function write(analysis: Analysis, file: FileAnalysis, fixes: readonly SafeFix[]): FileAnalysis {
+function write(analysis: Analysis, file: FileAnalysis, fixes: readonly FileFix[]): FileAnalysis {
   const text = applyEdits(
     file.text,
     fixes.flatMap(({ edits }) => edits),
@@ -72,6 +72,6 @@ function write(analysis: Analysis, file: FileAnalysis, fixes: readonly SafeFix[]
   return analysis.setFile(file.uri, text, file.version + 1);
 }
 
-function nameOf({ rule, title, edits }: SafeFix): string {
+function nameOf({ rule, title, edits }: FileFix): string {
   return `${rule} ${title} ${edits[0]?.span.start}`;
 }

@@ -1,5 +1,6 @@
 import { platforms } from '../catalog/index.ts';
-import type { ModelOptions } from '../model/options.ts';
+import { listPrices, type OwnPrices } from '../cost/own-prices.ts';
+import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model/options.ts';
 import type { RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';
 import { matchesGlob } from './globs.ts';
@@ -8,46 +9,45 @@ import type { ConfigInput } from './schema.ts';
 /** What holds for a file, composed from the options of the rooms. */
 export interface ProjectConfig extends ModelOptions {
   readonly rules: RulesOptions;
-  readonly training: { readonly stepSeconds: number | null };
+  readonly training: {
+    readonly stepSeconds: number | null;
+    /** How long training waits while a checkpoint is written. */
+    readonly checkpointSeconds: number | null;
+    readonly hoursBetweenInterruptions: number | null;
+  };
+  readonly prices: OwnPrices;
   /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
   readonly ignore: readonly string[];
   /** Where each value came from; a key that is missing has its default. Left out where nothing was told. */
   readonly origins?: ConfigOrigins;
 }
 
-export type ConfigOrigin = '.gpulint.yaml' | 'settings';
+/** Words for people. An editor that does not tell whose settings they are has `settings`. */
+export type ConfigOrigin = '.gpulint.yaml' | 'settings' | 'user settings' | 'workspace settings';
+/** By the path of a key: `gpu`, `training.stepSeconds`. */
 export type ConfigOrigins = Readonly<Partial<Record<OriginKey, ConfigOrigin>>>;
-type OriginKey = (typeof scalarKeys)[number] | 'deploymentMode' | 'stepSeconds';
+type OriginKey = (typeof scalarKeys)[number] | (typeof nestedKeys)[number] | (typeof wholeKeys)[number];
 
 /** What one place tells, the weakest first: settings, the file, its overrides. */
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
   readonly told: ConfigInput;
+  /** Of single keys, by path, where they did not all come from one place. */
+  readonly origins?: Readonly<Record<string, ConfigOrigin>>;
 }
 
 /** What holds where several places tell: the last one counts, key by key. */
 export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
-  const merged: Merged = {
-    platform: null,
-    provider: null,
-    region: null,
-    gpu: null,
-    capacity: null,
-    deploymentMode: null,
-    stepSeconds: null,
-    taints: [],
+  const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
+    ...defaultModelOptions,
+    training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
+    prices: listPrices,
     rules: {},
     ignore: [],
   };
-  const origins: Partial<Record<OriginKey, ConfigOrigin>> = {};
-  for (const { origin, told } of layers) addLayer(merged, origins, told, origin);
-  const { deploymentMode, stepSeconds, ...rest } = merged;
-  return {
-    ...rest,
-    kserve: { deploymentMode },
-    training: { stepSeconds },
-    ...(Object.keys(origins).length > 0 && { origins }),
-  };
+  const origins: Origins = {};
+  for (const layer of layers) addLayer(merged, origins, layer);
+  return { ...merged, ...(Object.keys(origins).length > 0 && { origins }) };
 }
 
 /** The file's own layer and those of its overrides that mean the path, which is relative to the file's folder. */
@@ -59,26 +59,40 @@ export function fileLayers(told: ConfigInput, path: string): readonly ConfigLaye
   }));
 }
 
-const scalarKeys = ['platform', 'provider', 'region', 'gpu', 'capacity'] as const;
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type Origins = Partial<Record<OriginKey, ConfigOrigin>>;
 
-type Merged = {
-  -readonly [Key in Exclude<keyof ProjectConfig, 'kserve' | 'training' | 'origins'>]: ProjectConfig[Key];
-} & {
-  deploymentMode: ProjectConfig['kserve']['deploymentMode'];
-  stepSeconds: number | null;
-};
+const scalarKeys = [
+  'platform',
+  'provider',
+  'region',
+  'gpu',
+  'capacity',
+  'kubernetesVersion',
+  'migStrategy',
+] as const satisfies readonly (keyof ProjectConfig)[];
+const nestedKeys = [
+  'kserve.deploymentMode',
+  'kserve.version',
+  'training.stepSeconds',
+  'training.checkpointSeconds',
+  'training.hoursBetweenInterruptions',
+  'serving.idleHoursPerDay',
+  'sharing.strategy',
+  'sharing.replicas',
+] as const;
+const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
 
 function addLayer(
-  merged: Merged,
-  origins: Partial<Record<OriginKey, ConfigOrigin>>,
-  told: ConfigInput,
-  origin: ConfigOrigin,
+  merged: Writable<Omit<ProjectConfig, 'origins'>>,
+  origins: Origins,
+  { told, origin, origins: own = {} }: ConfigLayer,
 ): void {
   // A platform names its provider, unless the same place names another one.
   const provider = told.provider ?? platforms.get(told.platform ?? '')?.provider ?? null;
   if (provider !== null && provider !== merged.provider) {
     merged.provider = provider;
-    origins.provider = origin;
+    origins.provider = own.provider ?? own.platform ?? origin;
     // The region that was told is one of the other provider.
     merged.region = null;
     delete origins.region;
@@ -87,18 +101,58 @@ function addLayer(
   if (told.region != null) merged.region = told.region;
   if (told.gpu != null) merged.gpu = told.gpu;
   if (told.capacity != null) merged.capacity = told.capacity;
-  if (told.kserve?.deploymentMode != null) {
-    merged.deploymentMode = told.kserve.deploymentMode;
-    origins.deploymentMode = origin;
+  if (told.kubernetesVersion != null) merged.kubernetesVersion = told.kubernetesVersion;
+  if (told.migStrategy != null) merged.migStrategy = told.migStrategy;
+  merged.kserve = { ...merged.kserve, ...withoutNull(told.kserve) };
+  merged.training = { ...merged.training, ...withoutNull(told.training) };
+  merged.serving = { ...merged.serving, ...withoutNull(told.serving) };
+  merged.sharing = { ...merged.sharing, ...withoutNull(told.sharing) };
+  if (told.prices !== undefined) merged.prices = addPrices(merged.prices, told.prices);
+  if (told.taints !== undefined) merged.taints = told.taints.map(taintOf);
+  if (told.nodePools !== undefined) {
+    merged.nodePools = told.nodePools.map(({ gpu = null, instanceType = null, capacity = null, taints, ...rest }) => ({
+      ...rest,
+      gpu,
+      instanceType,
+      capacity,
+      taints: taints?.map(taintOf) ?? null,
+    }));
   }
-  if (told.training?.stepSeconds != null) {
-    merged.stepSeconds = told.training.stepSeconds;
-    origins.stepSeconds = origin;
-  }
-  if (told.taints !== undefined)
-    merged.taints = told.taints.map(({ key, value, effect }) => ({ key, value: value ?? null, effect }));
-  for (const key of scalarKeys) if (told[key] != null) origins[key] = origin;
+  for (const key of [...scalarKeys, ...nestedKeys, ...wholeKeys])
+    if (isTold(valueAt(told, key))) origins[key] = own[key] ?? origin;
   // A rule that is named counts before the set that it is in.
   merged.rules = { ...merged.rules, ...(told.extends && rulesOfSet(told.extends)), ...told.rules };
   if (told.ignore !== undefined) merged.ignore = told.ignore;
+}
+
+/** Prices of several places stand beside each other; of one thing the last counts. */
+function addPrices(before: OwnPrices, told: NonNullable<ConfigInput['prices']>): OwnPrices {
+  return {
+    discountPercent: told.discountPercent ?? before.discountPercent,
+    gpus: { ...before.gpus, ...told.gpus },
+    instanceTypes: { ...before.instanceTypes, ...told.instanceTypes },
+  };
+}
+
+function taintOf({ key, value = null, effect }: NonNullable<ConfigInput['taints']>[number]): NodeTaint {
+  return { key, value, effect };
+}
+
+type WithoutNull<T> = { [Key in keyof T]?: NonNullable<T[Key]> };
+
+/** null is a value that is not set. */
+function withoutNull<T extends object>(value: T | undefined): WithoutNull<T> {
+  const told = Object.entries(value ?? {}).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(told) as WithoutNull<T>;
+}
+
+/** An editor sends empty lists and tables for what nobody set. */
+function isTold(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.values(value).some(isTold) : value != null;
+}
+
+function valueAt(told: ConfigInput, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], told);
 }

@@ -1,100 +1,25 @@
 import * as z from 'zod';
-import { gpus, platforms, providerName } from '../catalog/index.ts';
-import { rules } from '../rules/index.ts';
-import type { Severity } from '../rules/rule.ts';
+import { platforms, providerName } from '../catalog/index.ts';
 import { ruleSetNames } from '../rules/rule-sets.ts';
-import { providers } from './providers.ts';
+import { projectFields } from './project-fields.ts';
 
 // The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
 // holds then is in `layers.ts`, because a key that is left out in the file may be told in the settings.
 //
 // No key of the file may ever name a URL, a kube context or a file with credentials: the file comes with a repository that need not be
-// trusted, so what it says must not make gpulint read or call anything.
+// trusted, so what it says must not make gpulint read or call anything. Such keys belong in `machineSchema`.
 
-const level = z
-  .enum(['error', 'warning', 'info', 'hint', 'off'] as const satisfies readonly (Severity | 'off')[])
-  .meta({ id: 'level' });
-
-/** What a project says of itself; the same keys in the file, in its overrides, and in the editor's settings. */
-const projectFields = {
-  platform: z
-    .enum([...platforms.keys()])
-    .nullable()
-    .exactOptional()
-    .describe('Where the cluster runs. It names the provider, and the labels and tolerations that are offered.'),
-  provider: z
-    .enum(providers)
-    .nullable()
-    .exactOptional()
-    .describe('The cloud whose prices are meant where a manifest names none.'),
-  region: z
-    .string()
-    .nullable()
-    .exactOptional()
-    .describe("The provider's region to read prices for, for instance us-east-1."),
-  gpu: z
-    .enum([...gpus.keys()])
-    .nullable()
-    .exactOptional()
-    .describe('The GPU model, by catalogue id, that a request means where no selector names one.'),
-  capacity: z
-    .enum(['spot', 'on-demand'])
-    .nullable()
-    .exactOptional()
-    .describe('How GPU nodes are bought where a manifest does not say.'),
-  kserve: z
-    .strictObject({
-      deploymentMode: z
-        .enum(['Knative', 'Standard'])
-        .nullable()
-        .exactOptional()
-        .describe("The mode of InferenceServices without the annotation, as the cluster's KServe is set up."),
-    })
-    .exactOptional()
-    .describe('How KServe is set up in the cluster.'),
-  training: z
-    .strictObject({
-      stepSeconds: z
-        .number()
-        .positive()
-        .nullable()
-        .exactOptional()
-        .describe(
-          'How long one step of training takes: trainers count steps between checkpoints, and time is what they cost.',
-        ),
-    })
-    .exactOptional()
-    .describe('How training runs.'),
-  taints: z
-    .array(
-      z.strictObject({
-        key: z.string().min(1).describe("The taint's key, for instance team/gpu."),
-        value: z
-          .string()
-          .nullable()
-          .exactOptional()
-          .describe("The taint's value; left out: tolerations of any are taken."),
-        effect: z
-          .enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute'])
-          .describe('What the taint does to pods that do not tolerate it.'),
-      }),
-    )
-    .exactOptional()
-    .describe("Taints of the project's GPU nodes, without those that the cluster lets GPU pods tolerate by itself."),
-  rules: z
-    .strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, level.exactOptional()])))
-    .exactOptional()
-    .describe('A severity to use in place of the own one of a rule; off silences the rule.'),
-};
+const ruleSet = z
+  .enum(ruleSetNames)
+  .nullable()
+  .exactOptional()
+  .describe(
+    'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
+  );
 
 export const configSchema = z
   .strictObject({
-    extends: z
-      .enum(ruleSetNames)
-      .exactOptional()
-      .describe(
-        'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
-      ),
+    extends: ruleSet,
     ...projectFields,
     ignore: z
       .array(z.string())
@@ -113,7 +38,22 @@ export const configSchema = z
   .describe('What gpulint should know of a project: the file .gpulint.yaml.');
 
 /** The part of the editor's settings that has the shape of the file. */
-export const settingsSchema = z.strictObject(projectFields);
+export const settingsSchema = z.strictObject({ extends: ruleSet, ...projectFields });
+
+/**
+ * Settings of the person's machine: keys that name an address, a kube context or a file with credentials. VS Code takes them from the user
+ * settings alone (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` may not have them at all. None is
+ * needed yet; a field added here is all that it takes.
+ */
+export const machineSchema = z.strictObject({});
+
+/** Whether a key names what only the person at the machine may say: where to connect to, and with which rights. */
+export function isMachineKey(key: string): boolean {
+  return Object.hasOwn(machineSchema.shape, key) || machineWords.test(key);
+}
+
+const machineWords =
+  /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
 
 /** The settings that concern the editor alone. */
 export const editorSchema = z.strictObject({
@@ -154,9 +94,14 @@ export interface ConfigKey {
 export function configKeys(path: readonly string[]): readonly ConfigKey[] {
   let here = resolved(jsonSchema());
   for (const step of path) {
-    const below = step === '-' ? here.items : here.properties?.[step];
+    const below = step === '-' ? here.items : (here.properties?.[step] ?? here.additionalProperties);
     if (typeof below !== 'object' || Array.isArray(below)) return [];
     here = resolved(below as JsonSchema);
+  }
+  // A table of ids has no keys of its own.
+  const names = typeof here.propertyNames === 'object' ? resolved(here.propertyNames).enum : undefined;
+  if (names !== undefined) {
+    return names.map((name) => ({ name: String(name), description: '', values: [], shape: 'scalar' }));
   }
   return Object.entries(here.properties ?? {}).map(([name, property]) => {
     const given = property as JsonSchema;

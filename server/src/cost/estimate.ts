@@ -4,14 +4,16 @@ import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
-import { quote, spotOf } from './offers.ts';
+import { ownSource, quote, spotOf } from './offers.ts';
+import { listPrices, type OwnPrices } from './own-prices.ts';
 import type { CostBasis, CostResult, Range } from './types.ts';
 
 /**
  * What the accelerators of a workload cost: price of the instance x share of it that a pod takes x pods. What else a node holds
  * (CPU, memory, local disks) is in the instance's price; disks, traffic and control planes are not counted.
+ * @param prices what the project pays where that is not the list price
  */
-export function estimateCost(workload: Workload): CostResult {
+export function estimateCost(workload: Workload, prices: OwnPrices = listPrices): CostResult {
   if (workload.role === 'definition') {
     const problem = isValues(workload)
       ? 'How many replicas run of these values is for the chart to say'
@@ -22,7 +24,7 @@ export function estimateCost(workload: Workload): CostResult {
   if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null, podSets: [] };
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
-    const part = priceOfPods(podSet);
+    const part = priceOfPods(podSet, prices);
     if (isMissing(part)) return { cost: null, ...part, podSets: [] };
     parts.push(part);
   }
@@ -83,7 +85,7 @@ function isMissing(cost: PodSetCost | Missing): cost is Missing {
   return 'missing' in cost;
 }
 
-function priceOfPods(podSet: PodSet): PodSetCost | Missing {
+function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | Missing {
   const assumptions: string[] = [];
   const { min } = podSet.pods;
   if (min === null)
@@ -93,7 +95,7 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
     };
   const max = podSet.pods.max ?? Math.max(min, 1);
   if (podSet.pods.max === null) assumptions.push(`No upper bound on ${podSet.name} replicas: counted at ${max}`);
-  const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator));
+  const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
   const failed = costs.find(isMissing);
   if (failed !== undefined) return failed;
   const each = costs.filter((cost): cost is PodSetCost => !isMissing(cost));
@@ -109,12 +111,12 @@ function priceOfPods(podSet: PodSet): PodSetCost | Missing {
   };
 }
 
-function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator): PodSetCost | Missing {
+function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | Missing {
   const { devices } = accelerator;
   const models = pricedModels(accelerator);
   if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsMissing(podSet, accelerator);
   const spotOnly = podSet.placement.capacity === 'spot';
-  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing));
+  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing, own));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map(spotOf);
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
@@ -176,7 +178,9 @@ function assumptionsOf(
   const said: string[] = [];
   const { form, devices, perPod, modelFrom, resource } = accelerator;
   const { placement } = podSet;
-  if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
+  if (placement.nodePool !== null && modelFrom === 'config') {
+    said.push(`Node pool ${placement.nodePool}: ${nameOf(models[0])} from the config`);
+  } else if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
   if (models.length > 1)
     said.push(
       `The selector fits ${models.map(nameOf).join(' and ')}: ${models.length > 2 ? 'all' : 'both'} are counted in the range`,
@@ -225,14 +229,14 @@ function ends({ prices }: Quote): readonly PodPrice[] {
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
   return {
     podSet: podSet.name,
-    provider: offer.provider,
+    provider: offer.provider ?? 'own',
     region: offer.region,
     instanceType: offer.instanceType,
     pricing,
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
-    asOf: offer.date,
+    asOf: offer.source === ownSource ? null : offer.date,
     source: offer.source,
   };
 }

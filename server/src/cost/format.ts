@@ -30,6 +30,14 @@ export function formatNumber(value: number): string {
     .replace(/\.$/, '');
 }
 
+/** `40 s`, `20 minutes`, `2.5 hours`, `12 days`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 100) return `${formatNumber(Math.round(seconds * 10) / 10)} s`;
+  if (seconds < 6000) return `${formatNumber(Math.round(seconds / 6) / 10)} minutes`;
+  if (seconds < 345_600) return `${formatNumber(Math.round(seconds / 360) / 10)} hours`;
+  return `${formatNumber(Math.round(seconds / 86_400))} days`;
+}
+
 /** `1 GPU`, `2 GPUs`, `0–3 pods`. */
 export function plural(
   count: number | { readonly min: number | null; readonly max: number | null },

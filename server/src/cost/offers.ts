@@ -1,13 +1,22 @@
 import type { Offer, Provider } from '../catalog/index.ts';
-import { defaultRegion, offers } from '../catalog/index.ts';
+import { defaultRegion, gpus, offers } from '../catalog/index.ts';
 import type { Placement } from '../model/workload.ts';
+import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './own-prices.ts';
 
 /** Whether the capacity that an offer is taken at is on-demand or spot. */
 export type Pricing = 'on-demand' | 'spot';
 
+/** An offer of the catalogue, or the price that a project pays. */
+export interface PricedOffer extends Omit<Offer, 'provider'> {
+  /** null where the price is one for the GPU itself. */
+  readonly provider: Provider | null;
+  /** `gpu`: a price of the project's for one GPU, wherever it is; `instance`: one for the machine; `discount`: less than the list price. */
+  readonly own: 'gpu' | 'instance' | 'discount' | null;
+}
+
 /** What one pod's devices cost at one provider. */
 export interface PodPrice {
-  readonly offer: Offer;
+  readonly offer: PricedOffer;
   readonly pricing: Pricing;
   /** The part of the instance that the pod takes: devices / devices of the instance. */
   readonly share: number;
@@ -26,18 +35,32 @@ export interface Quote {
  * devices that the pod takes of it. Of several instance types the one that is cheapest for this pod is taken, for that is
  * what an autoscaler would pick; offers without a date are taken only where there is no other.
  * @param devices devices per pod; a fraction for MIG slices and time slices
+ * @param prices what the project pays where that is not the list price
  */
-export function quote(model: string, devices: number, placement: Placement, pricing: Pricing): Quote {
+export function quote(
+  model: string,
+  devices: number,
+  placement: Placement,
+  pricing: Pricing,
+  prices: OwnPrices = listPrices,
+): Quote {
   const { provider, region, instanceType } = placement;
   const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${pricing}`;
-  const known = quotes.get(key) ?? findQuote(model, devices, placement, pricing);
+  const known = quotesAt(prices);
+  const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project asks for few different things, many times over: once for each workload and each keystroke.
-  if (quotes.size >= 500) quotes.clear();
-  quotes.set(key, known);
-  return known;
+  if (known.size >= 500) known.clear();
+  known.set(key, found);
+  return found;
 }
 
-const quotes = new Map<string, Quote>();
+const quotes = new WeakMap<OwnPrices, Map<string, Quote>>();
+
+function quotesAt(prices: OwnPrices): Map<string, Quote> {
+  const known = quotes.get(prices) ?? new Map<string, Quote>();
+  quotes.set(prices, known);
+  return known;
+}
 
 /** The same machines on spot, so that the two prices can be compared; nothing for those without a spot price. */
 export function spotOf(onDemand: Quote): Quote {
@@ -47,25 +70,63 @@ export function spotOf(onDemand: Quote): Quote {
   return { prices, assumptions: [] };
 }
 
-function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing): Quote {
+function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
+  const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
+  if (own !== undefined) return own;
   const told = placement.provider as Provider | null;
-  if (told !== null) return quoteOne(model, devices, placement, told, pricing);
+  if (told !== null) return quoteOne(model, devices, placement, told, pricing, prices);
   const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
-  const prices = providers
-    .flatMap((provider) => quoteOne(model, devices, placement, provider, pricing).prices)
-    .filter(({ offer }) => offer.date !== null)
-    .sort((a, b) => a.hourly - b.hourly);
+  const found = providers
+    .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
+    .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
+  const all = found.flatMap((one) => one.prices).sort((a, b) => a.hourly - b.hourly);
   const assumptions =
-    prices.length > 1
+    all.length > 1
       ? ['Provider not told: from the cheapest provider to the dearest, each with its cheapest offer']
       : [];
-  return { prices, assumptions };
+  const discounted = found.flatMap((one) => one.assumptions).find((line) => line.startsWith(discountLine));
+  return { prices: all, assumptions: discounted === undefined ? assumptions : [...assumptions, discounted] };
 }
 
-function quoteOne(model: string, devices: number, placement: Placement, provider: Provider, pricing: Pricing): Quote {
+/** A price for the GPU itself holds wherever the pod runs, unless the machine has a price of its own. */
+function ownQuote(model: string, devices: number, placement: Placement, prices: OwnPrices): Quote | undefined {
+  const price = ownGpuPrice(prices, model);
+  const machine = placement.instanceType;
+  if (price === undefined || (machine !== null && ownInstancePrice(prices, machine) !== undefined)) return undefined;
+  const offer: PricedOffer = {
+    own: 'gpu',
+    provider: null,
+    instanceType: gpus.get(model)?.name ?? model,
+    region: placement.region ?? '',
+    gpu: model,
+    gpuCount: 1,
+    onDemand: price,
+    spot: null,
+    spotBasis: null,
+    date: null,
+    source: ownSource,
+  };
+  return { prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }], assumptions: [] };
+}
+
+/** What stands in place of a source where the project told the price. */
+export const ownSource = 'your price';
+
+const discountLine = 'On-demand list prices less';
+
+function quoteOne(
+  model: string,
+  devices: number,
+  placement: Placement,
+  provider: Provider,
+  pricing: Pricing,
+  prices: OwnPrices,
+): Quote {
   const assumptions: string[] = [];
   const instanceType = placement.provider === provider ? placement.instanceType : null;
-  const everywhere = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
+  const everywhere = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) }).map((offer) =>
+    atOwnPrice(offer, prices),
+  );
   const region = placement.region ?? defaultRegion(provider);
   let found = cheapest(
     everywhere.filter((offer) => offer.region === region),
@@ -82,22 +143,38 @@ function quoteOne(model: string, devices: number, placement: Placement, provider
       assumptions.push(`No ${pricing} price for ${region}: ${found.offer.region} instead`);
     }
   }
+  if (pricing === 'on-demand' && found?.offer.own === 'discount') {
+    assumptions.push(`${discountLine} ${prices.discountPercent}% from the config`);
+  }
   return { prices: found === undefined ? [] : [found], assumptions };
 }
 
+/** The offer as the project pays it. Spot prices are what the market asks. */
+function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
+  const own = ownInstancePrice(prices, offer.instanceType);
+  if (own !== undefined) return { ...offer, onDemand: own, own: 'instance', source: ownSource };
+  if (prices.discountPercent === 0 || offer.onDemand === null) return { ...offer, own: null };
+  return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
+}
+
+/** A price with a date, or one that the project told. */
+function isCertain({ date, own }: PricedOffer): boolean {
+  return date !== null || own === 'gpu' || own === 'instance';
+}
+
 /** Some providers have one price in all their regions. */
-function isEverywhere(offer: Offer): boolean {
+function isEverywhere(offer: PricedOffer): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 
-function cheapest(candidates: readonly Offer[], devices: number, pricing: Pricing): PodPrice | undefined {
+function cheapest(candidates: readonly PricedOffer[], devices: number, pricing: Pricing): PodPrice | undefined {
   const prices = candidates.flatMap((offer): PodPrice[] => {
     const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
     if (instanceHourly === null || offer.gpuCount < devices) return [];
     const share = devices / offer.gpuCount;
     return [{ offer, pricing, share, hourly: instanceHourly * share }];
   });
-  const dated = prices.filter(({ offer }) => offer.date !== null);
+  const dated = prices.filter(({ offer }) => isCertain(offer));
   return (dated.length > 0 ? dated : prices).reduce<PodPrice | undefined>(
     (best, price) => (best === undefined || isBetter(price, best) ? price : best),
     undefined,

@@ -20,6 +20,7 @@ export interface CostEstimate {
 /** One price that the estimate rests on. */
 export interface CostBasis {
   readonly podSet: string;
+  /** `own`: the project told the price, and no provider. */
   readonly provider: string;
   readonly region: string;
   readonly instanceType: string;

@@ -14,8 +14,8 @@ import type { Block } from './markdown.ts';
  * @param key the label or the taint that was pointed at: it tells the platform
  */
 export function capacityFacts(podSet: PodSet, key: string, config: ProjectConfig): readonly Block[] {
-  const onDemand = podPrices(podSet, 'on-demand');
-  const spot = podPrices(podSet, 'spot');
+  const onDemand = podPrices(podSet, 'on-demand', config);
+  const spot = podPrices(podSet, 'spot', config);
   const facts = [...notices(podSet, key, config), ...interruptions(spot)];
   const lead = comparison(rangeOf(onDemand), rangeOf(spot));
   return [
@@ -35,9 +35,9 @@ function comparison(onDemand: Range | undefined, spot: Range | undefined): strin
 }
 
 /** The prices of each kind of accelerator that a pod takes; empty where one has none. */
-function podPrices(podSet: PodSet, pricing: Pricing): readonly (readonly PodPrice[])[] {
+function podPrices(podSet: PodSet, pricing: Pricing, config: ProjectConfig): readonly (readonly PodPrice[])[] {
   const prices = acceleratorsOf(podSet).map(({ model, devices }) =>
-    model === null || devices === null ? [] : quote(model, devices, podSet.placement, pricing).prices,
+    model === null || devices === null ? [] : quote(model, devices, podSet.placement, pricing, config.prices).prices,
   );
   return prices.some((some) => some.length === 0) ? [] : prices;
 }

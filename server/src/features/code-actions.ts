@@ -1,8 +1,9 @@
 import type { FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
-import { describeSlice, type Sliceable, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
-import { safeFixes } from './safe-fixes.ts';
+import { confirmationOf } from './confirmation.ts';
+import { describeSlice, type Sliceable, sharedFix, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
+import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
 export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
@@ -16,6 +17,10 @@ export interface Action {
   readonly edits?: readonly TextEdit[];
   /** The word that a person writes the reason of a suppression over; of the file after the edits. */
   readonly select?: Span;
+  /** Why a person should see the change before it is made; undefined: it is made at once. */
+  readonly confirm?: string;
+  /** The rule whose findings are mended in all files of the workspace; there are no edits then. */
+  readonly everywhere?: string;
   /** A picker has to be opened for the request at this span of the file; there are no edits then. */
   readonly picker?: Span;
   /** What it mends, with the place of the document that the finding's span counts from. */
@@ -46,7 +51,7 @@ function wants({ only }: ActionQuery, kind: ActionKind): boolean {
   return only === undefined || only.some((wanted) => wanted === '' || kind === wanted || kind.startsWith(`${wanted}.`));
 }
 
-function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly Action[] {
+function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): readonly Action[] {
   const found = file.documents.flatMap((document) =>
     document.findings
       .filter((finding) => {
@@ -57,19 +62,21 @@ function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly 
       .map((finding) => ({ finding, document })),
   );
   const fixes = found.flatMap(({ finding, document }) => {
-    const safe = finding.fixes.find((fix) => fix.safe);
-    return finding.fixes.map(
-      (fix): Action => ({
+    const preferred = finding.fixes.find((fix) => fix.safe);
+    return finding.fixes.map((fix): Action => {
+      const edits = fileEdits(fix, document.base);
+      return {
         title: fix.title,
         kind: 'quickfix',
-        preferred: fix === safe,
-        edits: fileEdits(fix, document.base),
+        preferred: fix === preferred,
+        edits,
+        ...asking(confirmationOf(file, edits, fix.safe)),
         finding: { finding, base: document.base },
-      }),
-    );
+      };
+    });
   });
-  const rules = new Set(found.map(({ finding }) => finding.rule));
-  const others = [...rules].flatMap((rule) => fixKind(file, rule));
+  const mended = found.filter(({ finding }) => finding.fixes.length > 0).map(({ finding }) => finding.rule);
+  const others = [...new Set(mended)].flatMap((rule) => fixKind(file, rule, picker));
   // A person silences what can be seen; a hint has no squiggle.
   const silencing = found.flatMap(({ finding, document }): Action[] => {
     const way = finding.severity === 'hint' ? undefined : silence(file, document, finding);
@@ -87,12 +94,28 @@ function quickFixes(file: FileAnalysis, { span, shown }: ActionQuery): readonly 
   return [...fixes, ...others, ...silencing];
 }
 
-/** All findings of one rule at once, where a file has several that can be mended safely. */
-function fixKind(file: FileAnalysis, rule: string): readonly Action[] {
-  const fixes = safeFixes(file).filter((fix) => fix.rule === rule);
-  if (fixes.length < 2) return [];
+/** All findings of one rule at once: in the file where it has several, and in the workspace. */
+function fixKind(file: FileAnalysis, rule: string, workspace: boolean): readonly Action[] {
+  const fixes = fixesOfRule(file, rule);
+  const everywhere: Action = {
+    title: `Fix all of ${rule} in the workspace…`,
+    kind: 'quickfix',
+    preferred: false,
+    everywhere: rule,
+  };
+  const here = fixes.length < 2 ? [] : [fixInFile(file, rule, fixes)];
+  return [...here, ...(workspace ? [everywhere] : [])];
+}
+
+function fixInFile(file: FileAnalysis, rule: string, fixes: readonly FileFix[]): Action {
   const title = `Fix all ${fixes.length} of ${rule} in this file`;
-  return [{ title, kind: 'quickfix', preferred: false, edits: fixes.flatMap(({ edits }) => edits) }];
+  const edits = fixes.flatMap((fix) => fix.edits);
+  const safe = fixes.every((fix) => fix.safe);
+  return { title, kind: 'quickfix', preferred: false, edits, ...asking(confirmationOf(file, edits, safe)) };
+}
+
+function asking(confirm: string | undefined): { readonly confirm?: string } {
+  return confirm === undefined ? {} : { confirm };
 }
 
 /** One edit for all safe fixes. */
@@ -103,12 +126,21 @@ function fixAll(file: FileAnalysis): readonly Action[] {
 }
 
 function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
-  return sliceableRequests(file, query.span).flatMap((sliceable) =>
-    query.picker ? pickSlice(sliceable) : eachSlice(sliceable),
-  );
+  return sliceableRequests(file, query.span).flatMap((sliceable) => [
+    ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable)),
+    ...share(sliceable),
+  ]);
+}
+
+/** A GPU shared in turns, where the project says that its nodes do so. */
+function share(sliceable: Sliceable): readonly Action[] {
+  const fix = sharedFix(sliceable);
+  if (fix === undefined) return [];
+  return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
 }
 
 function pickSlice(sliceable: Sliceable): readonly Action[] {
+  if (sliceable.config.migStrategy === 'none') return [];
   return [{ title: 'Rewrite to a MIG slice…', kind: 'refactor.rewrite', preferred: false, picker: sliceable.span }];
 }
 

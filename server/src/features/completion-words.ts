@@ -8,6 +8,8 @@ export interface TolerationItem {
   readonly key: string;
   /** Undefined: whatever the value is. */
   readonly value: string | undefined;
+  /** NoSchedule where nothing else is told. */
+  readonly effect?: string;
   readonly detail: string;
 }
 
@@ -15,6 +17,7 @@ export interface TolerationItem {
 export function tolerationItems(config: ProjectConfig): readonly TolerationItem[] {
   const spot = spotTaints.filter(({ provider }) => config.provider === null || config.provider === provider);
   return [
+    ...ownTaints(config),
     { key: 'nvidia.com/gpu', value: undefined, detail: 'nodes with NVIDIA GPUs' },
     ...spot.map(({ key, value, provider }) => ({ key, value, detail: `spot nodes of ${providerName(provider)}` })),
     { key: 'amd.com/gpu', value: undefined, detail: 'nodes with AMD GPUs' },
@@ -22,6 +25,23 @@ export function tolerationItems(config: ProjectConfig): readonly TolerationItem[
       ? [{ key: 'google.com/tpu', value: undefined, detail: 'nodes with TPUs' }]
       : []),
   ];
+}
+
+/** The taints that the project says its GPU nodes have come first: pods need them all. */
+function ownTaints({ taints, nodePools }: ProjectConfig): readonly TolerationItem[] {
+  const own = [
+    ...taints.map((taint) => ({ ...taint, detail: "the project's GPU nodes" })),
+    ...nodePools.flatMap((pool) =>
+      (pool.taints ?? []).map((taint) => ({ ...taint, detail: `node pool ${pool.name}` })),
+    ),
+  ];
+  const seen = new Set<string>();
+  return own.flatMap(({ key, value, effect, detail }) => {
+    const name = `${key}=${value}:${effect}`;
+    if (seen.has(name)) return [];
+    seen.add(name);
+    return [{ key, value: value === null ? undefined : JSON.stringify(value), effect, detail }];
+  });
 }
 
 /** The keys of taints that GPU nodes carry. */
@@ -52,9 +72,11 @@ const knative = ['InferenceService', 'Service'];
 /** KServe writes its own minReplicas and maxReplicas over these. */
 const withoutKserve = ['Service'];
 
+const deploymentMode = 'serving.kserve.io/deploymentMode';
+
 const annotations: readonly Annotation[] = [
   {
-    key: 'serving.kserve.io/deploymentMode',
+    key: deploymentMode,
     detail: 'how KServe runs the service',
     kinds: ['InferenceService'],
     values: [
@@ -127,16 +149,28 @@ const annotations: readonly Annotation[] = [
 ];
 
 /** Annotations that say how GPUs are used, for objects of a kind. */
-export function annotationKeys(kind: string): readonly Word[] {
+export function annotationKeys(kind: string, config: ProjectConfig): readonly Word[] {
   return annotations
     .filter(({ kinds }) => kinds.length === 0 || kinds.includes(kind))
-    .map(({ key, detail, values }, rank) => ({ text: key, detail, rank, value: choice(values) }));
+    .map(({ key, detail }, rank) => ({ text: key, detail, rank, value: choice(annotationValues(key, config)) }));
 }
 
 /** The values of an annotation that people choose from. */
-export function annotationValues(key: string): readonly Word[] {
+export function annotationValues(key: string, { kserve }: ProjectConfig): readonly Word[] {
+  if (key === deploymentMode && isOldKserve(kserve.version)) return oldModes;
   return annotations.find((annotation) => annotation.key === key)?.values ?? [];
 }
+
+/** KServe 0.16 gave the modes new names. */
+function isOldKserve(version: string | null): boolean {
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version ?? '') ?? [];
+  return major === '0' && Number(minor) < 16;
+}
+
+const oldModes: readonly Word[] = [
+  { text: 'Serverless', detail: 'can scale to zero; Knative from KServe 0.16' },
+  { text: 'RawDeployment', detail: 'a plain Deployment; Standard from KServe 0.16' },
+];
 
 /** The places that spot labels of the platforms name, with the values that select spot. */
 export function spotLabels(provider: string | null): ReadonlyMap<string, readonly string[]> {

@@ -12,7 +12,14 @@ export function completeConfig(text: string, offset: number): readonly Completio
   const position = yamlPosition(text, offset);
   if (position === undefined || position.part === 'comment') return [];
   const keys = configKeys(position.path);
-  if (position.part === 'key') return asKeys(position, keys.map(keyWord));
+  if (position.part === 'key') {
+    const described = (key: ConfigKey) =>
+      key.description === '' && gpus.has(key.name) ? { ...key, description: describeValue('gpu', key.name) } : key;
+    return asKeys(
+      position,
+      keys.map((key, rank) => keyWord(described(key), rank)),
+    );
+  }
   const values = keys.find(({ name }) => name === position.key)?.values ?? [];
   return asValues(
     position,

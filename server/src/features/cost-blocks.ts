@@ -1,5 +1,6 @@
 import { providerName } from '../catalog/index.ts';
 import { formatCount, formatHourly, formatMonthly } from '../cost/format.ts';
+import { ownSource } from '../cost/offers.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../cost/types.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { costWords } from './code-lens.ts';
@@ -38,13 +39,7 @@ function costRow(podSet: PodSet, basis: CostBasis): readonly string[] {
   const hourly: Range = { min: perPod * min, max: perPod * max };
   const devices = askedFor(podSet).map(({ perPod: count }) => count ?? '?');
   const share = basis.share === 1 ? '' : ` × ${formatShare(basis.share)}`;
-  return [
-    podSet.name,
-    formatCount(podSet.pods),
-    devices.join(' + '),
-    `${providerName(basis.provider)} ${basis.instanceType}${share}`,
-    ...amounts(hourly),
-  ];
+  return [podSet.name, formatCount(podSet.pods), devices.join(' + '), `${machine(basis)}${share}`, ...amounts(hourly)];
 }
 
 /** The table's head says what they are per. */
@@ -58,9 +53,17 @@ function reasons({ basis, assumptions }: CostEstimate): readonly Block[] {
 }
 
 function priceLine(basis: CostBasis): string {
-  const region = isRegion(basis.region) ? ` ${basis.region}` : '';
-  const date = basis.asOf === null ? 'date unknown' : `as of ${basis.asOf}`;
-  const spot = basis.spotInstanceHourly ? `, ${formatHourly(basis.spotInstanceHourly)} spot` : '';
-  const price = `${formatHourly(basis.instanceHourly)} ${basis.pricing}${spot}`;
-  return `${providerName(basis.provider)}${region} ${basis.instanceType}: ${price}, ${date}`;
+  const { asOf, pricing, source, spotInstanceHourly } = basis;
+  const isOwn = source === ownSource;
+  const region = isRegion(basis.region) && basis.provider !== 'own' ? ` ${basis.region}` : '';
+  const date = isOwn ? ownSource : asOf === null ? 'date unknown' : `as of ${asOf}`;
+  const spot = spotInstanceHourly && !isOwn ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
+  const name =
+    basis.provider === 'own' ? basis.instanceType : `${providerName(basis.provider)}${region} ${basis.instanceType}`;
+  return `${name}: ${formatHourly(basis.instanceHourly)} ${pricing}${spot}, ${date}`;
+}
+
+/** A price for the GPU itself names no machine. */
+function machine({ provider, instanceType }: CostBasis): string {
+  return provider === 'own' ? instanceType : `${providerName(provider)} ${instanceType}`;
 }

@@ -1,19 +1,17 @@
-import type { ConfigOrigin } from '../config.ts';
-import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
+import type { ProjectConfig } from '../config.ts';
+import { formatHourly, formatMonthly, formatNumber, plural } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { Scaling, Workload } from '../model/workload.ts';
 import type { Block } from './markdown.ts';
 
-/**
- * What the replicas at the floor cost whether anybody asks for them or not, and what of them can go.
- * @param origin where the cluster's mode is told, when it is
- */
+/** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
 export function floorFacts(
   workload: Workload,
   scaling: Scaling,
   { cost }: CostResult,
-  origin: ConfigOrigin = '.gpulint.yaml',
+  config: ProjectConfig,
 ): readonly Block[] {
+  const origin = config.origins?.['kserve.deploymentMode'] ?? '.gpulint.yaml';
   const { floor } = scaling;
   const replicas = floor === null ? 'The floor' : plural(floor, 'replica');
   const paid =
@@ -25,6 +23,22 @@ export function floorFacts(
   return [
     ...paid.map((text) => ({ kind: 'lead', text }) as const),
     { kind: 'text', text: `${howItScales(scaling, origin)} ${whatThen(workload, scaling)}`.trim() },
+    ...idleFacts(scaling, cost?.idleHourly ?? 0, config),
+  ];
+}
+
+/** What the hours without traffic cost, or which key would tell. */
+function idleFacts({ floor, canReachZero }: Scaling, idleHourly: number, config: ProjectConfig): readonly Block[] {
+  if (!canReachZero || floor === 0 || idleHourly === 0) return [];
+  const hours = config.serving.idleHoursPerDay;
+  if (hours === null) {
+    const text = 'Set serving.idleHoursPerDay in .gpulint.yaml to see what scaling to zero saves.';
+    return [{ kind: 'text', text }];
+  }
+  const saved = formatMonthly((idleHourly * hours) / 24);
+  const from = config.origins?.['serving.idleHoursPerDay'] ?? 'the config';
+  return [
+    { kind: 'text', text: `Scaled to zero it saves ${saved}: ${formatNumber(hours)} idle hours a day (${from}).` },
   ];
 }
 
@@ -36,7 +50,7 @@ const mechanisms: Readonly<Record<Scaling['mechanism'], string>> = {
   unknown: 'What scales it is not known',
 };
 
-function howItScales({ mechanism, mechanismFrom }: Scaling, origin: ConfigOrigin): string {
+function howItScales({ mechanism, mechanismFrom }: Scaling, origin: string): string {
   const reasons = {
     annotation: 'as its annotation says',
     config: `as ${origin} says of the cluster`,

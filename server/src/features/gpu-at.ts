@@ -9,6 +9,7 @@ import {
 } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
+import type { OwnPrices } from '../cost/own-prices.ts';
 import type { Placement, PodSet } from '../model/workload.ts';
 import { migOptions } from '../rewrite/mig.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -21,6 +22,8 @@ export interface Surroundings {
   /** The GPU, where the selectors or the config tell one. */
   readonly gpu: GpuModel | undefined;
   readonly placement: Placement | undefined;
+  /** What the project pays, and how its nodes offer parts of GPUs. */
+  readonly config: ProjectConfig;
 }
 
 /**
@@ -41,18 +44,21 @@ export function surroundings(document: DocumentAnalysis, offset: number, config:
 function around({ workloads }: DocumentAnalysis, offset: number, config: ProjectConfig): Surroundings {
   const podSets = workloads.flatMap((workload) => workload.podSets);
   const podSet = podSets.filter(({ pod }) => spanOf(pod).start <= offset).at(-1);
-  return { gpu: gpuOf(podSet, config), placement: podSet?.placement };
+  return { gpu: gpuOf(podSet, config), placement: podSet?.placement, config };
 }
 
 /** Accelerator resources; of MIG slices those of the GPU, with what they are of it and cost. */
-export function resourceWords({ gpu, placement }: Surroundings): readonly Word[] {
+export function resourceWords({ gpu, placement, config }: Surroundings): readonly Word[] {
+  const { prices, migStrategy, sharing } = config;
   const whole = acceleratorResourceNames().flatMap((name): Word[] => {
     const resource = acceleratorResource(name);
     if (resource === undefined || resource.source === 'unsourced') return [];
     if (gpu !== undefined && gpu.vendor !== resource.vendor) return [];
-    const price = gpu === undefined || resource.form !== 'whole' ? null : priceRange(gpuPrices(gpu, placement));
+    const price = gpu === undefined || resource.form !== 'whole' ? null : priceRange(gpuPrices(gpu, placement, prices));
     const named = gpu === undefined || resource.form !== 'whole' ? formWords[resource.form] : gpu.name;
-    const detail = price === null ? named : `${named}, ${formatHourly(price)}`;
+    const share =
+      name === 'nvidia.com/gpu.shared' && sharing.replicas !== null ? `1/${sharing.replicas} of the card` : named;
+    const detail = price === null ? share : `${named}, ${formatHourly(price)}`;
     return [
       {
         text: name,
@@ -63,7 +69,9 @@ export function resourceWords({ gpu, placement }: Surroundings): readonly Word[]
       },
     ];
   });
-  const slices = gpu === undefined ? everySlice() : slicesOf(gpu, placement);
+  // Only the mixed strategy gives slices names of their own.
+  const isNamed = migStrategy === null || migStrategy === 'mixed';
+  const slices = !isNamed ? [] : gpu === undefined ? everySlice() : slicesOf(gpu, placement, prices);
   return [...whole, ...slices];
 }
 
@@ -79,8 +87,8 @@ const formWords = {
   percent: 'percent of a device',
 } as const;
 
-function slicesOf(gpu: GpuModel, placement: Placement | undefined): readonly Word[] {
-  return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement))).map((option, rank) => ({
+function slicesOf(gpu: GpuModel, placement: Placement | undefined, prices: OwnPrices): readonly Word[] {
+  return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement, prices))).map((option, rank) => ({
     text: option.profile.resource,
     detail: describeSlice(option).replace(' of the card', ''),
     value: '1',

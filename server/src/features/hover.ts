@@ -12,6 +12,7 @@ import {
 } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
+import { ownSource } from '../cost/offers.ts';
 import type { CostResult } from '../cost/types.ts';
 import { isInstanceTypeLabel } from '../model/devices.ts';
 import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../model/workload.ts';
@@ -26,6 +27,7 @@ import { lostWork } from './lost-work.ts';
 import type { Block } from './markdown.ts';
 import { gpuPrices, priceRange } from './prices.ts';
 import { roleWords } from './role-words.ts';
+import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
 
 /** What is shown at a place. The span is of the file. */
@@ -46,10 +48,17 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (hit === undefined) continue;
     const { facts, cost, first = [] } = hit;
     const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
-    const blocks = [...first, ...paid, ...facts];
+    const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return undefined;
+  return file.hasAccelerators ? scalerHover(file, offset) : undefined;
+}
+
+/** An unknown kind was read as what it looks like, and whoever reads a figure should know. */
+function guessed({ byShape, kind }: Workload): readonly Block[] {
+  if (!byShape) return [];
+  const text = `gpulint does not know the kind ${kind}: what looks like a pod in it was read as one, and how many run is a guess.`;
+  return [{ kind: 'text', text }];
 }
 
 interface Hit {
@@ -70,9 +79,13 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
     }
   }
   const { manifest, scaling, podSets } = workload;
+  for (const { at: place, resource } of podSets.flatMap(({ accelerators }) => accelerators)) {
+    const span = place && (entryAt(place, offset) ?? smallMapAt(place, offset));
+    if (span !== undefined) return { span, facts: [], cost: true, first: givenFacts(resource) };
+  }
   for (const podSet of podSets) {
     for (const selector of podSet.selectors) {
-      const hit = selectorHit(selector, offset) ?? capacityHit(podSet, selector, offset, config);
+      const hit = selectorHit(selector, offset, config) ?? capacityHit(podSet, selector, offset, config);
       if (hit !== undefined) return hit;
     }
     for (const toleration of podSet.tolerations) {
@@ -98,7 +111,7 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
       span: onFloor,
       facts: [],
       cost: true,
-      first: floorFacts(workload, scaling, result, config.origins?.deploymentMode),
+      first: floorFacts(workload, scaling, result, config),
     };
   for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas)]) {
     const span = cursor && entryAt(cursor, offset);
@@ -113,14 +126,26 @@ function requestsOf(workload: Workload) {
   );
 }
 
-function selectorHit(selector: Selector, offset: number): Hit | undefined {
+/** What is asked for in other words than `resources`. */
+function givenFacts(resource: string): readonly Block[] {
+  const [how = '', name = ''] = /^(dra|claim|annotation):(.*)$/.exec(resource)?.slice(1) ?? [];
+  const words: Readonly<Record<string, string>> = {
+    dra: `Devices of the class ${name}, by a claim (dynamic resource allocation).`,
+    claim: `Devices of the claim ${name}, which the pods that name it share.`,
+    annotation: `A part of a GPU, by the annotation ${name}.`,
+  };
+  const text = words[how];
+  return text === undefined ? [] : [{ kind: 'text', text }];
+}
+
+function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
   if (!isGpuLabel(selector.key) && !isInstanceTypeLabel(selector.key)) return undefined;
   for (const { value, at: cursor } of selector.values) {
     if (touches(spanOf(cursor), offset))
-      return { span: spanOf(cursor), facts: valueFacts(selector.key, value), cost: true };
+      return { span: spanOf(cursor), facts: valueFacts(selector.key, value, config), cost: true };
   }
   const span = entryAt(selector.at, offset);
-  const facts = selector.values.flatMap(({ value }) => valueFacts(selector.key, value));
+  const facts = selector.values.flatMap(({ value }) => valueFacts(selector.key, value, config));
   return span === undefined ? undefined : { span, facts, cost: true };
 }
 
@@ -154,38 +179,58 @@ function tolerationHit(
   return { span, facts: [{ kind: 'text', text: note }], cost: false, first: capacityFacts(podSet, key.value, config) };
 }
 
-/** The assumptions of an estimate, with the place that each value of the config came from. */
+/** What an estimate rests on, with the place that each value of the config came from. */
 function withOrigins(blocks: readonly Block[], workload: Workload, config: ProjectConfig): readonly Block[] {
   const { origins = {} } = config;
   const named = (line: string) =>
     line
-      .replace(
-        / from the config$/,
-        ` from ${origins[line.startsWith('Provider') ? 'provider' : 'gpu'] ?? 'the config'}`,
-      )
+      .replace(/ from the config$/, ` from ${origins[toldKey(line)] ?? 'the config'}`)
       .replace(/^(Region|Capacity) not told: (.*)$/, '$1 not told: $2 (default)');
+  const priced = (line: string) => (line.endsWith(ownSource) ? `${line}, ${origins.prices ?? 'the config'}` : line);
   const title = 'Assumptions';
   const told = toldByConfig(workload, config);
   const found = blocks.some((block) => block.kind === 'list' && block.title === title);
-  const renamed = blocks.map((block) =>
-    block.kind === 'list' && block.title === title ? { ...block, items: [...block.items.map(named), ...told] } : block,
-  );
+  const renamed = blocks.map((block) => {
+    if (block.kind !== 'list') return block;
+    if (block.title === 'Prices') return { ...block, items: block.items.map(priced) };
+    return block.title === title ? { ...block, items: [...block.items.map(named), ...told] } : block;
+  });
   return found || told.length === 0 ? renamed : [...renamed, { kind: 'list', title, items: told }];
 }
 
+/** The key of the config that an assumption rests on. */
+function toldKey(line: string) {
+  if (line.startsWith('Provider')) return 'provider';
+  if (line.startsWith('On-demand list prices')) return 'prices';
+  return line.startsWith('Node pool') ? 'nodePools' : 'gpu';
+}
+
 /** What no manifest says and the config does, as far as it changes a price. */
-function toldByConfig({ podSets }: Workload, { origins = {}, region, capacity }: ProjectConfig): readonly string[] {
+function toldByConfig(
+  { podSets }: Workload,
+  { origins = {}, region, capacity, sharing: { replicas } }: ProjectConfig,
+): readonly string[] {
   const isPlaced = ({ selectors }: PodSet) => selectors.some(({ key }) => key.startsWith('topology.kubernetes.io/'));
   const isRegion = region !== null && podSets.some((podSet) => podSet.placement.region === region && !isPlaced(podSet));
-  const isCapacity = capacity !== null && podSets.some(({ placement }) => placement.capacityAt === undefined);
+  const isCapacity =
+    capacity !== null &&
+    podSets.some(({ placement }) => placement.capacityAt === undefined && placement.capacity === capacity);
+  const isShared = podSets.some(
+    ({ accelerators, selectors }) =>
+      accelerators.some(({ devices, perPod }) => replicas !== null && perPod && devices === perPod / replicas) &&
+      !selectors.some(({ key }) => /gpu\.replicas$|max-shared-clients/.test(key)),
+  );
   return [
+    ...(isShared && origins['sharing.replicas']
+      ? [`${replicas} pods to a card from ${origins['sharing.replicas']}`]
+      : []),
     ...(isRegion && origins.region ? [`Region ${region} from ${origins.region}`] : []),
     ...(isCapacity && origins.capacity ? [`Capacity ${capacity} from ${origins.capacity}`] : []),
   ];
 }
 
 /** What a label's value says of the node. */
-function valueFacts(key: string, value: string): readonly Block[] {
+function valueFacts(key: string, value: string, { prices }: ProjectConfig): readonly Block[] {
   if (isInstanceTypeLabel(key)) {
     const type = instanceType(value);
     if (type === undefined) return [];
@@ -199,7 +244,7 @@ function valueFacts(key: string, value: string): readonly Block[] {
     return [{ kind: 'text', text: `${providerName(type.provider)} ${type.name}: ${parts.filter(Boolean).join(', ')}` }];
   }
   return gpusByLabel(key, value).map((gpu): Block => {
-    const range = priceRange(gpuPrices(gpu));
+    const range = priceRange(gpuPrices(gpu, undefined, prices));
     const price = range === null ? '' : `; ${formatHourly(range)} on demand, by provider`;
     return { kind: 'text', text: `${gpu.name}: ${describeGpu(gpu)}${price}` };
   });
@@ -234,6 +279,12 @@ function entryAt(cursor: Cursor, offset: number): Span | undefined {
   if (cursor.entry !== undefined && touches(keySpanOf(cursor), offset)) return keySpanOf(cursor);
   if (cursor.node.kind === 'scalar' && touches(spanOf(cursor), offset)) return spanOf(cursor);
   return undefined;
+}
+
+/** A mapping that is one thing, such as a claim of a pod: its name and what it names. */
+function smallMapAt({ node }: Cursor, offset: number): Span | undefined {
+  const isSmall = node.kind === 'map' && node.span.end - node.span.start < 300;
+  return isSmall && touches(node.span, offset) ? node.span : undefined;
 }
 
 /** The end counts as inside: that is where the caret stands after a word. */

@@ -1,6 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly } from '../cost/format.ts';
 import { quote } from '../cost/offers.ts';
+import type { OwnPrices } from '../cost/own-prices.ts';
 import type { Range } from '../cost/types.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -22,7 +23,7 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
       podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;
-          const hourly = quantity && hourlyOf(podSet, request);
+          const hourly = quantity && hourlyOf(podSet, request, file.config.prices);
           if (quantity === undefined || hourly === undefined) return [];
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
@@ -37,7 +38,7 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
   );
 }
 
-function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest): Range | undefined {
+function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest, own: OwnPrices): Range | undefined {
   const told = podSet.accelerators.find((accelerator) => accelerator.resource === resource);
   if (told?.model == null || !told.perPod || told.devices === null || !count) return undefined;
   const devices = (told.devices * count) / told.perPod;
@@ -46,6 +47,7 @@ function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest): Rang
     devices,
     podSet.placement,
     podSet.placement.capacity === 'spot' ? 'spot' : 'on-demand',
+    own,
   );
   const amounts = prices.map(({ hourly }) => hourly);
   return amounts.length === 0 ? undefined : { min: Math.min(...amounts), max: Math.max(...amounts) };

@@ -1,10 +1,11 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import type { ProjectConfig } from '../config.ts';
-import { formatHourly, formatNumber } from '../cost/format.ts';
+import { formatDuration, formatHourly, formatNumber } from '../cost/format.ts';
 import type { CostResult } from '../cost/types.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rules/word-span.ts';
 import type { Span } from '../yaml/span.ts';
+import { bestInterval } from './best-interval.ts';
 import type { Block } from './markdown.ts';
 
 /** What an interruption costs, on the flag that says how often a trainer saves its progress. */
@@ -23,7 +24,7 @@ export function lostWork(
   for (const interval of intervals) {
     const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
     if (span === undefined || offset < span.start || offset > span.end) continue;
-    return { span, facts: factsOf(interval, result, config) };
+    return { span, facts: [...factsOf(interval, result, config), ...bestInterval(interval, workload, result, config)] };
   }
   return undefined;
 }
@@ -41,13 +42,13 @@ function factsOf(
     const text = `${steps}. Set training.stepSeconds in .gpulint.yaml to see what an interruption costs.`;
     return [{ kind: 'text', text }];
   }
-  const half = cost === null ? duration(seconds / 2) : dollars((cost.hourly.max * seconds) / 7200);
-  const all = cost === null ? duration(seconds) : dollars((cost.hourly.max * seconds) / 3600);
-  const from = origins?.stepSeconds ?? 'default';
+  const half = cost === null ? formatDuration(seconds / 2) : dollars((cost.hourly.max * seconds) / 7200);
+  const all = cost === null ? formatDuration(seconds) : dollars((cost.hourly.max * seconds) / 3600);
+  const from = origins?.['training.stepSeconds'] ?? 'default';
   const basis =
     steps === undefined
-      ? `Saves every ${duration(seconds)}`
-      : `${steps}: ${duration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s a step (${from})`;
+      ? `Saves every ${formatDuration(seconds)}`
+      : `${steps}: ${formatDuration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s a step (${from})`;
   return [
     { kind: 'lead', text: `An interruption loses ${half} of work on average, ${all} at most` },
     { kind: 'text', text: `${basis}. What the last checkpoint does not hold is done again, by all GPUs of the job.` },
@@ -56,11 +57,4 @@ function factsOf(
 
 function dollars(amount: number): string {
   return formatHourly(amount).replace(/\/h$/, '');
-}
-
-/** `40 s`, `20 minutes`, `2.5 hours`. */
-function duration(seconds: number): string {
-  if (seconds < 100) return `${formatNumber(seconds)} s`;
-  if (seconds < 6000) return `${formatNumber(Math.round(seconds / 6) / 10)} minutes`;
-  return `${formatNumber(Math.round(seconds / 360) / 10)} hours`;
 }

@@ -1,10 +1,13 @@
 import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { GpuModel, MigProfile } from '../catalog/index.ts';
 import { gpus, migTable } from '../catalog/index.ts';
+import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
+import { platformOf } from '../model/platform.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
-import { canBecomeMig, type MigOption, migOptions, rewriteToMig } from '../rewrite/mig.ts';
+import { isOneWholeGpu, type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { rewriteToShared } from '../rewrite/shared.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
@@ -14,6 +17,7 @@ import { gpuPrices, priceRange } from './prices.ts';
 /** A whole-GPU request that could ask for a slice instead. */
 export interface Sliceable {
   readonly document: DocumentAnalysis;
+  readonly config: ProjectConfig;
   readonly workload: Workload;
   readonly podSet: PodSet;
   readonly container: Container;
@@ -36,7 +40,7 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
             const place = [request.limit, request.request].find(
               (quantity) => quantity && touches(entrySpan(quantity.at), inside),
             );
-            if (place === undefined || !canBecomeMig(request)) continue;
+            if (place === undefined || !isOneWholeGpu(request)) continue;
             const told = podSet.accelerators.find(({ resource }) => resource === request.resource);
             const gpu = told?.model == null ? undefined : gpus.get(told.model);
             if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
@@ -44,6 +48,7 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
             if (told?.perPod === 1 && told.devices !== 1) continue;
             found.push({
               document,
+              config: file.config,
               workload,
               podSet,
               container,
@@ -60,16 +65,26 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
 }
 
 /** The slices of a GPU, at the prices of the place where the pods run. */
-export function slicesOf(gpu: GpuModel, { podSet }: Sliceable): readonly MigOption[] {
-  return migOptions(gpu.id, priceRange(gpuPrices(gpu, podSet.placement)));
+export function slicesOf(gpu: GpuModel, { podSet, config }: Sliceable): readonly MigOption[] {
+  return migOptions(gpu.id, priceRange(gpuPrices(gpu, podSet.placement, config.prices)));
 }
 
-/** Edits carry offsets of the file. Undefined where the text cannot be edited without damage. */
-export function sliceFix({ document, request, container }: Sliceable, profile: MigProfile): Fix | undefined {
-  const fix = rewriteToMig(document.document, request, container, profile);
-  return (
-    fix && { ...fix, edits: fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })) }
-  );
+/** Edits carry offsets of the file. Undefined where the text cannot be edited without damage, or the nodes are not cut. */
+export function sliceFix(sliceable: Sliceable, profile: MigProfile, chosen = sliceable.gpu): Fix | undefined {
+  const { document, request, container, podSet, config } = sliceable;
+  const form = sliceForm(podSet, config);
+  const place = { container, podSet, gpu: chosen };
+  return form && inFile(rewriteToMig(document.document, request, place, profile, form), document);
+}
+
+/** The request for a part of a GPU that pods share in turns, where the project says that its nodes do so. */
+export function sharedFix({ document, request, podSet, config }: Sliceable): Fix | undefined {
+  const form = platformOf(podSet, config)?.facts.provider === 'gcp' ? 'gke-labels' : 'resource';
+  return inFile(rewriteToShared(document.document, request, podSet, config.sharing, form), document);
+}
+
+function inFile(fix: Fix | undefined, { base }: DocumentAnalysis): Fix | undefined {
+  return fix && { ...fix, edits: fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText })) };
 }
 
 /** `10 GB, 1/7 of the card, $0.98/h`. */

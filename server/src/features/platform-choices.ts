@@ -1,6 +1,5 @@
-import { defaultRegion, offers, type Provider, platforms } from '../catalog/index.ts';
+import { type Provider, platforms, regionsOf } from '../catalog/index.ts';
 import { platformName } from '../config/schema.ts';
-import { isRegion } from './gpu-words.ts';
 
 /** A place where a cluster can run. */
 export interface PlatformChoice {
@@ -21,15 +20,4 @@ export function platformChoices(): readonly PlatformChoice[] {
       regions: provider === null ? [] : regionsOf(provider),
     }))
     .sort((a, b) => Number(a.provider === null) - Number(b.provider === null) || (a.name < b.name ? -1 : 1));
-}
-
-function regionsOf(provider: Provider): readonly string[] {
-  const usual = defaultRegion(provider);
-  const found = new Set(
-    offers({ provider })
-      .map(({ region }) => region)
-      .filter(isRegion),
-  );
-  const others = [...found].filter((region) => region !== usual).sort();
-  return found.has(usual) ? [usual, ...others] : others;
 }

@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import type { GpuModel, Provider } from '../catalog/index.ts';
 import { acceleratorResource, gpus, offers } from '../catalog/index.ts';
 import { quote } from '../cost/offers.ts';
+import { listPrices, type OwnPrices } from '../cost/own-prices.ts';
 import type { Range } from '../cost/types.ts';
 import type { Placement } from '../model/workload.ts';
 import { acceleratedWorkloads, askedFor } from './gpu-words.ts';
@@ -9,6 +10,8 @@ import { acceleratedWorkloads, askedFor } from './gpu-words.ts';
 /** What one whole device of a GPU costs on demand, by provider, cheapest first. Offers without a date are left out. */
 export interface GpuPrices {
   readonly gpu: GpuModel;
+  /** What the project pays for it wherever it is; null where list prices count. */
+  readonly own: number | null;
   readonly byProvider: readonly { readonly provider: Provider; readonly hourly: number; readonly region: string }[];
 }
 
@@ -18,22 +21,25 @@ const anywhere: Placement = {
   provider: null,
   region: null,
   instanceType: null,
+  nodePool: null,
   providerFrom: null,
 };
 
 /** The prices of a model where a placement allows; where nothing is told, one for each provider. */
-export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere): GpuPrices {
-  const { prices } = quote(gpu.id, 1, placement, 'on-demand');
+export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere, own: OwnPrices = listPrices): GpuPrices {
+  const { prices } = quote(gpu.id, 1, placement, 'on-demand', own);
   return {
     gpu,
-    byProvider: prices
-      .filter(({ offer }) => offer.date !== null)
-      .map(({ offer, hourly }) => ({ provider: offer.provider, hourly, region: offer.region })),
+    own: prices.find(({ offer }) => offer.own === 'gpu')?.hourly ?? null,
+    byProvider: prices.flatMap(({ offer: { provider, region, date, own: told }, hourly }) =>
+      provider === null || (date === null && told === null) ? [] : [{ provider, hourly, region }],
+    ),
   };
 }
 
-/** The cheapest and the dearest provider; null where none has the model. */
-export function priceRange({ byProvider }: GpuPrices): Range | null {
+/** What the project pays, or the cheapest and the dearest provider; null where none has the model. */
+export function priceRange({ own, byProvider }: GpuPrices): Range | null {
+  if (own !== null) return { min: own, max: own };
   const amounts = byProvider.map(({ hourly }) => hourly);
   return amounts.length === 0 ? null : { min: Math.min(...amounts), max: Math.max(...amounts) };
 }

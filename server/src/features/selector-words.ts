@@ -33,13 +33,25 @@ export function selectorKeys(config: ProjectConfig): readonly Word[] {
     return config.provider === null || owner === null || owner === config.provider;
   };
   const capacity = [...spotLabels(config.provider).keys()].map((key) => [key, 'spot or on-demand nodes'] as const);
-  return [...gpuLabels, ...capacity]
-    .filter(([key]) => fits(key))
-    .map(([text, detail], rank) => ({ text, detail, rank }));
+  const pools = config.nodePools.flatMap(({ labels }) => Object.keys(labels));
+  const own = [...new Set(pools)].map((key) => [key, 'node pools of the project'] as const);
+  const others = [...gpuLabels, ...capacity].filter(([key]) => fits(key) && !pools.includes(key));
+  return [...own, ...others].map(([text, detail], rank) => ({ text, detail, rank }));
 }
 
 /** The values of a label that the catalogue knows. */
 export function selectorValues(key: string, config: ProjectConfig): readonly Word[] {
+  const pools = config.nodePools.flatMap((pool): Word[] => {
+    const value = Object.hasOwn(pool.labels, key) ? pool.labels[key] : undefined;
+    if (value === undefined) return [];
+    // Written plain, these would be a boolean or a number, and no label.
+    const quoted = /^(true|false|yes|no|on|off|null|~|[\d.+-].*)$/i.test(value) ? { value: JSON.stringify(value) } : {};
+    return [{ text: value, detail: `node pool ${pool.name}`, ...quoted }];
+  });
+  return pools.length > 0 ? pools : catalogValues(key, config);
+}
+
+function catalogValues(key: string, config: ProjectConfig): readonly Word[] {
   const capacities = capacityWords.flatMap((word): Word[] => {
     const selected = spotSelector(key, word);
     return selected === undefined ? [] : [{ text: word, detail: selected, value: word === 'true' ? '"true"' : word }];

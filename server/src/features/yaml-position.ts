@@ -60,6 +60,63 @@ export function yamlPosition(text: string, offset: number): YamlPosition | undef
   return { ...outside, ...common, part: 'key', colon: /^\s*:/.test(behind.slice(more.length)), siblings };
 }
 
+/** The position of a caret in YAML that is the text of a block scalar, such as a config in a ConfigMap; spans and columns are of the whole text. */
+export function embeddedPosition(text: string, offset: number): YamlPosition | undefined {
+  const lines = text.slice(0, offset).split('\n');
+  const indentOf = (line: string) => /^ */.exec(line)?.[0].length ?? 0;
+  const own = indentOf(lines.at(-1) ?? '');
+  let least = own;
+  for (let index = lines.length - 2; index >= 0; index -= 1) {
+    const line = (lines[index] ?? '').replace(/\r$/, '');
+    if (line.trim() === '') continue;
+    const indent = indentOf(line);
+    if (indent < least && /^ *["']?[\w.-]+["']?: *[|>][+-]?$/.test(line)) {
+      const inner = lines.slice(index + 1).map((one) => one.slice(least));
+      const before = inner.join('\n');
+      const behind = /^[^\n]*/.exec(text.slice(offset))?.[0] ?? '';
+      const found = yamlPosition(before + behind, before.length);
+      if (found === undefined) return undefined;
+      const shift = offset - before.length;
+      const span = { start: found.span.start + shift, end: found.span.end + shift };
+      return { ...found, span, column: found.column + least };
+    }
+    least = Math.min(least, indent);
+  }
+  return undefined;
+}
+
+/**
+ * The value of a key in the mapping that a caret stands in, or in the one around the list that it stands in: of an expression its `key`, while
+ * its `values` are written. Undefined where it is not on lines of its own.
+ */
+export function siblingValue(text: string, offset: number, key: string): string | undefined {
+  const lines = text.split('\n');
+  const at = text.slice(0, offset).split('\n').length - 1;
+  const indent = /^\s*/.exec(lines[at] ?? '')?.[0].length ?? 0;
+  let column: number | undefined;
+  for (let index = at; index >= 0; index -= 1) {
+    const line = readLine(lines[index] ?? '');
+    if (line?.key === undefined) continue;
+    // The first key that stands no deeper is of the mapping that is meant.
+    if (column === undefined && (index === at || line.column <= indent)) column = line.column;
+    if (column === undefined || line.column > column) continue;
+    if (line.column < column) break;
+    if (line.key === key) return unquoted(line.value);
+    if (line.dashes.length > 0) break;
+  }
+  for (let index = at + 1; column !== undefined && index < lines.length; index += 1) {
+    const line = readLine(lines[index] ?? '');
+    if (line === undefined) continue;
+    if (line.column < column || line.dashes.some((dash) => dash < (column ?? 0))) return undefined;
+    if (line.key === key && line.column === column) return unquoted(line.value);
+  }
+  return undefined;
+}
+
+function unquoted(value: string): string {
+  return value.replace(/^(["'])(.*)\1\s*$/, '$2').trim();
+}
+
 const outside = { key: undefined, dash: false, colon: false, column: 0, siblings: new Set<string>() } as const;
 
 interface Line {

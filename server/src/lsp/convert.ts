@@ -86,6 +86,8 @@ export function lineIndex(text: string): LineIndex {
 export interface ClientAbilities {
   readonly hoverFormat: MarkupKind;
   readonly documentChanges: boolean;
+  /** It shows changes that have to be confirmed before they are made. */
+  readonly annotations: boolean;
   /** It has our commands. */
   readonly commands: boolean;
   /** The languages (ids) whose syntax errors somebody else shows. */
@@ -140,11 +142,11 @@ export function findingToLsp(
   };
 }
 
-/** What a config says wrongly is passed over, so it is a warning. */
+/** What a config says wrongly is passed over, so most of it is a warning. */
 export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Diagnostic {
   return {
     range: lines.toRange(problem.span),
-    severity: DiagnosticSeverity.Warning,
+    severity: configSeverities[problem.level],
     code: 'gpulint-config',
     source: 'gpulint',
     message: problem.message,
@@ -163,6 +165,11 @@ export function unusedSuppressionToLsp({ span, message }: UnusedSuppression, lin
     message,
   };
 }
+const configSeverities = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  info: DiagnosticSeverity.Information,
+} as const;
 
 export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {
   const value = format === 'markdown' ? renderMarkdown(hover.blocks) : renderPlain(hover.blocks);
@@ -240,11 +247,14 @@ export function actionToLsp(
     const diagnostic = findingToLsp(action.finding.finding, action.finding.base, lines, advice);
     if (diagnostic !== undefined) result.diagnostics = [diagnostic];
   }
-  if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client);
+  if (action.edits !== undefined) result.edit = editsToLsp(action.edits, document, lines, client, action);
   if (action.select !== undefined && action.edits !== undefined && client.commands) {
     const after = lineIndex(applyEdits(lines.text, action.edits));
     const argument = { uri: document.uri, range: after.toRange(action.select) };
     result.command = { title: action.title, command: commands.select, arguments: [argument] };
+  }
+  if (action.everywhere !== undefined) {
+    result.command = { title: action.title, command: commands.fixAllInWorkspace, arguments: [action.everywhere] };
   }
   if (action.picker !== undefined) {
     const argument = { uri: document.uri, range: lines.toRange(action.picker) };
@@ -253,16 +263,26 @@ export function actionToLsp(
   return result;
 }
 
-/** @param edits with offsets of the file */
+/**
+ * @param edits with offsets of the file
+ * @param why what the change is called, and why it has to be confirmed, if it has to
+ */
 export function editsToLsp(
   edits: readonly TextEdit[],
   document: { readonly uri: string; readonly version: number | null },
   lines: LineIndex,
   client: ClientAbilities,
+  why: { readonly title: string; readonly confirm?: string } = { title: '' },
 ): WorkspaceEdit {
   const changes: LspTextEdit[] = edits.map(({ span, newText }) => ({ range: lines.toRange(span), newText }));
   if (!client.documentChanges) return { changes: { [document.uri]: changes } };
-  return { documentChanges: [{ textDocument: { uri: document.uri, version: document.version }, edits: changes }] };
+  const textDocument = { uri: document.uri, version: document.version };
+  if (why.confirm === undefined || !client.annotations) return { documentChanges: [{ textDocument, edits: changes }] };
+  const annotationId = why.title;
+  return {
+    documentChanges: [{ textDocument, edits: changes.map((change) => ({ ...change, annotationId })) }],
+    changeAnnotations: { [annotationId]: { label: why.title, description: why.confirm, needsConfirmation: true } },
+  };
 }
 
 const indexes = new WeakMap<FileAnalysis, LineIndex>();

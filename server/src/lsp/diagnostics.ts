@@ -41,7 +41,7 @@ export interface Scheduler {
 }
 
 export function registerDiagnostics(session: Session): Diagnostics {
-  const { connection, documents, projects, log } = session;
+  const { connection, documents, projects, typing, log } = session;
   let pull = false;
   let canRefresh = false;
   const pushes = scheduler(push);
@@ -55,7 +55,8 @@ export function registerDiagnostics(session: Session): Diagnostics {
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
     // A syntax error that is told twice is told badly.
     const told = session.client.syntaxElsewhere.includes(document.languageId);
-    return told ? all.filter(({ code }) => code !== syntaxRule) : all;
+    const shown = told ? all.filter(({ code }) => code !== syntaxRule) : all;
+    return typing.steady(found.file, 'diagnostics', shown);
   }
 
   connection.languages.diagnostics.on(
@@ -66,7 +67,8 @@ export function registerDiagnostics(session: Session): Diagnostics {
       async ({ textDocument: { uri }, previousResultId }) => {
         // What is told of the file may change its findings, so it must be known before the result has a name.
         await projects.configOf(uri);
-        const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}`;
+        const elsewhere = session.client.syntaxElsewhere.join('+');
+        const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}-${typing.turn(uri)}-${elsewhere}`;
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
         return { kind: DocumentDiagnosticReportKind.Full, resultId, items: [...items] };

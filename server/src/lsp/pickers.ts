@@ -78,7 +78,7 @@ export function registerPickers(session: Session): void {
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
       const profiles = slicesOf(gpu, sliceable)
-        .filter(({ profile }) => sliceFix(sliceable, profile) !== undefined)
+        .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
         .map((option) => ({ profile: option.profile.name, description: describeSlice(option) }));
       return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
     }),
@@ -94,7 +94,7 @@ export function registerPickers(session: Session): void {
         return { problem: 'There is no whole-GPU request here any more.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
-      const fix = option && sliceFix(sliceable, option.profile);
+      const fix = option && sliceFix(sliceable, option.profile, gpu);
       if (fix === undefined) return { problem: 'This request cannot be rewritten without damage to the file.' };
       return { edit: editsToLsp(fix.edits, found.document, linesOf(found.file), session.client) };
     }),

@@ -143,10 +143,10 @@ export function createProjects(
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
-    const [{ told }, nearest] = await Promise.all([settingsOf(uri), nearestConfig(uri, lookInto)]);
+    const [settings, nearest] = await Promise.all([settingsOf(uri), nearestConfig(uri, lookInto)]);
     const path = nearest && (pathBelow(nearest.folder, uri) ?? '');
     return resolveConfig({
-      settings: told,
+      settings,
       file: nearest && path !== undefined ? { told: nearest.found.told, path } : undefined,
     });
   }

@@ -27,11 +27,15 @@ export const commands = {
   /** The page of a rule, given by its id. */
   showRule: 'gpulint.showRule',
   setUp: 'gpulint.setUp',
+  /** Mends in all files what a rule finds, or what can be mended safely, after a preview. */
+  fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
 } as const;
 
 export const methods = {
   /** Server to client, a notification: what the status bar says of a file. */
   summary: 'gpulint/summary',
+  /** Client to server, a notification: the languages whose syntax errors another extension shows have changed. */
+  syntaxElsewhere: 'gpulint/syntaxElsewhere',
   /** Server to client: the text of a file that the server cannot reach itself. */
   readFile: 'gpulint/readFile',
   /** The workloads of a file with what they cost. */
@@ -44,11 +48,18 @@ export const methods = {
   rewriteToMig: 'gpulint/rewriteToMig',
   /** The edit that writes a GPU and what else was chosen into the config that counts for a file. */
   setGpu: 'gpulint/setGpu',
+  /** What of some files can be mended at once. */
+  workspaceFixes: 'gpulint/workspaceFixes',
+  /** The edit that does it. */
+  fixWorkspace: 'gpulint/fixWorkspace',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
   /** Where a cluster can run, and the regions that there are prices for. */
   platforms: 'gpulint/platforms',
 } as const;
+
+/** Beside the values of the section `gpulint`: whose settings each key is in, `user` or `workspace`, by its path. */
+export const settingOrigins = '$origins';
 
 export interface SummaryParams {
   readonly uri: string;
@@ -63,6 +74,10 @@ export interface FileSummary {
   readonly tooltip: string;
   /** What a screen reader says. */
   readonly label: string;
+}
+
+export interface SyntaxElsewhereParams {
+  readonly languages: readonly string[];
 }
 
 export interface ReadFileParams {
@@ -136,6 +151,25 @@ export interface SetGpuParams {
   readonly platform?: string | null;
   readonly region?: string | null;
   readonly capacity?: string | null;
+}
+
+export interface WorkspaceFixesParams {
+  /** The files to look at. */
+  readonly uris: readonly string[];
+}
+/** What one rule finds and a fix mends. */
+export interface WorkspaceFixItem {
+  readonly rule: string;
+  readonly fixes: number;
+  readonly files: number;
+  /** All of them are safe. */
+  readonly safe: boolean;
+}
+export type WorkspaceFixesResult = readonly WorkspaceFixItem[];
+
+export interface FixWorkspaceParams extends WorkspaceFixesParams {
+  /** null: the safe fixes of all rules. */
+  readonly rule: string | null;
 }
 
 export type RuleIdsResult = readonly string[];

@@ -4,12 +4,10 @@ import {
   DidChangeConfigurationNotification,
   DidChangeWatchedFilesNotification,
   type InitializeParams,
-  type InitializeResult,
   MarkupKind,
-  TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver';
-import { TextDocument } from 'vscode-languageserver-textdocument';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { codeActions } from '../features/code-actions.ts';
 import { adviceLenses, codeLenses } from '../features/code-lens.ts';
@@ -33,11 +31,14 @@ import {
 } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guard, guarded, type Log, outdated } from './guard.ts';
+import { abilitiesOf, foldersOf, initializeResult, isOurs } from './initialize.ts';
 import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
-import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
+import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
+import { type Typing, watchTyping } from './typing.ts';
+import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Host } from './projects.ts';
 
@@ -56,6 +57,7 @@ export interface Session {
   readonly connection: Connection;
   readonly documents: TextDocuments<TextDocument>;
   readonly projects: Projects;
+  readonly typing: Typing;
   readonly log: Log;
   /** Known from `initialize` on. */
   client: ClientAbilities;
@@ -76,14 +78,18 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       // The client is gone, and nobody is left to be told.
     }
   };
-  const documents = new TextDocuments(TextDocument);
+  const typing = watchTyping();
+  const documents = new TextDocuments(typing.documents);
   const crashes = new Set<string>();
   let params: InitializeParams | undefined;
 
-  const projects = createProjects(host, log, readSettings, () => {
+  const projects = createProjects(host, log, readSettings, refresh);
+
+  /** What is shown follows from more than the text. */
+  function refresh(): void {
     diagnostics.refresh();
     refreshCosts();
-  });
+  }
   const neighbours = createNeighbours(host, log, documents, refreshCosts);
 
   function refreshCosts(): void {
@@ -112,8 +118,15 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     connection,
     documents,
     projects,
+    typing,
     log,
-    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false, syntaxElsewhere: [] },
+    client: {
+      hoverFormat: MarkupKind.PlainText,
+      documentChanges: false,
+      annotations: false,
+      commands: false,
+      syntaxElsewhere: [],
+    },
     async analysed(uri) {
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
@@ -129,6 +142,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const diagnostics = registerDiagnostics(session);
   registerPickers(session);
+  registerWorkspaceFixes(session, host);
 
   connection.onInitialize((received) => {
     params = received;
@@ -165,6 +179,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   });
 
   connection.onDidChangeConfiguration(() => projects.settingsChanged());
+  connection.onNotification(methods.syntaxElsewhere, ({ languages }: SyntaxElsewhereParams) => {
+    session.client = { ...session.client, syntaxElsewhere: languages };
+    refresh();
+  });
   connection.onDidChangeWatchedFiles(({ changes }) => {
     for (const { uri } of changes) {
       if (isConfigUri(uri)) projects.configChanged(uri);
@@ -178,7 +196,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
   });
+  documents.onDidSave(({ document: { uri } }) => {
+    if (typing.settle(uri)) refresh();
+  });
   documents.onDidClose(({ document }) => {
+    typing.forget(document.uri);
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, undefined);
     else neighbours.changed(document.uri);
     projects.forget(document.uri);
@@ -227,12 +249,15 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
       const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
       const advices = advice === 'lens' ? adviceLenses(found.file) : [];
-      return [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+      const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+      return [...typing.steady(found.file, 'lenses', lenses)];
     }),
   );
 
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
+      // Editors ask wherever the caret goes, which is how it is known that it left the line.
+      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) refresh();
       const found = await session.analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
@@ -265,7 +290,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const found = enabled ? await session.analysed(textDocument.uri) : undefined;
       if (found === undefined) return null;
       const lines = linesOf(found.file);
-      return features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));
+      const hints = features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));
+      return [...typing.steady(found.file, 'hints', hints)];
     }),
   );
 
@@ -278,7 +304,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const summaryRuns = diagnostics.scheduler(async (uri, isCurrent) => {
     const found = await session.analysed(uri);
-    if (!isCurrent()) return;
+    if (!isCurrent() || (found !== undefined && typing.isHeld(found.file))) return;
     const message: SummaryParams = { uri, summary: (found && features.summarize(found.file)) ?? null };
     const text = JSON.stringify(message);
     if (summaries.get(uri) === text) return;
@@ -297,54 +323,4 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   documents.listen(connection);
   connection.listen();
-}
-
-/** Dotted language ids (`yaml.helm-values`) are how some editors name a dialect. */
-function isOurs({ languageId }: TextDocument): boolean {
-  if (languageId.includes('docker-compose')) return false;
-  return ['yaml', 'helm', 'json', 'jsonc'].includes(languageId.split('.')[0] ?? '');
-}
-
-function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
-  const options = initializationOptions as ClientOptions | undefined;
-  const formats = capabilities.textDocument?.hover?.contentFormat;
-  return {
-    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
-    documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
-    commands: options?.picker === true,
-    syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
-  };
-}
-
-function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
-  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
-  return rootUri ? [rootUri] : [];
-}
-
-function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
-  const result: InitializeResult = {
-    serverInfo: { name: 'gpulint' },
-    capabilities: {
-      textDocumentSync: TextDocumentSyncKind.Incremental,
-      hoverProvider: true,
-      completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
-      codeLensProvider: {},
-      inlayHintProvider: true,
-      documentLinkProvider: {},
-      codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
-    },
-  };
-  if (pull) {
-    result.capabilities.diagnosticProvider = {
-      identifier: 'gpulint',
-      // A config file changes the diagnostics of others.
-      interFileDependencies: true,
-      workspaceDiagnostics: false,
-    };
-  }
-  if (capabilities.general?.positionEncodings) result.capabilities.positionEncoding = 'utf-16';
-  if (capabilities.workspace?.workspaceFolders) {
-    result.capabilities.workspace = { workspaceFolders: { supported: true, changeNotifications: true } };
-  }
-  return result;
 }

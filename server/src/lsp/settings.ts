@@ -1,11 +1,9 @@
 import { type EditorSettings, editorSchema } from '../config/schema.ts';
-import { type ConfigInput, readSettings } from '../config.ts';
+import { type ConfigOrigin, readSettings, type ToldSettings } from '../config.ts';
+import { settingOrigins } from './requests.ts';
 
 /** What the editor is set to for a workspace folder. */
-export interface Settings extends EditorSettings {
-  /** The part that has the shape of `.gpulint.yaml`. */
-  readonly told: ConfigInput;
-}
+export interface Settings extends EditorSettings, ToldSettings {}
 
 /** The settings of a client that has none. Advice is a hint there: a lens that cannot be clicked helps nobody. */
 export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'hint', told: {} };
@@ -15,7 +13,7 @@ export function settingsFrom(value: unknown): { readonly settings: Settings; rea
   if (value === null || typeof value !== 'object') return { settings: defaultSettings, problems: [] };
   const { told, problems } = readSettings(value);
   const editor = { ...defaultSettings, ...read(value) };
-  return { settings: { ...editor, told }, problems: problems.map(({ message }) => message) };
+  return { settings: { ...editor, told, origins: originsOf(value) }, problems: problems.map(({ message }) => message) };
 }
 
 /** Key by key: one wrong value must not undo the others. */
@@ -28,4 +26,12 @@ function read(value: object): Partial<EditorSettings> {
     inlayHints: inlayHints.safeParse(given.inlayHints ?? {}).data,
   };
   return Object.fromEntries(Object.entries(picked).filter(([, part]) => part !== undefined));
+}
+
+/** Our own client says whose settings a key is in; for others they are just settings. */
+function originsOf(value: object): Readonly<Record<string, ConfigOrigin>> {
+  const given = (value as Readonly<Record<string, unknown>>)[settingOrigins];
+  if (given === null || typeof given !== 'object') return {};
+  const known = Object.entries(given).filter(([, origin]) => origin === 'user' || origin === 'workspace');
+  return Object.fromEntries(known.map(([key, origin]) => [key, `${origin} settings` as ConfigOrigin]));
 }

@@ -31,7 +31,7 @@ export function lowerPodAccelerators(
   const others = [...(given ?? []), ...beside];
   if (asked.length === 0 && others.length === 0) return [];
   const told = toldModels(selectors);
-  const sharing = toldSharing(selectors);
+  const sharing = toldSharing(selectors, options.sharing.replicas);
   const counters = asked.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === asked.length;
@@ -49,7 +49,7 @@ export function lowerPodAccelerators(
     const each =
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, resolved.candidates)
-        : shareOf(resource, form, resolved, sharing);
+        : shareOf(resource, form, resolved, sharing, options.sharing.replicas);
     return { ...made, devices: devicesOf(perPod, each) };
   };
 
@@ -122,6 +122,7 @@ function shareOf(
   form: AcceleratorForm,
   resolved: Resolved,
   sharing: (model: string | null) => number | null,
+  usual: number | null,
 ): number | null {
   switch (form) {
     case 'whole':
@@ -133,16 +134,21 @@ function shareOf(
     case 'shared':
       return resource.startsWith('amd.com/')
         ? amdPartitionShare(resource, resolved.candidates)
-        : renamed(resource, sharing);
+        : renamed(resource, sharing, usual);
     default:
       return null;
   }
 }
 
-/** `nvidia.com/gpu.shared` is a slice of a card whose number of slices only the nodes' labels tell. */
-function renamed(resource: string, sharing: (model: string | null) => number | null): number | null {
+/** `nvidia.com/gpu.shared` is a slice of a card whose number of slices only the nodes' labels tell, or the project. */
+function renamed(
+  resource: string,
+  sharing: (model: string | null) => number | null,
+  usual: number | null,
+): number | null {
   const share = resource === 'nvidia.com/gpu.shared' ? sharing(null) : null;
-  return share === 1 ? null : share;
+  if (share !== 1) return share;
+  return usual === null ? null : 1 / usual;
 }
 
 function modelOf({ candidates }: Resolved): string | null {

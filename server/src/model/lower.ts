@@ -10,6 +10,7 @@ import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
+import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
@@ -110,6 +111,8 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
   const selectors = lowerSelectors(pod);
   const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const avoided = lowerAvoided(pod);
+  const pool = nodePoolOf(selectors, options.nodePools);
+  const told = optionsInPool(options, pool);
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
@@ -125,13 +128,13 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
     labels: lowerStrings(at(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, options),
+    accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, told),
     selectors,
     avoided,
     tolerations: lowerTolerations(pod),
     volumes: lowerVolumes(pod),
     restartPolicy: text(at(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, options, avoided),
+    placement: lowerPlacement(nodes, told, avoided, pool),
   };
 }
 

@@ -8,11 +8,36 @@ export interface ModelOptions {
   /** Catalogue id of the GPU that a request means where no selector names one. */
   readonly gpu: string | null;
   readonly capacity: 'spot' | 'on-demand' | null;
-  readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null };
+  readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null; readonly version: string | null };
+  /** As `1.34`; null where it is not told. */
+  readonly kubernetesVersion: string | null;
+  readonly migStrategy: 'none' | 'single' | 'mixed' | null;
+  readonly sharing: SharingOptions;
+  readonly serving: { readonly idleHoursPerDay: number | null };
   /** How long a step of training takes, for what trainers count in steps. Left out: not known. */
   readonly training?: { readonly stepSeconds: number | null };
   /** Taints of the nodes with GPUs. */
   readonly taints: readonly NodeTaint[];
+  readonly nodePools: readonly NodePool[];
+}
+
+/** How nodes share one GPU among pods. */
+export interface SharingOptions {
+  readonly strategy: 'time-slicing' | 'mps' | null;
+  /** Pods to a GPU. */
+  readonly replicas: number | null;
+}
+
+/** A pool of nodes, as far as it is told. */
+export interface NodePool {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Catalogue id. */
+  readonly gpu: string | null;
+  readonly instanceType: string | null;
+  readonly capacity: 'spot' | 'on-demand' | null;
+  /** null where they are not told: those of all GPU nodes count. */
+  readonly taints: readonly NodeTaint[] | null;
 }
 
 /** A taint of nodes, as far as it is told. */
@@ -29,6 +54,11 @@ export const defaultModelOptions: ModelOptions = {
   region: null,
   gpu: null,
   capacity: null,
-  kserve: { deploymentMode: null },
+  kserve: { deploymentMode: null, version: null },
+  kubernetesVersion: null,
+  migStrategy: null,
+  sharing: { strategy: null, replicas: null },
+  serving: { idleHoursPerDay: null },
   taints: [],
+  nodePools: [],
 };

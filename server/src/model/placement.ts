@@ -1,17 +1,26 @@
 import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
 import { isInstanceTypeLabel } from './gpu-model.ts';
-import type { ModelOptions } from './options.ts';
+import type { ModelOptions, NodePool } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
-/** Capacity, provider, region and instance type, from the selectors first and the config for what they leave open. */
+/**
+ * Capacity, provider, region and instance type, from the selectors first and the config for what they leave open.
+ * @param pool the project's nodes that the selectors lead to
+ */
 export function lowerPlacement(
   selectors: readonly Selector[],
   options: ModelOptions,
   avoided: readonly Selector[] = [],
+  pool: NodePool | undefined = undefined,
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
-  const instance = named.length === 1 ? instanceType(named[0] ?? '') : undefined;
+  const instance =
+    named.length === 1
+      ? instanceType(named[0] ?? '')
+      : typed.length === 0
+        ? instanceType(pool?.instanceType ?? '')
+        : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
   const provider = (byLabel && providerOfLabel(byLabel.key)) ?? instance?.provider ?? options.provider;
   const providerFrom = byLabel?.from ?? (instance ? 'instance-type' : options.provider === null ? null : 'config');
@@ -21,6 +30,7 @@ export function lowerPlacement(
     // The config's region is one of the config's provider: it says nothing about another cloud.
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
+    nodePool: pool?.name ?? null,
     providerFrom,
   };
 }

@@ -14,8 +14,12 @@ export function sliceShare(resource: string, candidates: readonly string[]): num
 /**
  * What one `nvidia.com/gpu` is of a card on the selected nodes: 1, the share of a time slice, the share of a MIG slice under the
  * single strategy, or null where the nodes share their cards in a way that is not told.
+ * @param usual pods to a card where the project says how its nodes share them
  */
-export function toldSharing(selectors: readonly Selector[]): (model: string | null) => number | null {
+export function toldSharing(
+  selectors: readonly Selector[],
+  usual: number | null,
+): (model: string | null) => number | null {
   const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
   const partition =
     value('cloud.google.com/gke-gpu-partition-size') ?? /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1];
@@ -27,7 +31,7 @@ export function toldSharing(selectors: readonly Selector[]): (model: string | nu
   const shared =
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
     value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined;
-  return () => (shared ? null : 1);
+  return () => (shared ? (usual === null ? null : 1 / usual) : 1);
 }
 
 function partitionShare(model: string | null, profileName: string): number | null {

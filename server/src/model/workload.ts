@@ -164,6 +164,8 @@ export interface Placement {
   readonly provider: string | null;
   readonly region: string | null;
   readonly instanceType: string | null;
+  /** The pool of the project's nodes that the selectors lead to, by its name. */
+  readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;
 }
 

@@ -1,11 +1,14 @@
-import type { MigProfile } from '../catalog/index.ts';
+import type { GpuModel, MigProfile } from '../catalog/index.ts';
 import { migShare, migTable } from '../catalog/index.ts';
 import type { Range } from '../cost/types.ts';
-import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import type { ModelOptions } from '../model/options.ts';
+import { platformOf } from '../model/platform.ts';
+import type { AcceleratorRequest, Container, PodSet } from '../model/workload.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import type { Fix } from './fix.ts';
+import { selectNodes } from './select-nodes.ts';
 
 /** A legal slice of a GPU, with what it costs. */
 export interface MigOption {
@@ -34,8 +37,8 @@ export function migOptions(gpuId: string, perDeviceHourly: Range | null): readon
     .sort((a, b) => a.share - b.share || a.profile.memoryGiB - b.profile.memoryGiB);
 }
 
-/** Whether a request can become a slice: one whole NVIDIA GPU of which nothing is written elsewhere. */
-export function canBecomeMig(request: AcceleratorRequest): boolean {
+/** Whether a request can become a part of a card: one whole NVIDIA GPU of which nothing is written elsewhere. */
+export function isOneWholeGpu(request: AcceleratorRequest): boolean {
   const written = [request.limit, request.request].filter((quantity) => quantity !== undefined);
   const several = written.some(({ value }) => value !== null && value > 1);
   return (
@@ -44,16 +47,46 @@ export function canBecomeMig(request: AcceleratorRequest): boolean {
 }
 
 /**
+ * How nodes offer slices: as a resource of their own (strategy `mixed`), or as `nvidia.com/gpu` on nodes that are cut into equal slices and
+ * say so in a label (strategy `single`, and GKE).
+ */
+export type SliceForm = 'resource' | 'product-label' | 'gke-label';
+
+/** How the nodes of a pod offer slices; undefined where the project says that they are not cut. */
+export function sliceForm(podSet: PodSet, options: ModelOptions): SliceForm | undefined {
+  // GKE cuts all GPUs of a node alike and has a label for it.
+  if (platformOf(podSet, options)?.facts.provider === 'gcp') return 'gke-label';
+  if (options.migStrategy === 'none') return undefined;
+  return options.migStrategy === 'single' ? 'product-label' : 'resource';
+}
+
+/**
  * Asks for one slice instead of the whole GPU, in limits and requests alike. Never safe: the pod gets less memory and compute, and
- * needs nodes cut that way (MIG strategy `mixed`). Undefined where the text cannot be edited without damage.
+ * needs nodes cut that way. Undefined where the text cannot be edited without damage, or no label of such nodes is known.
  */
 export function rewriteToMig(
   document: YamlDocument,
   request: AcceleratorRequest,
-  container: Container,
+  place: { readonly container: Container; readonly podSet: PodSet; readonly gpu: GpuModel | undefined },
   profile: MigProfile,
+  form: SliceForm,
 ): Fix | undefined {
-  if (!canBecomeMig(request)) return undefined;
+  if (!isOneWholeGpu(request)) return undefined;
+  const { container, podSet, gpu } = place;
+  const counted = form === 'resource' ? [] : countOne(document, request);
+  const placed =
+    form === 'resource' ? asResource(document, request, profile) : onNodes(document, podSet, gpu, profile, form);
+  const edits = counted && placed && [...counted, ...placed];
+  if (edits === undefined) return undefined;
+  const title = `Rewrite to MIG slice ${profile.name} (${profile.memoryGiB} GB)`;
+  return { title: container.name === '' ? title : `${title} in ${container.name}`, safe: false, edits };
+}
+
+function asResource(
+  document: YamlDocument,
+  request: AcceleratorRequest,
+  profile: MigProfile,
+): readonly TextEdit[] | undefined {
   const edits: TextEdit[] = [];
   for (const quantity of [request.limit, request.request]) {
     if (quantity === undefined) continue;
@@ -62,6 +95,34 @@ export function rewriteToMig(
     if (renamed === undefined || counted === undefined) return undefined;
     edits.push(...renamed, ...counted);
   }
-  const title = `Rewrite to MIG slice ${profile.name} (${profile.memoryGiB} GB)`;
-  return { title: container.name === '' ? title : `${title} in ${container.name}`, safe: false, edits };
+  return edits;
 }
+
+function countOne(document: YamlDocument, request: AcceleratorRequest): readonly TextEdit[] | undefined {
+  const edits: TextEdit[] = [];
+  for (const quantity of [request.limit, request.request]) {
+    if (quantity === undefined || quantity.text === '1') continue;
+    const replaced = replaceScalar(document, quantity.at, 1);
+    if (replaced === undefined) return undefined;
+    edits.push(...replaced);
+  }
+  return edits;
+}
+
+/** The request stays: on such nodes one `nvidia.com/gpu` is a slice. */
+function onNodes(
+  document: YamlDocument,
+  podSet: PodSet,
+  gpu: GpuModel | undefined,
+  profile: MigProfile,
+  form: 'product-label' | 'gke-label',
+): readonly TextEdit[] | undefined {
+  if (form === 'gke-label')
+    return selectNodes(document, podSet, { 'cloud.google.com/gke-gpu-partition-size': profile.name });
+  const selected = podSet.selectors.find(({ key }) => key === productLabel)?.values ?? [];
+  const product = selected.length === 1 ? selected[0]?.value : gpu?.labels[productLabel]?.[0];
+  if (product === undefined || /-(MIG-|SHARED)/.test(product)) return undefined;
+  return selectNodes(document, podSet, { [productLabel]: `${product}-MIG-${profile.name}` });
+}
+
+const productLabel = 'nvidia.com/gpu.product';

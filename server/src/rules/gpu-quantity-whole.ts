@@ -1,5 +1,6 @@
+import { gpus } from '../catalog/index.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { migOptions, rewriteToMig } from '../rewrite/mig.ts';
+import { migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { isKnown, isWhole, replaceQuantities, writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -104,5 +105,7 @@ function slice(
   const model = context.podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? null;
   if (share === null || share <= 0 || share >= 1 || model === null) return undefined;
   const option = migOptions(model, null).find((candidate) => candidate.share >= share && candidate.share < 1);
-  return option && rewriteToMig(context.document, request, container, option.profile);
+  const form = sliceForm(context.podSet, context.options);
+  const place = { container, podSet: context.podSet, gpu: gpus.get(model) };
+  return option && form && rewriteToMig(context.document, request, place, option.profile, form);
 }

@@ -22,12 +22,14 @@ import instanceWithoutGpu from './instance-without-gpu.ts';
 import kedaFieldName from './keda-field-name.ts';
 import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
+import kubernetesVersion from './kubernetes-version.ts';
 import launcherGpu from './launcher-gpu.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
 import migProfileUnknown from './mig-profile-unknown.ts';
 import migResourceSpelling from './mig-resource-spelling.ts';
+import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
 import ncclDisabled from './nccl-disabled.ts';
@@ -87,12 +89,14 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-field-name', kedaFieldName],
   ['keda-idle-replicas', kedaIdleReplicas],
   ['keda-trigger-zero', kedaTriggerZero],
+  ['kubernetes-version', kubernetesVersion],
   ['launcher-gpu', launcherGpu],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],
   ['mig-profile-unknown', migProfileUnknown],
   ['mig-resource-spelling', migResourceSpelling],
+  ['mig-strategy-mismatch', migStrategyMismatch],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
   ['nccl-disabled', ncclDisabled],

@@ -1641,6 +1641,78 @@ rules:
 `,
   ],
   [
+    'kubernetes-version',
+    `<!-- Generated from server/src/rules/kubernetes-version.ts by \`npm run generate\`. Do not edit. -->
+# kubernetes-version
+
+Something that the cluster's version of Kubernetes does not have yet, or not any more.
+
+Severity: **error** · Topic: cluster
+
+## Why
+
+Claims of devices changed their API four times, and the operators \`Lt\` and \`Gt\` of tolerations are younger than most clusters. The API server
+refuses an object of a version that it does not serve, and a pod with an operator that it does not know.
+
+\`kubernetesVersion\` in \`.gpulint.yaml\` says what the cluster runs:
+
+Wrong:
+
+\`\`\`yaml
+# .gpulint.yaml: {kubernetesVersion: 1.33}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: one-gpu
+spec:
+  spec:
+    devices:
+      requests:
+        - name: gpu
+          exactly:
+            deviceClassName: gpu.nvidia.com
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+# .gpulint.yaml: {kubernetesVersion: 1.34}
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata:
+  name: one-gpu
+spec:
+  spec:
+    devices:
+      requests:
+        - name: gpu
+          exactly:
+            deviceClassName: gpu.nvidia.com
+\`\`\`
+
+## When it is silent
+
+Without \`kubernetesVersion\` in the config. Beta and alpha APIs that exist in a version are taken as served, though a cluster has to turn
+them on.
+
+## Sources
+
+- [Kubernetes: Dynamic Resource Allocation](https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/)
+- [Kubernetes v1.34: DRA has graduated to GA](https://kubernetes.io/blog/2025/09/01/kubernetes-v1-34-dra-updates/)
+- [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
+
+## Silence it
+
+\`# gpulint-disable-next-line kubernetes-version -- reason\` above the line, or the annotation \`gpulint.dev/disable: "kubernetes-version"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  kubernetes-version: off
+\`\`\`
+`,
+  ],
+  [
     'launcher-gpu',
     `<!-- Generated from server/src/rules/launcher-gpu.ts by \`npm run generate\`. Do not edit. -->
 # launcher-gpu
@@ -2103,6 +2175,96 @@ Safe: the pod could not run before, and the name means one profile.
 \`\`\`yaml
 rules:
   mig-resource-spelling: off
+\`\`\`
+`,
+  ],
+  [
+    'mig-strategy-mismatch',
+    `<!-- Generated from server/src/rules/mig-strategy-mismatch.ts by \`npm run generate\`. Do not edit. -->
+# mig-strategy-mismatch
+
+A MIG slice that is asked for in a way in which the nodes do not offer it.
+
+Severity: **warning** · Topic: mig
+
+## Why
+
+NVIDIA's device plugin offers slices in one of two ways. With the strategy \`mixed\` each profile is a resource of its own,
+\`nvidia.com/mig-1g.10gb\`. With \`single\` all GPUs of a node are cut alike, a slice is one \`nvidia.com/gpu\`, and the node's label
+\`nvidia.com/gpu.product\` ends in \`-MIG-1g.10gb\`. A pod that mixes the two, or that goes by the other way than the cluster, stays Pending.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3-MIG-1g.10gb
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3-MIG-1g.10gb
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+\`migStrategy\` in \`.gpulint.yaml\` says how the cluster's nodes offer slices:
+
+Wrong:
+
+\`\`\`yaml
+# .gpulint.yaml: {migStrategy: single}
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:2.1
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 1
+\`\`\`
+
+## When it is silent
+
+Where a template decides, in objects of which only a part is here, and for profiles that no GPU has (mig-profile-unknown).
+
+## Sources
+
+- [NVIDIA/k8s-device-plugin: MIG strategies](https://github.com/NVIDIA/k8s-device-plugin#configuration-option-details)
+- [NVIDIA/k8s-device-plugin: labels of GPU feature discovery](https://github.com/NVIDIA/k8s-device-plugin/tree/main/docs/gpu-feature-discovery)
+
+## Silence it
+
+\`# gpulint-disable-next-line mig-strategy-mismatch -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mig-strategy-mismatch"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mig-strategy-mismatch: off
 \`\`\`
 `,
   ],

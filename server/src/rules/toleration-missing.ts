@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { nodeTaints } from '../model/node-pools.ts';
 import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
@@ -71,10 +72,11 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload, options } = context;
-    if (options.taints.length === 0 || workload.partial) return;
+    const taints = nodeTaints(podSet.selectors, options);
+    if (taints.length === 0 || workload.partial) return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
-    const missing = options.taints.filter((taint) => isMissing(taint, podSet, context));
+    const missing = taints.filter((taint) => isMissing(taint, podSet, context));
     const [first, ...others] = missing;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;

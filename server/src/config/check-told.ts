@@ -1,0 +1,56 @@
+import { instanceType, offers, type Provider, platforms, providerName, regionsOf } from '../catalog/index.ts';
+import { didYouMean, nearest } from './near.ts';
+import type { ConfigValueProblem } from './problems.ts';
+import type { ConfigInput } from './schema.ts';
+
+/** What a config says that is well formed and meets nothing in the catalogue. */
+export function checkTold(told: ConfigInput): readonly ConfigValueProblem[] {
+  const overrides = (told.overrides ?? []).flatMap((layer, index) => checkLayer(layer, told, ['overrides', index]));
+  return [...checkLayer(told, {}, []), ...overrides];
+}
+
+type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore'>;
+
+/** @param above what holds where the layer says nothing */
+function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)[]): readonly ConfigValueProblem[] {
+  const info = (message: string, keys: readonly (string | number)[], atKey = false): ConfigValueProblem => ({
+    message,
+    path: [...path, ...keys],
+    atKey,
+    level: 'info',
+  });
+  const region = layer.region == null ? undefined : unknownRegion(layer.region, providerOf(layer) ?? providerOf(above));
+  const priced = Object.keys(layer.prices?.instanceTypes ?? {}).filter((name) => instanceType(name) === undefined);
+  const pools = (layer.nodePools ?? []).flatMap(({ instanceType: name }, index) =>
+    name == null || instanceType(name) !== undefined ? [] : [{ name, index }],
+  );
+  return [
+    ...(region === undefined ? [] : [info(region, ['region'])]),
+    ...priced.map((name) => info(unknownInstance(name), ['prices', 'instanceTypes', name], true)),
+    ...pools.map(({ name, index }) => info(unknownInstance(name), ['nodePools', index, 'instanceType'])),
+  ];
+}
+
+function providerOf({ provider, platform }: Layer): Provider | null {
+  return (provider as Provider | null | undefined) ?? platforms.get(platform ?? '')?.provider ?? null;
+}
+
+/** Where the sheet has no prices for a region, those of the provider's usual one are taken, and nobody should learn that by chance. */
+function unknownRegion(region: string, provider: Provider | null): string | undefined {
+  if (provider === null) {
+    const all = new Set(offers({}).map((offer) => offer.region));
+    return all.has(region)
+      ? undefined
+      : `No provider has prices for the region '${region}'${didYouMean(nearest(region, all))}`;
+  }
+  const known = regionsOf(provider);
+  const [usual] = known;
+  if (usual === undefined || known.includes(region)) return undefined;
+  const near = didYouMean(nearest(region, known));
+  const listed = known.length > 6 ? `${known.slice(0, 6).join(', ')} and ${known.length - 6} more` : known.join(', ');
+  return `No prices of ${providerName(provider)} for the region '${region}': those of ${usual} are taken${near || `; known: ${listed}`}`;
+}
+
+function unknownInstance(name: string): string {
+  return `The catalogue has no instance type '${name}', so this changes no price`;
+}

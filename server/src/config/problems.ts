@@ -1,0 +1,124 @@
+import type * as z from 'zod';
+import { gpus } from '../catalog/index.ts';
+import { rules } from '../rules/index.ts';
+import { didYouMean, nearest } from './near.ts';
+import { configKeys, isMachineKey } from './schema.ts';
+
+/** Error: it must not stand there. Warning: it is passed over. Info: it counts, and something else is taken in its place. */
+export type ConfigProblemLevel = 'error' | 'warning' | 'info';
+
+/** A problem of a config: the place is a path of keys. */
+export interface ConfigValueProblem {
+  readonly message: string;
+  readonly path: readonly (string | number)[];
+  /** The problem is the key itself and not its value. */
+  readonly atKey: boolean;
+  readonly level: ConfigProblemLevel;
+}
+
+/** What is wrong with a value, in words for people. */
+export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly ConfigValueProblem[] {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const forbidden = isMachineKey(key);
+      const message = forbidden ? machineOnly(key) : unknownKey(key, path);
+      return { message, path: [...path, key], atKey: true, level: forbidden ? 'error' : 'warning' };
+    });
+  }
+  const seen = valueAt(value, path);
+  // A key that must be there is missing: what is wrong is the mapping around it.
+  if (seen === undefined && path.length > 0) {
+    const around = path.slice(0, -1);
+    return [
+      { message: `'${around.join('.')}' needs the key '${path.at(-1)}'`, path: around, atKey: false, level: 'warning' },
+    ];
+  }
+  const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
+  if (issue.code === 'invalid_value') {
+    return [{ message: notAllowed(name, seen, issue.values.map(String), path), path, atKey: false, level: 'warning' }];
+  }
+  const wrong = (message: string): readonly ConfigValueProblem[] => [{ message, path, atKey: false, level: 'warning' }];
+  if (seen === '') return wrong(`${name} must not be empty`);
+  if (issue.code === 'too_small') {
+    return wrong(`${name} must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`);
+  }
+  if (issue.code === 'too_big') {
+    return wrong(`${name} must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`);
+  }
+  if (issue.code === 'invalid_format') return wrong(`${name} is ${describe(seen)}; a version looks like 1.34`);
+  const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
+  return wrong(`${name} must be ${expected}, not ${describe(seen)}`);
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  object: 'a mapping',
+  array: 'a list',
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  record: 'a mapping',
+};
+
+function unknownKey(key: string, path: readonly (string | number)[]): string {
+  const inside = path.map((step) => (typeof step === 'number' ? '-' : step));
+  const [step, ...below] = inside[0] === 'overrides' ? inside.slice(2) : inside;
+  if (step === 'rules' && below.length === 0)
+    return `unknown rule '${key}'${didYouMean(nearest(key, rules.keys())) || "; 'gpulint rules' lists them"}`;
+  if (inside.at(-1) === 'gpus') {
+    return `the catalogue has no GPU '${key}'${didYouMean(gpusLike(key)) || '; an id looks like h100-80gb-sxm'}`;
+  }
+  const known = configKeys(inside).map(({ name }) => name);
+  const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
+  return `unknown key '${key}'${where}${didYouMean(nearest(key, known)) || `; known: ${known.join(', ')}`}`;
+}
+
+function notAllowed(
+  name: string,
+  seen: unknown,
+  allowed: readonly string[],
+  path: readonly (string | number)[],
+): string {
+  const value = describe(seen);
+  if (path.at(-1) === 'gpu') {
+    const near = typeof seen === 'string' ? gpusLike(seen) : [];
+    return `${name} is ${value}, which the catalogue does not have${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
+  }
+  return `${name} is ${value}; allowed: ${allowed.join(', ')}`;
+}
+
+/** The file comes with a repository: what it says must not make anybody's machine connect anywhere. */
+function machineOnly(key: string): string {
+  return `${describe(key)} must not stand here: the file comes with the repository. Addresses, contexts and credentials belong in your user settings`;
+}
+
+/** Catalogue ids for what people call a GPU: "H100", "NVIDIA A100 80GB". */
+function gpusLike(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[a-z]*\d+[a-z]*|[a-z]+/g) ?? [];
+  const telling = words.filter((word) => !vendorWords.has(word));
+  const named = [...gpus.values()].filter(({ id, name }) => {
+    const parts = new Set(`${id} ${name}`.toLowerCase().split(/[^a-z0-9]+/));
+    return telling.length > 0 && telling.every((word) => parts.has(word));
+  });
+  return named.length > 0 ? named.map(({ id }) => id).slice(0, 4) : nearest(text, gpus.keys());
+}
+
+const vendorWords = new Set(['nvidia', 'amd', 'intel', 'tesla', 'gpu', 'instinct']);
+
+function describe(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object' && value !== null) return 'a mapping';
+  if (typeof value !== 'string') return String(value);
+  return `'${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
+}
+
+function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (inner, step) => (Array.isArray(inner) ? inner[Number(step)] : isMapping(inner) ? inner[step] : undefined),
+    value,
+  );
+}
+
+export function isMapping(value: unknown): value is Readonly<Record<string | number, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+import { type InitializeParams, type InitializeResult, MarkupKind, TextDocumentSyncKind } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { ClientAbilities } from './convert.ts';
+import type { ClientOptions } from './requests.ts';
+
+/** Dotted language ids (`yaml.helm-values`) are how some editors name a dialect. */
+export function isOurs({ languageId }: TextDocument): boolean {
+  if (languageId.includes('docker-compose')) return false;
+  return ['yaml', 'helm', 'json', 'jsonc'].includes(languageId.split('.')[0] ?? '');
+}
+
+/** What a client can do, as far as it matters here. */
+export function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
+  const options = initializationOptions as ClientOptions | undefined;
+  const formats = capabilities.textDocument?.hover?.contentFormat;
+  return {
+    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
+    documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
+    annotations: capabilities.workspace?.workspaceEdit?.changeAnnotationSupport !== undefined,
+    commands: options?.picker === true,
+    syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
+  };
+}
+
+/** The workspace folders as URIs. */
+export function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
+  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
+  return rootUri ? [rootUri] : [];
+}
+
+/**
+ * What the server can do for a client.
+ * @param pull the client asks for diagnostics
+ */
+export function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
+  const result: InitializeResult = {
+    serverInfo: { name: 'gpulint' },
+    capabilities: {
+      textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: { includeText: false } },
+      hoverProvider: true,
+      completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
+      codeLensProvider: {},
+      inlayHintProvider: true,
+      documentLinkProvider: {},
+      codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
+    },
+  };
+  if (pull) {
+    result.capabilities.diagnosticProvider = {
+      identifier: 'gpulint',
+      // A config file changes the diagnostics of others.
+      interFileDependencies: true,
+      workspaceDiagnostics: false,
+    };
+  }
+  if (capabilities.general?.positionEncodings) result.capabilities.positionEncoding = 'utf-16';
+  if (capabilities.workspace?.workspaceFolders) {
+    result.capabilities.workspace = { workspaceFolders: { supported: true, changeNotifications: true } };
+  }
+  return result;
+}

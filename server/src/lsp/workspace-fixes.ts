@@ -1,0 +1,110 @@
+import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
+import { Analysis, type FileAnalysis } from '../analysis.ts';
+import { matchesGlob } from '../config/globs.ts';
+import { configName, pathBelow } from '../config/places.ts';
+import { type FileFix, fixesOfRule, safeFixes } from '../features/safe-fixes.ts';
+import { type LineIndex, lineIndex } from './convert.ts';
+import { guard, guarded, yieldOnce } from './guard.ts';
+import type { Host } from './projects.ts';
+import {
+  type EditResult,
+  type FixWorkspaceParams,
+  methods,
+  type WorkspaceFixesParams,
+  type WorkspaceFixesResult,
+} from './requests.ts';
+import type { Session } from './server.ts';
+
+/** Mending many files at once. Which files there are the client knows; what it shows of them unsaved counts before the disk. */
+export function registerWorkspaceFixes(session: Session, host: Host): void {
+  const { connection, documents, projects, log } = session;
+
+  connection.onRequest(
+    methods.workspaceFixes,
+    guard<WorkspaceFixesParams, WorkspaceFixesResult>(log, methods.workspaceFixes, [], async ({ uris }) => {
+      const found = new Map<string, { fixes: number; files: number; safe: boolean }>();
+      for await (const { file } of filesOf(uris)) {
+        const rules = new Set(file.documents.flatMap(({ findings }) => findings.map(({ rule }) => rule)));
+        for (const rule of rules) {
+          const fixes = fixesOfRule(file, rule);
+          if (fixes.length === 0) continue;
+          const before = found.get(rule) ?? { fixes: 0, files: 0, safe: true };
+          found.set(rule, {
+            fixes: before.fixes + fixes.length,
+            files: before.files + 1,
+            safe: before.safe && fixes.every(({ safe }) => safe),
+          });
+        }
+      }
+      return [...found]
+        .map(([rule, counts]) => ({ rule, ...counts }))
+        .sort((a, b) => b.fixes - a.fixes || (a.rule < b.rule ? -1 : 1));
+    }),
+  );
+
+  connection.onRequest<EditResult, void>(
+    methods.fixWorkspace,
+    guard<FixWorkspaceParams, EditResult>(
+      log,
+      methods.fixWorkspace,
+      { problem: 'Something went wrong; the output of gpulint says what.' },
+      async ({ uris, rule }) => {
+        const changes: TextDocumentEdit[] = [];
+        const annotations: NonNullable<WorkspaceEdit['changeAnnotations']> = {};
+        for await (const { file, version } of filesOf(uris)) {
+          const fixes = rule === null ? safeFixes(file) : fixesOfRule(file, rule);
+          if (fixes.length === 0) continue;
+          for (const { title, rule: by } of fixes) {
+            annotations[title] ??= { label: title, description: by, needsConfirmation: true };
+          }
+          const lines = lineIndex(file.text);
+          changes.push({
+            textDocument: { uri: file.uri, version },
+            edits: fixes.flatMap((fix) => toEdits(fix, lines, session.client.annotations)),
+          });
+        }
+        if (changes.length === 0) return { problem: 'There is nothing to fix.' };
+        if (!session.client.documentChanges) return { problem: 'This editor cannot change several files at once.' };
+        return {
+          edit: { documentChanges: changes, ...(session.client.annotations && { changeAnnotations: annotations }) },
+        };
+      },
+    ),
+  );
+
+  /** The files that can be read and are not to be passed by, one after the other: the editor's questions come in between. */
+  async function* filesOf(
+    uris: readonly string[],
+  ): AsyncGenerator<{ readonly file: FileAnalysis; readonly version: number | null }> {
+    for (const uri of uris) {
+      await yieldOnce();
+      const open = documents.get(uri);
+      let text = open?.getText();
+      if (text === undefined) {
+        await guarded(log, `reading ${uri}`, async () => {
+          text = await host.readFile(uri);
+        });
+      }
+      if (text === undefined || (open === undefined && (await isIgnored(uri)))) continue;
+      const config = await projects.configOf(uri);
+      // What is known of a file that is not open is not needed any more.
+      if (open === undefined) projects.forget(uri);
+      yield { file: new Analysis().setFile(uri, text, 0, config), version: open?.version ?? null };
+    }
+  }
+
+  async function isIgnored(uri: string): Promise<boolean> {
+    const { ignore } = await projects.configOf(uri);
+    const config = ignore.length === 0 ? undefined : await projects.configFileOf(uri);
+    const path = config && pathBelow(config.uri.slice(0, -configName.length - 1), uri);
+    return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
+  }
+}
+
+function toEdits({ title, edits }: FileFix, lines: LineIndex, named: boolean) {
+  return edits.map(({ span, newText }) => ({
+    range: lines.toRange(span),
+    newText,
+    ...(named && { annotationId: title }),
+  }));
+}

@@ -1,0 +1,33 @@
+import { instanceType } from '../catalog/index.ts';
+import type { ModelOptions, NodePool, NodeTaint } from './options.ts';
+import type { Selector } from './workload.ts';
+
+/**
+ * The pool of the project's nodes that selectors lead to: it has one of the labels that they name, and none that they contradict. Undefined
+ * where none or several fit.
+ */
+export function nodePoolOf(selectors: readonly Selector[], pools: readonly NodePool[]): NodePool | undefined {
+  if (pools.length === 0) return undefined;
+  const [only, ...others] = pools.filter((pool) => fits(selectors, pool));
+  return others.length === 0 ? only : undefined;
+}
+
+/** What holds for pods on the nodes of a pool: what the pool says, before what the project says of all GPU nodes. */
+export function optionsInPool(options: ModelOptions, pool: NodePool | undefined): ModelOptions {
+  if (pool === undefined) return options;
+  return {
+    ...options,
+    gpu: pool.gpu ?? instanceType(pool.instanceType ?? '')?.gpu ?? options.gpu,
+    capacity: pool.capacity ?? options.capacity,
+  };
+}
+
+/** The taints of the nodes that selectors lead to. */
+export function nodeTaints(selectors: readonly Selector[], options: ModelOptions): readonly NodeTaint[] {
+  return nodePoolOf(selectors, options.nodePools)?.taints ?? options.taints;
+}
+
+function fits(selectors: readonly Selector[], { labels }: NodePool): boolean {
+  const named = selectors.filter(({ key }) => Object.hasOwn(labels, key));
+  return named.length > 0 && named.every(({ key, values }) => values.some(({ value }) => value === labels[key]));
+}

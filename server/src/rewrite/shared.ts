@@ -1,0 +1,43 @@
+import type { SharingOptions } from '../model/options.ts';
+import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
+import { renameKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import type { Fix } from './fix.ts';
+import { isOneWholeGpu } from './mig.ts';
+import { selectNodes } from './select-nodes.ts';
+
+/** What one pod would share a GPU with others by: the project's nodes offer it in one of two ways. */
+export type SharedForm = 'resource' | 'gke-labels';
+
+/**
+ * Asks for a part of a GPU that pods take in turns, instead of the whole GPU. Never safe: the pods share its memory without a wall between
+ * them, and its time. Undefined where the project does not say that its nodes share GPUs, or the text cannot be edited without damage.
+ * @param form NVIDIA's device plugin calls a shared GPU `nvidia.com/gpu.shared` (`renameByDefault`); GKE has labels of the nodes
+ */
+export function rewriteToShared(
+  document: YamlDocument,
+  request: AcceleratorRequest,
+  podSet: PodSet,
+  { strategy, replicas }: SharingOptions,
+  form: SharedForm,
+): Fix | undefined {
+  if ((strategy === null && replicas === null) || !isOneWholeGpu(request)) return undefined;
+  const among = replicas === null ? '' : ` with ${replicas - 1} other${replicas === 2 ? '' : 's'}`;
+  const way = strategy === 'mps' ? 'MPS' : 'time slicing';
+  if (form === 'gke-labels') {
+    const edits = selectNodes(document, podSet, {
+      'cloud.google.com/gke-gpu-sharing-strategy': strategy === 'mps' ? 'mps' : 'time-sharing',
+      ...(replicas !== null && { 'cloud.google.com/gke-max-shared-clients-per-gpu': String(replicas) }),
+    });
+    return edits && { title: `Share the GPU${among} (${way})`, safe: false, edits };
+  }
+  const edits: TextEdit[] = [];
+  for (const quantity of [request.limit, request.request]) {
+    if (quantity === undefined) continue;
+    const renamed = renameKey(document, quantity.at, 'nvidia.com/gpu.shared');
+    if (renamed === undefined) return undefined;
+    edits.push(...renamed);
+  }
+  return { title: `Share the GPU${among} (nvidia.com/gpu.shared, ${way})`, safe: false, edits };
+}

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { WorkspaceEdit } from 'vscode-languageserver/node';
+import { type EditResult, methods, type WorkspaceFixesResult } from '../../server/src/lsp/requests.ts';
+import { caret, configUri, type EditorOptions, folder, modern, openEditor } from './editor.ts';
+
+const rejected = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+const endpoint = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata:
+  name: chat
+spec:
+  predictor:
+    minReplicas: 1
+    model:
+      modelFormat: {name: huggingface}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+`;
+
+const uris = ['a', 'b', 'generated/c', 'chat', 'missing'].map((name) => `${folder}/${name}.yaml`);
+const [a = '', b = '', c = '', chat = ''] = uris;
+const files = { [a]: rejected, [b]: rejected, [c]: rejected, [chat]: endpoint, [configUri]: 'ignore: [generated]\n' };
+const asking: EditorOptions['capabilities'] = {
+  ...modern,
+  workspace: { ...modern.workspace, workspaceEdit: { documentChanges: true, changeAnnotationSupport: {} } },
+};
+
+async function fix(editor: Awaited<ReturnType<typeof openEditor>>, rule: string | null): Promise<WorkspaceEdit> {
+  const result = await editor.connection.sendRequest<EditResult>(methods.fixWorkspace, { uris, rule });
+  if ('problem' in result) throw new Error(result.problem);
+  return result.edit;
+}
+
+function changed({ documentChanges = [] }: WorkspaceEdit): readonly (readonly [string, number | null])[] {
+  return documentChanges.flatMap((one) => ('edits' in one ? [[one.textDocument.uri, one.textDocument.version]] : []));
+}
+
+test('what can be mended is counted over all files, but for those to pass by', async () => {
+  const editor = await openEditor({ files });
+  const found = await editor.connection.sendRequest<WorkspaceFixesResult>(methods.workspaceFixes, { uris });
+  expect(found).toContainEqual({ rule: 'gpu-limits-required', fixes: 2, files: 2, safe: true });
+  expect(found).toContainEqual({ rule: 'scale-to-zero-candidate', fixes: 1, files: 1, safe: false });
+});
+
+test('every change is to be confirmed, and is one of the version that was read', async () => {
+  const editor = await openEditor({ files, capabilities: asking });
+  await editor.open(b, `# open and not saved\n${rejected}`);
+  const edit = await fix(editor, 'gpu-limits-required');
+  expect(changed(edit)).toEqual([
+    [a, null],
+    [b, 1],
+  ]);
+  const names = Object.keys(edit.changeAnnotations ?? {});
+  expect(names.length).toBeGreaterThan(0);
+  expect(Object.values(edit.changeAnnotations ?? {}).every(({ needsConfirmation }) => needsConfirmation)).toBe(true);
+  const edits = (edit.documentChanges ?? []).flatMap((one) => ('edits' in one ? one.edits : []));
+  expect(edits.every((one) => 'annotationId' in one && names.includes(one.annotationId))).toBe(true);
+  const second = edit.documentChanges?.[1];
+  expect(editor.applied(b, { documentChanges: second === undefined ? [] : [second] })).toMatch(
+    /^# open and not saved\n(.|\n)*limits:\n +nvidia.com\/gpu: 1/,
+  );
+});
+
+test('all that is safe leaves out what changes what runs', async () => {
+  const editor = await openEditor({ files });
+  expect(changed(await fix(editor, null)).map(([uri]) => uri)).toEqual([a, b]);
+  expect((await fix(editor, null)).changeAnnotations).toBeUndefined();
+  expect(changed(await fix(editor, 'scale-to-zero-candidate')).map(([uri]) => uri)).toEqual([chat]);
+});
+
+test('nothing to fix is said', async () => {
+  const editor = await openEditor({ files });
+  const result = await editor.connection.sendRequest<EditResult>(methods.fixWorkspace, { uris: [chat], rule: null });
+  expect(result).toEqual({ problem: 'There is nothing to fix.' });
+});
+
+test('a change of several objects of a file is to be confirmed, where the editor can; one of a single object is made at once', async () => {
+  const two = `${endpoint}---\n${endpoint.replace('chat', 'talk')}`;
+  const place = caret({ line: 6, character: 6 });
+  const annotations = async (setup: EditorOptions) => {
+    const editor = await openEditor(setup);
+    await editor.open(chat, two);
+    const actions = await editor.actions(chat, place, ['quickfix']);
+    return actions
+      .filter(({ title }) => /scale-to-zero-candidate in this file|to 0/.test(title))
+      .map(({ edit }) => Object.values(edit?.changeAnnotations ?? {}).map(({ description }) => description));
+  };
+  expect(await annotations({ capabilities: asking })).toEqual([[], ['Changes 2 objects of this file']]);
+  expect(await annotations({})).toEqual([[], []]);
+});
+
+test('a client with our commands is offered to mend a rule everywhere', async () => {
+  const editor = await openEditor({ options: { picker: true } });
+  await editor.open(a, rejected);
+  const actions = await editor.actions(a, caret({ line: 10, character: 12 }), ['quickfix']);
+  expect(actions.find(({ title }) => title.includes('in the workspace'))?.command).toMatchObject({
+    command: 'gpulint.fixAllInWorkspace',
+    arguments: ['gpu-limits-required'],
+  });
+});
