@@ -41,7 +41,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     priced += 1;
     hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
   }
-  const gpuWords = min === null && max === null ? 'GPUs' : plural({ min, max }, 'GPU');
+  const gpuWords = min === null && max === null ? 'GPUs' : plural({ min: rounded(min), max: rounded(max) }, 'GPU');
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
@@ -62,6 +62,11 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
       offset: document.base + keySpanOf(at(root, 'kind') ?? root).start,
     };
   });
+}
+
+/** Slices are parts of a card, and the status bar is no place for their digits. */
+function rounded(gpus: number | null): number | null {
+  return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
 }
 
 function spoken(hourly: Range): string {
