@@ -53,7 +53,8 @@ export async function runTour(tour: Tour, { vsix, workspace, pictures, grep, say
       let taken = false;
       const shot = async () => {
         taken = true;
-        await page.screenshot({ path: path.join(pictures, `${step.picture}.png`) });
+        // A hover fades in.
+        await page.screenshot({ path: path.join(pictures, `${step.picture}.png`), animations: 'disabled' });
       };
       const stage: Stage = { page, workspace, shot };
       try {

@@ -128,7 +128,7 @@ export async function completion(page: Page, text: RegExp | string): Promise<Loc
   const rows = page.locator(suggestRow);
   const came = await rows
     .first()
-    .waitFor({ timeout: 1500 })
+    .waitFor({ timeout: 1000 })
     .then(
       () => true,
       () => false,
@@ -154,7 +154,8 @@ export async function tidy(page: Page): Promise<void> {
     await runCommand(page, 'File: Revert File');
     await page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
   }
-  await runCommand(page, 'View: Close All Editors');
+  await page.keyboard.press('Control+K');
+  await page.keyboard.press('Control+W');
   await page.locator('.tab').first().waitFor({ state: 'detached' });
 }
 
