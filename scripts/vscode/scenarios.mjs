@@ -5,9 +5,12 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PlainError, root } from './lab.mjs';
+import * as esbuild from 'esbuild';
+import { installPeer } from '../../bench/peer.mjs';
+import { labPaths, PlainError, root } from './lab.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ passed: number, failed: number, skipped?: number }} Outcome */
 
 /** Where each run leaves what it saw. */
 export const pictures = path.join(root, 'dist-test/pictures');
@@ -56,8 +59,13 @@ export async function runScenarios({ temp, grep, images, skip }) {
     ...tours.map((tour) => ({
       title: tour.title,
       chosen: tour.steps.some((step) => wanted(nameOf(tour, step))),
-      run: (/** @type {string} */ workspace) =>
-        runTour(tour, { vsix: packageExtension(temp), workspace, pictures, grep, say }),
+      run: async (/** @type {string} */ workspace) => {
+        const vsix = [packageExtension(temp), ...(tour.beside ? [await packageTestExtension(tour.beside, temp)] : [])];
+        const prepared = environmentOf(tour.beside, workspace);
+        if ('env' in prepared) return runTour(tour, { vsix, env: prepared.env, workspace, pictures, grep, say });
+        say(`skipped: ${prepared.reason}`);
+        return { passed: 0, failed: 0, skipped: tour.steps.length };
+      },
     })),
   ].filter(({ chosen }) => chosen);
   const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -67,9 +75,11 @@ export async function runScenarios({ temp, grep, images, skip }) {
   }
   for (const { title, run } of all) {
     console.log(`\n  ${title}`);
-    const { passed, failed } = await run(copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-'))));
+    /** @type {Outcome} */
+    const { passed, failed, skipped = 0 } = await run(copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-'))));
     counts.passed += passed;
     counts.failed += failed;
+    counts.skipped += skipped;
   }
   return counts;
 }
@@ -91,13 +101,57 @@ function bundled(name) {
   return pathToFileURL(path.join(root, 'dist-test', `${name}.mjs`)).href;
 }
 
+/**
+ * What an extension beside ours reads from its environment.
+ * @param {string | undefined} beside
+ * @param {string} workspace
+ * @returns {{ env: Record<string, string> } | { reason: string }}
+ */
+function environmentOf(beside, workspace) {
+  if (beside === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
+  if (beside !== 'red-hat-yaml') return { env: {} };
+  const peer = installPeer(labPaths().node);
+  return 'command' in peer ? { env: { GPULINT_YAML_SERVER: JSON.stringify([...peer.command]) } } : peer;
+}
+
 /** @param {string} temp */
 function packageExtension(temp) {
   const vsix = path.join(temp, 'gpulint.vsix');
-  if (fs.existsSync(vsix)) return vsix;
-  const vsce = path.join(root, 'node_modules/@vscode/vsce/vsce');
-  const args = [vsce, 'package', '--no-dependencies', '--out', vsix];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
-  if (status !== 0) throw new PlainError(`The extension cannot be packaged: ${stderr}${stdout}`);
+  if (!fs.existsSync(vsix)) vsce(root, vsix, []);
   return vsix;
+}
+
+/**
+ * @param {string} name A folder of test/vscode/extensions.
+ * @param {string} temp
+ */
+async function packageTestExtension(name, temp) {
+  const vsix = path.join(temp, `${name}.vsix`);
+  if (fs.existsSync(vsix)) return vsix;
+  const from = path.join(root, 'test/vscode/extensions', name);
+  const folder = path.join(temp, name);
+  await esbuild.build({
+    entryPoints: [path.join(from, 'extension.ts')],
+    outfile: path.join(folder, 'extension.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    external: ['vscode'],
+    logLevel: 'warning',
+  });
+  fs.copyFileSync(path.join(from, 'package.json'), path.join(folder, 'package.json'));
+  vsce(folder, vsix, ['--allow-missing-repository', '--skip-license']);
+  return vsix;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} vsix
+ * @param {readonly string[]} more
+ */
+function vsce(folder, vsix, more) {
+  const program = path.join(root, 'node_modules/@vscode/vsce/vsce');
+  const args = [program, 'package', '--no-dependencies', '--out', vsix, ...more];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  if (status !== 0) throw new PlainError(`The extension in ${folder} cannot be packaged: ${stderr}${stdout}`);
 }

@@ -1,3 +1,4 @@
+import { beside } from './beside.ts';
 import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
@@ -6,6 +7,7 @@ import { reading } from './reading.ts';
 import type { Tour } from './run.ts';
 import { themeSteps } from './themes.ts';
 import { restricted, writeStrangersSettings } from './trust.ts';
+import { makeVirtual, virtual } from './virtual.ts';
 import { writing } from './writing.ts';
 
 export { nameOf, runTour } from './run.ts';
@@ -22,6 +24,8 @@ export const tours: readonly Tour[] = [
     prepare: writeStrangersSettings,
     steps: restricted,
   },
+  { title: 'beside Red Hat YAML', beside: 'red-hat-yaml', steps: beside },
+  { title: 'a virtual workspace', beside: 'memfs', prepare: makeVirtual, steps: virtual },
   { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
   {
     title: 'high contrast',

@@ -10,16 +10,18 @@ export interface Tour {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Arguments of the server; left out: every folder is trusted. */
   readonly args?: readonly string[];
-  /** Changes the copy of the workspace before it is opened. */
-  readonly prepare?: (workspace: string) => void;
-  /** Extensions beside ours. */
-  readonly beside?: readonly string[];
+  /** Changes the copy of the workspace before it is opened, and gives the path to open. */
+  readonly prepare?: (workspace: string) => string;
+  /** An extension beside ours: a folder of test/vscode/extensions. */
+  readonly beside?: string;
   readonly steps: readonly Step[];
 }
 
 export interface Surroundings {
-  /** Our extension, packaged. */
-  readonly vsix: string;
+  /** The extensions, packaged. */
+  readonly vsix: readonly string[];
+  /** Of the extension host. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A folder to write to, with a copy of examples/ and of the tour's own files. */
   readonly workspace: string;
   /** Where the pictures go. */
@@ -34,20 +36,24 @@ export interface Outcome {
   readonly failed: number;
 }
 
-export async function runTour(tour: Tour, { vsix, workspace, pictures, grep, say }: Surroundings): Promise<Outcome> {
+export async function runTour(
+  tour: Tour,
+  { vsix, env, workspace, pictures, grep, say }: Surroundings,
+): Promise<Outcome> {
   const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
   if (steps.length === 0) return { passed: 0, failed: 0 };
   fs.mkdirSync(pictures, { recursive: true });
-  tour.prepare?.(workspace);
+  const opened = tour.prepare?.(workspace) ?? workspace;
   const workbench = await launchWorkbench({
-    vsix: [vsix, ...(tour.beside ?? [])],
+    vsix,
+    ...(env && { env }),
     settings: { ...testSettings, ...tourSettings, ...tour.settings },
     args: tour.args ?? ['--disable-workspace-trust'],
   });
   const { page } = workbench;
   let failed = 0;
   try {
-    await workbench.open(workspace);
+    await workbench.open(opened);
     await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
     for (const step of steps) {
       let taken = false;

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
 
 /** The settings of the folder, which a stranger wrote: those of ours that are restricted must not be read. */
-export function writeStrangersSettings(workspace: string): void {
+export function writeStrangersSettings(workspace: string): string {
   fs.mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
   fs.writeFileSync(path.join(workspace, '.vscode/settings.json'), JSON.stringify({ 'gpulint.capacity': 'spot' }));
+  return workspace;
 }
 
 export const restricted: readonly Step[] = [
