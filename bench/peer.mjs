@@ -9,14 +9,17 @@ const VERSION = '2.0.0';
 const NODE = '22.23.3';
 const folder = path.join(import.meta.dirname, '.peer');
 
-/** @returns {{ name: string, command: readonly string[] } | { reason: string }} */
-export function installPeer() {
+/**
+ * @param {string} [newer] A Node that is new enough, where the caller has one.
+ * @returns {{ name: string, command: readonly string[] } | { reason: string }}
+ */
+export function installPeer(newer) {
   const name = `${PEER} ${VERSION}`;
   // It needs Node 22.13; where this one is older, the npm package of a Node lends its own.
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const lends = major < 22 || (major === 22 && minor < 13);
+  const lends = newer === undefined && (major < 22 || (major === 22 && minor < 13));
   const nodePackage = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const node = lends ? path.join(folder, 'node_modules', nodePackage, 'bin', 'node') : process.execPath;
+  const node = lends ? path.join(folder, 'node_modules', nodePackage, 'bin', 'node') : (newer ?? process.execPath);
   const program = path.join(folder, 'node_modules', PEER, 'bin', PEER);
   if (!existsSync(program) || !existsSync(node)) {
     mkdirSync(folder, { recursive: true });

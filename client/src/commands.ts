@@ -36,8 +36,7 @@ export function registerCommands(
     register(commands.setUp, () => setUp(client)),
     register(commands.select, (place) => place && select(place)),
     register(commands.showFixes, async (place) => {
-      if (place !== undefined) await select(place);
-      await vscode.commands.executeCommand('editor.action.quickFix');
+      if (place !== undefined) await showFixes(place);
     }),
     vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {
       await started();
@@ -136,6 +135,18 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
     profile: chosen.label,
   };
   await apply(client, await client.sendRequest<EditResult>(methods.rewriteToMig, params), false);
+}
+
+/**
+ * Opens the light bulb's menu at a place. Its fixes are asked for before, so that they are there at once: VS Code looks at each new
+ * selection by itself after a moment, and drops a menu that is still waiting by then.
+ */
+async function showFixes(place: PlaceArgument): Promise<void> {
+  const { start, end } = place.range;
+  const range = new vscode.Range(start.line, start.character, end.line, end.character);
+  await select(place);
+  await vscode.commands.executeCommand('vscode.executeCodeActionProvider', vscode.Uri.parse(place.uri), range);
+  await vscode.commands.executeCommand('editor.action.quickFix');
 }
 
 async function select({ uri, range: { start, end } }: PlaceArgument): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type ReadFileResult,
 } from '../../server/src/lsp/requests.ts';
 import { registerCommands } from './commands.ts';
+import { filesOnly, isFile } from './own-documents.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
@@ -71,7 +72,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { pattern: '**/.gpulint.yaml' },
     ],
     initializationOptions,
-    middleware: { ...ruleLinks, workspace: withOrigins },
+    middleware: { ...filesOnly, ...ruleLinks, workspace: withOrigins },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };
@@ -119,6 +120,7 @@ async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
 
 /** JSON is mostly settings and package files; a Kubernetes object names its API version. */
 function mayHoldManifest(document: vscode.TextDocument): boolean {
+  if (!isFile(document)) return false;
   if (document.languageId === 'yaml' || document.languageId === 'helm') return true;
   const isJson = document.languageId === 'json' || document.languageId === 'jsonc';
   return isJson && document.getText().slice(0, 100_000).includes('"apiVersion"');

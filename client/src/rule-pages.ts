@@ -23,7 +23,7 @@ export function registerRulePages(
     }),
     vscode.commands.registerCommand(commands.showRule, async (given?: unknown) => {
       const id = typeof given === 'string' ? given : await pickRule(await ruleIds());
-      if (id !== undefined) await showPage(vscode.Uri.from({ scheme, path: `/${id}.md` }));
+      if (id !== undefined) await vscode.commands.executeCommand('vscode.open', pageLink(id));
     }),
   ];
 }
@@ -66,8 +66,12 @@ function linkToPage(diagnostic: vscode.Diagnostic): void {
   diagnostic.code = { value: code.value, target: pageLink(code.value) };
 }
 
+/**
+ * No `command:` link, which some places that show a diagnostic do not follow. The manifest says that pages open as a preview; where
+ * somebody turned the preview off, they read well as text, too.
+ */
 function pageLink(id: string | number): vscode.Uri {
-  return vscode.Uri.parse(`command:${commands.showRule}?${encodeURIComponent(JSON.stringify([id]))}`);
+  return vscode.Uri.from({ scheme, path: `/${id}.md` });
 }
 
 async function pickRule(ids: readonly string[]): Promise<string | undefined> {
@@ -75,13 +79,4 @@ async function pickRule(ids: readonly string[]): Promise<string | undefined> {
     title: 'Rules of gpulint',
     placeHolder: 'Choose a rule to read about',
   });
-}
-
-async function showPage(uri: vscode.Uri): Promise<void> {
-  try {
-    await vscode.commands.executeCommand('markdown.showPreview', uri);
-  } catch {
-    // Somebody turned the preview off; the page reads well as text, too.
-    await vscode.window.showTextDocument(uri, { preview: true });
-  }
 }

@@ -42,7 +42,12 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   };
   const result = await client.sendRequest<EditResult>(methods.setGpu, params);
   const written = await apply(client, result, true);
-  if (written !== undefined) await vscode.window.showTextDocument(written, { preview: false });
+  if (written === undefined) return;
+  try {
+    await vscode.window.showTextDocument(written, { preview: false });
+  } catch {
+    // Somebody opened another file in the meantime, and goes on there.
+  }
 }
 
 async function pickPlatform(platforms: PlatformsResult): Promise<PlatformItem | undefined> {

@@ -49,7 +49,7 @@ export class SourceTable {
 
 /** How the gatherer came to see a text is no part of the source. */
 export function clean(source: string): string {
-  return source.replace(/ \(passage seen[^)]*\)/g, '').trim() || 'unsourced';
+  return source.replace(/ \((?:passage )?seen[^)]*\)/g, '').trim() || 'unsourced';
 }
 
 export function number(text: string | undefined): number | null {

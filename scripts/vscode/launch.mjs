@@ -31,7 +31,7 @@ export const testSettings = Object.freeze({
 
 /**
  * Starts a server in a fresh data folder and a browser; shows nothing yet.
- * @param {{ vsix?: string, settings?: Record<string, unknown>, args?: readonly string[], env?: NodeJS.ProcessEnv,
+ * @param {{ vsix?: string | readonly string[], settings?: Record<string, unknown>, args?: readonly string[], env?: NodeJS.ProcessEnv,
  *   viewport?: { width: number, height: number }, scale?: number }} [options]
  * @returns {Promise<Workbench>}
  */
@@ -48,7 +48,7 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
   try {
     const dataFolder = path.join(folder, 'server');
     writeSettings(dataFolder, settings);
-    if (vsix) installExtension(lab, dataFolder, vsix);
+    for (const one of vsix ? [vsix].flat() : []) installExtension(lab, dataFolder, one);
     const server = await startServer(lab, {
       dataFolder,
       ...(args ? { args } : {}),
@@ -102,7 +102,8 @@ export async function openFile(page, name) {
   const input = page.locator('.quick-input-widget input').first();
   await input.waitFor();
   await input.fill(name);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: name }).first().waitFor();
+  // Enter takes the focused row, which until the list is filtered is the file that was opened last.
+  await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).first().waitFor();
   await page.keyboard.press('Enter');
   await page.locator(`.tab.active[data-resource-name="${name}"]`).first().waitFor();
 }

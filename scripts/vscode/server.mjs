@@ -126,7 +126,7 @@ export async function startServer(lab, { dataFolder, args = [], env = process.en
  */
 export function workbenchUrl(server, { folder, payload } = {}) {
   const url = new URL(`http://${server.authority}/`);
-  if (folder) url.searchParams.set('folder', folder);
+  if (folder) url.searchParams.set(folder.endsWith('.code-workspace') ? 'workspace' : 'folder', folder);
   else url.searchParams.set('ew', 'true');
   if (payload) url.searchParams.set('payload', JSON.stringify(payload));
   url.searchParams.set('tkn', server.token);

@@ -2,7 +2,6 @@
 // @ts-check
 // `npm run test:vscode`: the suites of test/vscode/suite inside a real extension host, and the scenario that mouse and
 // keyboard drive. dist/ must be built.
-import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -15,6 +14,7 @@ import { chooseTestEditor } from './choose.mjs';
 import { installStandIn } from './install.mjs';
 import { PlainError, root } from './lab.mjs';
 import { findChromium, obstacleHere } from './machine.mjs';
+import { copyWorkspace, runScenarios } from './scenarios.mjs';
 
 const help = `Usage: npm run test:vscode -- [options]
 
@@ -25,7 +25,7 @@ const help = `Usage: npm run test:vscode -- [options]
 
 GPULINT_VSCODE_DESKTOP=1 takes desktop VS Code (downloaded) instead of the stand-in; CHROMIUM names the browser.`;
 
-/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {import('./scenarios.mjs').Counts} Counts */
 
 const temp = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-test-'));
 process.once('exit', () => fs.rmSync(temp, { recursive: true, force: true }));
@@ -63,7 +63,7 @@ async function main() {
   for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
     if (options.repeat > 1) console.log(`\nRound ${round} of ${options.repeat}`);
     add(total, await runSuites(executable, options.grep));
-    if (total.failed === 0) add(total, await scenarios(editor.kind, options));
+    if (total.failed === 0) add(total, await runScenarios({ temp, skip: editor.kind === 'desktop', ...options }));
   }
   const { passed, failed, skipped } = total;
   if (process.env.GPULINT_COUNTS) fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify(total));
@@ -136,13 +136,25 @@ async function bundleTests() {
   });
   await esbuild.build({
     ...shared,
-    entryPoints: ['test/vscode/scenario.ts', 'test/vscode/browser-scenario.ts'],
+    entryPoints: ['test/vscode/scenario.ts', 'test/vscode/browser-scenario.ts', 'test/vscode/tour/index.ts'],
+    outbase: 'test/vscode',
     outdir: 'dist-test',
     outExtension: { '.js': '.mjs' },
     format: 'esm',
     packages: 'external',
-    external: ['./scripts/*'],
+    plugins: [{ name: 'scripts', setup: keepScripts }],
   });
+}
+
+/**
+ * The scripts beside this one stay where they are: they find the project by their own place.
+ * @param {import('esbuild').PluginBuild} build
+ */
+function keepScripts(build) {
+  build.onResolve({ filter: /\/scripts\/vscode\// }, (found) => ({
+    path: pathToFileURL(path.resolve(found.resolveDir, found.path)).href,
+    external: true,
+  }));
 }
 
 /**
@@ -160,7 +172,7 @@ async function runSuites(executable, grep) {
       vscodeExecutablePath: executable,
       extensionDevelopmentPath: root,
       extensionTestsPath: path.join(root, 'dist-test/index.js'),
-      launchArgs: [copyExamples(folder), `--user-data-dir=${path.join(folder, 'user')}`],
+      launchArgs: [copyWorkspace(folder), `--user-data-dir=${path.join(folder, 'user')}`],
       extensionTestsEnv: { GPULINT_TEST_RESULT: result, ...(grep ? { GPULINT_TEST_GREP: grep } : {}) },
     });
   } catch (error) {
@@ -172,84 +184,6 @@ async function runSuites(executable, grep) {
   }
   console.error(`The extension host brought no result: ${problem || 'it wrote none'}.`);
   return { passed: 0, failed: 1, skipped: 0 };
-}
-
-/**
- * The scenarios that drive a workbench in a browser.
- * @param {'stand-in' | 'desktop'} kind
- * @param {{ grep: string | undefined, images: boolean }} options
- * @returns {Promise<Counts>}
- */
-async function scenarios(kind, { grep, images }) {
-  /** @type {typeof import('../../test/vscode/scenario.ts')} */
-  const { runScenario, scenarioTitle } = await import(bundled('scenario'));
-  /** @type {typeof import('../../test/vscode/browser-scenario.ts')} */
-  const { runBrowserScenario, browserTitle } = await import(bundled('browser-scenario'));
-  const pictures = path.join(os.tmpdir(), 'gpulint-screenshots');
-  const say = (/** @type {string} */ line) => console.log(`  ${line}`);
-  const all = [
-    {
-      title: scenarioTitle,
-      run: (/** @type {string} */ workspace) =>
-        runScenario({
-          vsix: packageExtension(),
-          workspace,
-          images: images ? path.join(root, 'docs/images') : pictures,
-          scale: images ? 2 : 1,
-          say,
-        }),
-    },
-    {
-      title: browserTitle,
-      run: (/** @type {string} */ workspace) => runBrowserScenario({ root, workspace, images: pictures, say }),
-    },
-  ].filter(({ title }) => !grep || new RegExp(grep).test(title));
-  if (all.length > 0 && kind === 'desktop') {
-    console.log(
-      'The scenarios by mouse and keyboard are skipped: they need the browser stand-in (Linux with Chromium).',
-    );
-    return { passed: 0, failed: 0, skipped: all.length };
-  }
-  const counts = { passed: 0, failed: 0, skipped: 0 };
-  for (const { title, run } of all) {
-    console.log(`\n  ${title}`);
-    try {
-      await run(copyExamples(fs.mkdtempSync(path.join(temp, 'scenario-'))));
-      counts.passed += 1;
-    } catch (error) {
-      console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
-      counts.failed += 1;
-    }
-  }
-  return counts;
-}
-
-/** @param {string} name */
-function bundled(name) {
-  return pathToFileURL(path.join(root, 'dist-test', `${name}.mjs`)).href;
-}
-
-/** @param {string} folder */
-function copyExamples(folder) {
-  const copy = path.join(folder, 'examples');
-  fs.cpSync(path.join(root, 'examples'), copy, { recursive: true });
-  return copy;
-}
-
-function packageExtension() {
-  const vsix = path.join(temp, 'gpulint.vsix');
-  if (fs.existsSync(vsix)) return vsix;
-  const vsce = path.join(root, 'node_modules/@vscode/vsce/vsce');
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [vsce, 'package', '--no-dependencies', '--out', vsix],
-    {
-      cwd: root,
-      encoding: 'utf8',
-    },
-  );
-  if (status !== 0) throw new PlainError(`The extension cannot be packaged: ${stderr}${stdout}`);
-  return vsix;
 }
 
 /**

@@ -122,6 +122,7 @@ describe('the nearest config', () => {
   });
 
   test('of a file without a folder is none', () => {
+    expect(foldersAbove('memfs:/a/b/x.yaml')).toEqual(['memfs:/a/b', 'memfs:/a', 'memfs:']);
     expect(foldersAbove('untitled:Untitled-1')).toEqual([]);
     expect(foldersAbove('vscode-vfs://github/o/r/x.yaml')).toEqual([
       'vscode-vfs://github/o/r',

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { launchWorkbench, openFile, testSettings } from '../../scripts/vscode/launch.mjs';
+import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Stage, sees, showsText } from './tour/stage.ts';
 
 export const browserTitle = 'the extension runs in a web worker extension host';
 
@@ -45,10 +46,37 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     );
 
     next('see the cost above the workload');
-    await page
-      .locator('.codelens-decoration', { hasText: /\$\d.*\/h/ })
-      .first()
-      .waitFor();
+    await sees(page, lens, /H100 80GB SXM · \$\d.*\/h/);
+
+    next('hover over the GPU and read the cost table');
+    const stage: Stage = { page, workspace, shot: async () => undefined };
+    await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+    await hoverAtCaret(page, /us-east-1/);
+    await page.keyboard.press('Escape');
+
+    next('apply a fix from the light bulb');
+    await fix(page, 'Set the limit of nvidia.com/gpu to 1');
+    await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+
+    next('complete the slices of the selected card');
+    await open(stage, 'typing.yaml');
+    await caretBehind(stage, 'typing.yaml', 'cpu: 4');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('nvidia.com/mig-1g');
+    await completion(page, /nvidia\.com\/mig-1g\.5gb/);
+    await page.keyboard.press('Escape');
+
+    next('see the price that the nearest .gpulint.yaml tells, read through the client');
+    await open(stage, 'halves.yaml');
+    await sees(page, lens, /1 × L4 · \$/);
+    await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
+    await hoverAtCaret(page, /Google Cloud.*us-central1/);
+
+    next('open the page of a rule, which comes with the extension');
+    const hover = await hoverAtCaret(page, /without a limit/);
+    await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
+    await sees(page, '.tab.active', 'gpu-limits-required');
+    await until('the page', () => served.has('docs/rules/gpu-limits-required.md'));
     say(`  ✓ ${step}`);
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');

@@ -33,7 +33,8 @@ export function isConfigUri(uri: string): boolean {
 
 /** The folders that a file is in, nearest first, as URIs without a slash at their end. */
 export function foldersAbove(uri: string): readonly string[] {
-  const root = /^[a-z][\w.+-]*:\/\/[^/]*/i.exec(uri)?.[0];
+  // Virtual file systems often have no authority: memfs:/folder/pod.yaml.
+  const root = /^[a-z][\w.+-]*:(?:\/\/[^/]*)?(?=\/)/i.exec(uri)?.[0];
   if (root === undefined) return [];
   const folders: string[] = [];
   let end = uri.lastIndexOf('/');

@@ -50,7 +50,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
   }
   const noun = deviceNoun(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
-  const gpuWords = min === null && max === null ? `${noun}s` : plural({ min, max }, noun);
+  const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
@@ -70,6 +70,11 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
       offset: document.base + detailsAt(workload).start,
     };
   });
+}
+
+/** Slices are parts of a card, and the status bar is no place for their digits. */
+function rounded(gpus: number | null): number | null {
+  return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
 }
 
 function spoken(hourly: Range): string {

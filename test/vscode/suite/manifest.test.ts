@@ -111,6 +111,21 @@ describe('a manifest in the editor', () => {
     await untilFindings(document, ['gpu-quantity-whole']);
   });
 
+  it('is left alone where it is no file, such as text that VS Code shows as YAML in a view of its own', async () => {
+    const content = vscode.workspace.registerTextDocumentContentProvider('a-view', {
+      provideTextDocumentContent: () => pod,
+    });
+    try {
+      const shown = await vscode.workspace.openTextDocument(vscode.Uri.parse('a-view:/hover.yaml'));
+      await vscode.window.showTextDocument(await vscode.languages.setTextDocumentLanguage(shown, 'yaml'));
+      await untilFindings(await open('beside-a-view.yaml', pod), ['gpu-quantity-whole']);
+      assert.deepEqual(findings(shown), []);
+      assert.deepEqual(await lenses(shown), []);
+    } finally {
+      content.dispose();
+    }
+  });
+
   it('is left alone when it asks for no accelerator', async () => {
     const plain = await open(
       'plain.yaml',

@@ -1,0 +1,157 @@
+// @ts-check
+// The part of `npm run test:vscode` that drives a workbench in a browser: the story of one mistake, the tours of the
+// features, the web worker host. dist-test/ must be bundled.
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import * as esbuild from 'esbuild';
+import { installPeer } from '../../bench/peer.mjs';
+import { labPaths, PlainError, root } from './lab.mjs';
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
+/** @typedef {{ passed: number, failed: number, skipped?: number }} Outcome */
+
+/** Where each run leaves what it saw. */
+export const pictures = path.join(root, 'dist-test/pictures');
+
+/**
+ * @param {object} options
+ * @param {string} options.temp A folder to write to.
+ * @param {string | undefined} options.grep
+ * @param {boolean} options.images Writes the pictures of the README.
+ * @param {boolean} options.skip Counts them only: the desktop build cannot be driven.
+ * @returns {Promise<Counts>}
+ */
+export async function runScenarios({ temp, grep, images, skip }) {
+  /** @type {typeof import('../../test/vscode/scenario.ts')} */
+  const { runScenario, scenarioTitle } = await import(bundled('scenario'));
+  /** @type {typeof import('../../test/vscode/browser-scenario.ts')} */
+  const { runBrowserScenario, browserTitle } = await import(bundled('browser-scenario'));
+  /** @type {typeof import('../../test/vscode/tour/index.ts')} */
+  const { tours, runTour, nameOf } = await import(bundled('tour/index'));
+  const wanted = (/** @type {string} */ title) => !grep || new RegExp(grep).test(title);
+  const say = (/** @type {string} */ line) => console.log(`  ${line}`);
+  const one = (/** @type {(workspace: string) => Promise<void>} */ run) => async (/** @type {string} */ workspace) => {
+    try {
+      await run(workspace);
+      return { passed: 1, failed: 0 };
+    } catch (error) {
+      console.error(error instanceof Error ? `  ✗ ${error.message}\n${error.cause ?? error.stack}` : error);
+      return { passed: 0, failed: 1 };
+    }
+  };
+  const scale = images ? 2 : 1;
+  const storyPictures = images ? path.join(root, 'docs/images') : pictures;
+  const all = [
+    {
+      title: scenarioTitle,
+      chosen: wanted(scenarioTitle),
+      run: one((workspace) =>
+        runScenario({ vsix: packageExtension(temp), workspace, images: storyPictures, scale, say }),
+      ),
+    },
+    {
+      title: browserTitle,
+      chosen: wanted(browserTitle),
+      run: one((workspace) => runBrowserScenario({ root, workspace, images: pictures, say })),
+    },
+    ...tours.map((tour) => ({
+      title: tour.title,
+      chosen: tour.steps.some((step) => wanted(nameOf(tour, step))),
+      run: async (/** @type {string} */ workspace) => {
+        const vsix = [packageExtension(temp), ...(tour.beside ? [await packageTestExtension(tour.beside, temp)] : [])];
+        const prepared = environmentOf(tour.beside, workspace);
+        if ('env' in prepared) return runTour(tour, { vsix, env: prepared.env, workspace, pictures, grep, say });
+        say(`skipped: ${prepared.reason}`);
+        return { passed: 0, failed: 0, skipped: tour.steps.length };
+      },
+    })),
+  ].filter(({ chosen }) => chosen);
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  if (all.length > 0 && skip) {
+    console.log('The tours by mouse and keyboard are skipped: they need the browser stand-in (Linux with Chromium).');
+    return { ...counts, skipped: all.length };
+  }
+  for (const { title, run } of all) {
+    console.log(`\n  ${title}`);
+    /** @type {Outcome} */
+    const { passed, failed, skipped = 0 } = await run(copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-'))));
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped += skipped;
+  }
+  return counts;
+}
+
+/**
+ * A copy of examples/, and of the files of the tours beside them.
+ * @param {string} folder
+ */
+export function copyWorkspace(folder) {
+  const copy = path.join(folder, 'examples');
+  for (const from of ['examples', 'test/vscode/tour/files']) {
+    fs.cpSync(path.join(root, from), copy, { recursive: true });
+  }
+  return copy;
+}
+
+/** @param {string} name */
+function bundled(name) {
+  return pathToFileURL(path.join(root, 'dist-test', `${name}.mjs`)).href;
+}
+
+/**
+ * What an extension beside ours reads from its environment.
+ * @param {string | undefined} beside
+ * @param {string} workspace
+ * @returns {{ env: Record<string, string> } | { reason: string }}
+ */
+function environmentOf(beside, workspace) {
+  if (beside === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
+  if (beside !== 'red-hat-yaml') return { env: {} };
+  const peer = installPeer(labPaths().node);
+  return 'command' in peer ? { env: { GPULINT_YAML_SERVER: JSON.stringify([...peer.command]) } } : peer;
+}
+
+/** @param {string} temp */
+function packageExtension(temp) {
+  const vsix = path.join(temp, 'gpulint.vsix');
+  if (!fs.existsSync(vsix)) vsce(root, vsix, []);
+  return vsix;
+}
+
+/**
+ * @param {string} name A folder of test/vscode/extensions.
+ * @param {string} temp
+ */
+async function packageTestExtension(name, temp) {
+  const vsix = path.join(temp, `${name}.vsix`);
+  if (fs.existsSync(vsix)) return vsix;
+  const from = path.join(root, 'test/vscode/extensions', name);
+  const folder = path.join(temp, name);
+  await esbuild.build({
+    entryPoints: [path.join(from, 'extension.ts')],
+    outfile: path.join(folder, 'extension.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    external: ['vscode'],
+    logLevel: 'warning',
+  });
+  fs.copyFileSync(path.join(from, 'package.json'), path.join(folder, 'package.json'));
+  vsce(folder, vsix, ['--allow-missing-repository', '--skip-license']);
+  return vsix;
+}
+
+/**
+ * @param {string} folder
+ * @param {string} vsix
+ * @param {readonly string[]} more
+ */
+function vsce(folder, vsix, more) {
+  const program = path.join(root, 'node_modules/@vscode/vsce/vsce');
+  const args = [program, 'package', '--no-dependencies', '--out', vsix, ...more];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  if (status !== 0) throw new PlainError(`The extension in ${folder} cannot be packaged: ${stderr}${stdout}`);
+}

@@ -1,0 +1,100 @@
+// Set-up, walkthrough and what the command palette has.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { hoverBox, lens, open, pickerRow, type Step, sees, showsText } from './stage.ts';
+
+export const commanding: readonly Step[] = [
+  {
+    feature: 'Set up',
+    shows: 'four questions write the config, which is shown and counts at once',
+    picture: 'set-up',
+    async run(stage) {
+      const { page, workspace, shot } = stage;
+      const config = path.join(workspace, 'near', '.gpulint.yaml');
+      const before = fs.readFileSync(config, 'utf8');
+      await open(stage, 'halves.yaml');
+      await runCommand(page, 'gpulint: Set Up gpulint…');
+      const answer = async (title: RegExp, row: RegExp) => {
+        await sees(page, '.quick-input-title', title);
+        await (await sees(page, pickerRow, row)).click();
+      };
+      await answer(/1\/4/, /EKS with Karpenter/);
+      await answer(/2\/4/, /us-east-1/);
+      await sees(page, pickerRow, /H100 80GB SXM/);
+      await shot();
+      await answer(/GPU|3\/4/, /^H100 80GB SXM/);
+      await answer(/4\/4/, /^Spot/);
+      await page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').waitFor();
+      await showsText(page, /platform: eks-karpenter/);
+      const written = await until('the config', () => {
+        const text = fs.readFileSync(config, 'utf8');
+        return text === before ? undefined : text;
+      });
+      for (const line of ['platform: eks-karpenter', 'region: us-east-1', 'gpu: h100-80gb-sxm', 'capacity: spot'])
+        assert.ok(written.includes(line), `no "${line}" in\n${written}`);
+      assert.match(written, /^# The nearest config/, 'a comment was lost');
+      assert.match(written, /stepSeconds: 2\.4/);
+      await open(stage, 'halves.yaml');
+      await sees(page, lens, /1 × H100 80GB SXM · spot \$/);
+      fs.writeFileSync(config, before);
+      await sees(page, lens, /1 × L4 · \$/);
+    },
+  },
+  {
+    feature: 'GPU of the config',
+    shows: 'the command asks for GPU and cloud, each with its price',
+    picture: 'set-gpu',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await sees(page, lens, /H100/);
+      await runCommand(page, 'gpulint: Set GPU and Cloud…');
+      await sees(page, pickerRow, /H100 80GB SXM.*80 GB.*\$\d/);
+      await shot();
+    },
+  },
+  {
+    feature: 'Cost of the file',
+    shows: 'the command lists the workloads and opens the hover of the chosen one',
+    picture: 'show-cost',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'cards.yaml');
+      await sees(page, lens, /1 × L4/);
+      await runCommand(page, 'gpulint: Show GPU Cost');
+      const row = await sees(page, pickerRow, /Job\/?.*train.*\$\d/);
+      await shot();
+      await row.click();
+      await sees(page, hoverBox, /L4[\s\S]*\$\d/);
+    },
+  },
+  {
+    feature: 'Walkthrough',
+    shows: 'four steps, each with its page and its button',
+    picture: 'walkthrough',
+    async run({ page, shot }) {
+      await runCommand(page, 'Welcome: Open Walkthrough...');
+      await (await sees(page, pickerRow, 'Get Started with gpulint')).click();
+      for (const step of ['Say where your GPUs run', 'Open a manifest', 'See what it costs', 'Fix it'])
+        await sees(page, '.getting-started-step .step-title', step);
+      await sees(page, '.gettingStartedContainer .monaco-button', 'Set Up gpulint');
+      const media = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+      await media.locator('h1', { hasText: 'Where do your GPUs run?' }).waitFor();
+      await shot();
+    },
+  },
+  {
+    feature: 'Settings',
+    shows: 'each setting has its line in the settings editor',
+    picture: 'settings',
+    async run({ page, shot }) {
+      await runCommand(page, 'Preferences: Open Settings (UI)');
+      await page.locator('.settings-editor .suggest-input-container').first().click();
+      await page.keyboard.type('@ext:gpulint.gpulint');
+      await sees(page, '.settings-editor .setting-item-label', 'Advice');
+      await shot();
+    },
+  },
+];

@@ -1,0 +1,136 @@
+// The light bulb: what it offers, what it changes, and that one key takes it back.
+import assert from 'node:assert/strict';
+import { runCommand } from '../../../scripts/vscode/launch.mjs';
+import {
+  caretBehind,
+  fix,
+  lightBulb,
+  menuRow,
+  open,
+  pickerRow,
+  type Step,
+  sees,
+  seesNo,
+  shownText,
+  showsText,
+} from './stage.ts';
+
+export const fixing: readonly Step[] = [
+  {
+    feature: 'Quick fix',
+    shows: 'it writes the limit, and one Undo takes it back',
+    picture: 'fix-limits',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'halves.yaml');
+      const before = await shownText(page);
+      await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu: 1 # the first', 20);
+      await lightBulb(page);
+      await shot();
+      await (await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1')).click();
+      await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+      await page.keyboard.press('Control+Z');
+      await seesNo(page, '.view-line', /limits:/);
+      await page.locator('.tab.active:not(.dirty)').waitFor();
+      assert.equal(withoutHints(await shownText(page)), withoutHints(before));
+    },
+  },
+  {
+    feature: 'Fix all of a kind',
+    shows: 'one action mends both objects in one step',
+    picture: 'fix-all-of-a-kind',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'halves.yaml');
+      await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu: 1 # the first', 20);
+      await lightBulb(page);
+      await sees(page, menuRow, /Fix all 2 .*gpu-limits-required/);
+      await shot();
+      await (await sees(page, menuRow, /Fix all 2 .*gpu-limits-required/)).click();
+      await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+      await page.keyboard.press('Control+Z');
+      await page.locator('.squiggly-error').nth(1).waitFor();
+      await page.locator('.tab.active:not(.dirty)').waitFor();
+    },
+  },
+  {
+    feature: 'Fix all',
+    shows: 'the command mends all that is safe to mend',
+    picture: 'fix-all',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await page.locator('.squiggly-error').first().waitFor();
+      await runCommand(page, 'Fix All');
+      await page.locator('.squiggly-error').first().waitFor({ state: 'detached' });
+      await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+    },
+  },
+  {
+    feature: 'MIG rewrite',
+    shows: 'it asks for the slice by memory and price, and writes it',
+    picture: 'mig-rewrite',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, 'Set the limit of nvidia.com/gpu to 1');
+      await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+      await fix(page, 'Rewrite to a MIG slice…');
+      await sees(page, '.quick-input-title', 'MIG slice of H100 80GB SXM');
+      const slice = await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d/);
+      await shot();
+      await slice.click();
+      await showsText(page, /nvidia\.com\/mig-1g\.10gb: 1/);
+    },
+  },
+  {
+    feature: 'Scale to zero',
+    shows: 'the advice has a fix that sets the floor to 0',
+    picture: 'scale-to-zero',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await caretBehind(stage, 'llama-isvc.yaml', 'minReplicas', 2);
+      await lightBulb(page);
+      await shot();
+      await (await sees(page, menuRow, 'Set minReplicas to 0 (now 1)')).click();
+      await showsText(page, /minReplicas: 0/);
+      await seesNo(page, '.codelens-decoration', /stays up with no traffic/);
+    },
+  },
+  {
+    feature: 'Toleration fix',
+    shows: 'the value that Exists may not have goes',
+    picture: 'fix-toleration',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await caretBehind(stage, 'llama-isvc.yaml', 'value: "true"', 2);
+      await lightBulb(page);
+      await shot();
+      await (await sees(page, menuRow, 'Remove the value: Exists matches any value')).click();
+      await seesNo(page, '.view-line', /value: "true"/);
+    },
+  },
+  {
+    feature: 'Silence',
+    shows: 'a finding is excused by a comment whose reason stands ready to be typed',
+    picture: 'silence',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'debug-pod.yaml');
+      await caretBehind(stage, 'debug-pod.yaml', 'command: ["sleep', 2);
+      await fix(page, 'Silence idle-gpu-container on this line');
+      await showsText(page, /# gpulint-disable-next-line idle-gpu-container -- reason/);
+      await page.locator('.squiggly-warning').first().waitFor({ state: 'detached' });
+      await page.keyboard.type('debugging this week');
+      await showsText(page, /# gpulint-disable-next-line idle-gpu-container -- debugging this week\n/);
+    },
+  },
+];
+
+/** Inlay hints are part of the editor's lines, and come and go after the text. */
+function withoutHints(text: string): string {
+  return text.replaceAll(/ *\$[\d.]+\/h/g, '');
+}

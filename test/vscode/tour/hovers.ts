@@ -1,0 +1,43 @@
+// The hover of each thing that has one, opened by its keys.
+import { caretBehind, hoverAtCaret, open, type Step } from './stage.ts';
+
+interface Hover {
+  readonly on: string;
+  readonly file: string;
+  /** The caret stands within the end of this text. */
+  readonly at: string;
+  readonly says: RegExp;
+}
+
+const hovers: readonly Hover[] = [
+  {
+    on: 'a GPU count',
+    file: 'llama-isvc.yaml',
+    at: 'nvidia.com/gpu: 1',
+    says: /H100 80GB SXM[\s\S]*\$[\d.]+\/h|\$[\d.]+\/h[\s\S]*H100/,
+  },
+  { on: 'a MIG key', file: 'cards.yaml', at: 'nvidia.com/mig-1g', says: /1g\.5gb[\s\S]*\$\d[\s\S]*5 GB/ },
+  { on: 'a GPU selector', file: 'cards.yaml', at: 'NVIDIA-A100-SXM4', says: /A100 40GB SXM[\s\S]*40 GB/ },
+  { on: 'a spot selector', file: 'cards.yaml', at: 'cloud.google.com/gke-spot', says: /\$\d[\s\S]*spot[\s\S]*notice/ },
+  { on: 'a GPU toleration', file: 'cards.yaml', at: '- key: nvidia.com/gp', says: /\$\d/ },
+  { on: 'the checkpoint flag', file: 'cards.yaml', at: '--save_steps=50', says: /\$[\d.]+/ },
+  { on: 'the replica floor', file: 'llama-isvc.yaml', at: 'minReplicas: 1', says: /\$[\d,.]+\/month[\s\S]*zero/ },
+  {
+    on: 'an instance type',
+    file: 'cards.yaml',
+    at: 'g2-standard',
+    says: /g2-standard-4[\s\S]*L4|L4[\s\S]*g2-standard-4/,
+  },
+  { on: 'the kind', file: 'llama-isvc.yaml', at: 'kind: InferenceServ', says: /pods?[\s\S]*\$\d/ },
+];
+
+export const hovering: readonly Step[] = hovers.map(({ on, file, at, says }) => ({
+  feature: 'Hover',
+  shows: `the hover of ${on} leads with numbers`,
+  picture: `hover-${on.toLowerCase().replace(/^\w+ /, '').replaceAll(' ', '-')}`,
+  async run(stage) {
+    await open(stage, file);
+    await caretBehind(stage, file, at);
+    await hoverAtCaret(stage.page, says);
+  },
+}));

@@ -1,0 +1,40 @@
+import { beside } from './beside.ts';
+import { commanding } from './commands.ts';
+import { fixing } from './fixing.ts';
+import { hovering } from './hovers.ts';
+import { keyboard } from './keyboard.ts';
+import { reading } from './reading.ts';
+import type { Tour } from './run.ts';
+import { themeSteps } from './themes.ts';
+import { restricted, writeStrangersSettings } from './trust.ts';
+import { makeVirtual, virtual } from './virtual.ts';
+import { writing } from './writing.ts';
+
+export { nameOf, runTour } from './run.ts';
+
+/** Every tour of the features, each in a window of its own. */
+export const tours: readonly Tour[] = [
+  {
+    title: 'a tour of the features',
+    steps: [...reading, ...hovering, ...fixing, ...writing, ...commanding, ...keyboard],
+  },
+  {
+    title: 'a folder that is not trusted',
+    args: [],
+    prepare: writeStrangersSettings,
+    steps: restricted,
+  },
+  { title: 'beside Red Hat YAML', beside: 'red-hat-yaml', steps: beside },
+  { title: 'a virtual workspace', beside: 'memfs', prepare: makeVirtual, steps: virtual },
+  { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
+  {
+    title: 'high contrast',
+    settings: { 'workbench.colorTheme': 'Default High Contrast' },
+    steps: themeSteps('high contrast', 'hc-black'),
+  },
+  {
+    title: 'high contrast light',
+    settings: { 'workbench.colorTheme': 'Default High Contrast Light' },
+    steps: themeSteps('high contrast light', 'hc-light'),
+  },
+];

@@ -1,0 +1,101 @@
+// The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
+import assert from 'node:assert/strict';
+import {
+  caretBehind,
+  closePanel,
+  goTo,
+  hoverAtCaret,
+  lens,
+  menuRow,
+  open,
+  plain,
+  type Step,
+  sees,
+  showsText,
+} from './stage.ts';
+
+export const keyboard: readonly Step[] = [
+  {
+    feature: 'Keyboard',
+    shows: 'F8 goes to the mistake and links to its page, Ctrl+. and Enter mend it',
+    picture: 'keyboard-fix',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'halves.yaml');
+      await page.locator('.squiggly-error').nth(1).waitFor();
+      await goTo(page, 1, 1);
+      await page.keyboard.press('F8');
+      const peek = await sees(page, '.marker-widget .message', /requested \(1\) without a limit/);
+      assert.match(
+        (await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''),
+        /without a limit/,
+      );
+      await shot();
+      // The link that stands there works, too.
+      await page.locator('.marker-widget a.code-link').click();
+      await sees(page, '.tab.active', 'gpu-limits-required');
+      await page.keyboard.press('Control+W');
+      await goTo(page, 1, 1);
+      await page.keyboard.press('F8');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+.');
+      await sees(page, `${menuRow}.focused`, 'Set the limit of nvidia.com/gpu to 1');
+      await page.keyboard.press('Enter');
+      await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+      await page.keyboard.press('Control+Z');
+      await page.locator('.tab.active:not(.dirty)').waitFor();
+    },
+  },
+  {
+    feature: 'Keyboard',
+    shows: 'the hover takes the focus, and its accessible view is plain text with the numbers',
+    picture: 'keyboard-hover',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await sees(page, lens, /H100/);
+      await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+      const hover = await hoverAtCaret(page, /H100 80GB SXM/);
+      // Asked for a second time, the hover is focused, for its text to be scrolled and its links followed.
+      await page.keyboard.press('Control+K');
+      await page.keyboard.press('Control+I');
+      await hover.and(page.locator(':focus-within')).waitFor();
+      await page.keyboard.press('Alt+F2');
+      await sees(page, '.accessible-view .view-line', /H100\s80GB\sSXM.*\$\d/);
+      await shot();
+    },
+  },
+  {
+    feature: 'Screen reader',
+    shows: 'the Problems panel names severity and message of each finding',
+    picture: 'keyboard-problems',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      await page.keyboard.press('Control+Shift+M');
+      const row = page.locator('.markers-panel-container .monaco-list-row', { hasText: /without a limit/ }).first();
+      await row.waitFor();
+      assert.match((await row.getAttribute('aria-label')) ?? '', /Error.*without a limit/i);
+      await shot();
+      await closePanel(page);
+    },
+  },
+  {
+    feature: 'Screen reader',
+    shows: 'lens, light bulb and status bar have roles and names',
+    picture: 'screen-reader',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'llama-isvc.yaml');
+      const link = await sees(page, `${lens} a`, /H100 80GB SXM/);
+      assert.equal(await link.getAttribute('role'), 'button');
+      const item = await sees(page, '.statusbar-item', /\$[\d.]+.*\/h/);
+      const button = item.locator('[role="button"]').first();
+      assert.match((await button.getAttribute('aria-label')) ?? '', /^GPUs of this file: .* an hour/);
+      await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+      await page.keyboard.press('Control+.');
+      const row = await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
+      assert.match((await row.getAttribute('aria-label')) ?? '', /Set the limit of nvidia\.com\/gpu to 1/);
+    },
+  },
+];

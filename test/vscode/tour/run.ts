@@ -1,0 +1,95 @@
+// Runs a tour: one workbench, step after step, each with a picture. A step that fails does not keep the others from being run.
+import fs from 'node:fs';
+import path from 'node:path';
+import { launchWorkbench, testSettings } from '../../../scripts/vscode/launch.mjs';
+import { type Stage, type Step, tidy } from './stage.ts';
+
+export interface Tour {
+  readonly title: string;
+  /** User settings beside those of all tests. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Arguments of the server; left out: every folder is trusted. */
+  readonly args?: readonly string[];
+  /** Changes the copy of the workspace before it is opened, and gives the path to open. */
+  readonly prepare?: (workspace: string) => string;
+  /** An extension beside ours: a folder of test/vscode/extensions. */
+  readonly beside?: string;
+  readonly steps: readonly Step[];
+}
+
+export interface Surroundings {
+  /** The extensions, packaged. */
+  readonly vsix: readonly string[];
+  /** Of the extension host. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A folder to write to, with a copy of examples/ and of the tour's own files. */
+  readonly workspace: string;
+  /** Where the pictures go. */
+  readonly pictures: string;
+  readonly grep: string | undefined;
+  readonly say: (line: string) => void;
+}
+
+/** What became of the steps. */
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+export async function runTour(
+  tour: Tour,
+  { vsix, env, workspace, pictures, grep, say }: Surroundings,
+): Promise<Outcome> {
+  const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
+  if (steps.length === 0) return { passed: 0, failed: 0 };
+  fs.mkdirSync(pictures, { recursive: true });
+  const opened = tour.prepare?.(workspace) ?? workspace;
+  const workbench = await launchWorkbench({
+    vsix,
+    ...(env && { env }),
+    settings: { ...testSettings, ...tourSettings, ...tour.settings },
+    args: tour.args ?? ['--disable-workspace-trust'],
+  });
+  const { page } = workbench;
+  let failed = 0;
+  try {
+    await workbench.open(opened);
+    await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
+    for (const step of steps) {
+      let taken = false;
+      const shot = async () => {
+        taken = true;
+        // A hover fades in.
+        await page.screenshot({ path: path.join(pictures, `${step.picture}.png`), animations: 'disabled' });
+      };
+      const stage: Stage = { page, workspace, shot };
+      try {
+        await step.run(stage);
+        if (!taken) await shot();
+        say(`  ✓ ${step.feature}: ${step.shows}`);
+      } catch (error) {
+        failed += 1;
+        const picture = path.join(pictures, `failed-${step.picture}.png`);
+        await page.screenshot({ path: picture }).catch(() => undefined);
+        say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${error instanceof Error ? error.stack : error}`);
+      }
+      await tidy(page).catch((error: unknown) => say(`    not tidied: ${error}`));
+    }
+  } finally {
+    await workbench.stop();
+  }
+  return { passed: steps.length - failed, failed };
+}
+
+/** The name by which a step is chosen. */
+export function nameOf(tour: Tour, step: Step): string {
+  return `${tour.title}: ${step.feature}: ${step.shows}`;
+}
+
+const tourSettings = {
+  'workbench.colorTheme': 'Default Dark Modern',
+  'editor.fontSize': 14,
+  'editor.minimap.enabled': false,
+  'editor.occurrencesHighlight': 'off',
+  'workbench.layoutControl.enabled': false,
+};

@@ -1,0 +1,183 @@
+// What a step of a tour works with: the workbench, and the ways in which a person looks at it and works it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { openFile, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+
+/** A workbench, and the folder that it shows. */
+export interface Stage {
+  readonly page: Page;
+  readonly workspace: string;
+  /** Takes the picture of a step, when its end would be too late. */
+  readonly shot: () => Promise<void>;
+}
+
+/** One thing that a person can see or do. */
+export interface Step {
+  /** The feature's name in the table. */
+  readonly feature: string;
+  /** What is proved, as the end of a sentence; unique, for it names the test. */
+  readonly shows: string;
+  /** The picture's file name without its end. */
+  readonly picture: string;
+  run(stage: Stage): Promise<void>;
+}
+
+export const lens = '.codelens-decoration';
+export const hoverBox = '.monaco-hover:visible';
+export const menuRow = '.action-widget .monaco-list-row.action';
+export const pickerRow = '.quick-input-list .monaco-list-row';
+export const suggestRow = '.suggest-widget.visible .monaco-list-row';
+export const problemRow = '.markers-panel-container .monaco-list-row';
+
+/** Waits until an element with the text is seen; tells what is there instead when it never is. */
+export async function sees(page: Page, selector: string, text: RegExp | string): Promise<Locator> {
+  const found = page.locator(selector, { hasText: text }).first();
+  try {
+    await found.waitFor({ timeout: 20_000 });
+  } catch {
+    const texts = await page.locator(selector).allInnerTexts();
+    assert.fail(`no ${selector} with ${text}; there is ${JSON.stringify(texts.map(plain))}`);
+  }
+  return found;
+}
+
+/** Waits until no element with the text is left. */
+export async function seesNo(page: Page, selector: string, text: RegExp | string): Promise<void> {
+  const found = page.locator(selector, { hasText: text }).first();
+  await found.waitFor({ state: 'detached', timeout: 20_000 });
+}
+
+/** The editor's lines, without the ones scrolled out of sight. */
+export async function shownText(page: Page): Promise<string> {
+  const lines = page.locator('.editor-group-container.active .view-line');
+  const placed = await lines.evaluateAll((all) =>
+    all.map((line) => ({ top: Number.parseInt((line as HTMLElement).style.top, 10), text: line.textContent ?? '' })),
+  );
+  return placed
+    .sort((a, b) => a.top - b.top)
+    .map(({ text }) => plain(text))
+    .join('\n');
+}
+
+/** Waits until the editor shows a text. */
+export async function showsText(page: Page, wanted: RegExp): Promise<void> {
+  let text = '';
+  const shown = async () => {
+    text = await shownText(page);
+    return wanted.test(text);
+  };
+  await until(String(wanted), shown, 20_000).catch(() =>
+    assert.fail(`the editor does not show ${wanted}, but\n${text}`),
+  );
+}
+
+/** Opens a file by its name; where two have it, by the end of its path. */
+export async function open({ page, workspace }: Stage, name: string): Promise<void> {
+  const file = find(workspace, name);
+  await openFile(page, path.basename(file));
+  await page.locator('.editor-group-container.active .view-line').first().waitFor();
+  // An editor opens where it was left.
+  await page.keyboard.press('Control+Home');
+}
+
+/**
+ * Puts the caret behind the first place of a text of the opened file, as it is on disk, by the keys of «Go to Line/Column».
+ * @param nudge columns to go back, to stand within the text
+ */
+export async function caretBehind({ page, workspace }: Stage, name: string, text: string, nudge = 0): Promise<void> {
+  const before = fs.readFileSync(find(workspace, name), 'utf8').split(text);
+  assert.ok(before.length > 1, `${name} has no ${text}`);
+  const lines = `${before[0]}${text}`.split('\n');
+  await goTo(page, lines.length, (lines.at(-1) ?? '').length + 1 - nudge);
+}
+
+/** Puts the caret at a line and a column, which count from 1. */
+export async function goTo(page: Page, line: number, column: number): Promise<void> {
+  await page.keyboard.press('Control+G');
+  const input = page.locator('.quick-input-widget:visible input').first();
+  await input.waitFor();
+  await input.fill(`:${line}:${column}`);
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
+  await sees(page, '.statusbar-item', new RegExp(`Ln ${line}, Col ${column}`));
+}
+
+/** Opens the light bulb's menu at the caret by its key; VS Code drops it where marks change at that moment, so a second try is due. */
+export async function lightBulb(page: Page): Promise<void> {
+  const menu = page.locator(menuRow).first();
+  await until('the light bulb', async () => {
+    await page.keyboard.press('Control+.');
+    return shows(menu, 4000);
+  });
+}
+
+/** Chooses from the light bulb's menu. */
+export async function fix(page: Page, title: RegExp | string): Promise<void> {
+  await lightBulb(page);
+  await (await sees(page, menuRow, title)).click();
+}
+
+/** Opens the hover at the caret by its keys and gives it when it has the text. */
+export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
+  await page.keyboard.press('Control+K');
+  await page.keyboard.press('Control+I');
+  return sees(page, hoverBox, text);
+}
+
+/** Waits for a row of the completion at the caret, which is asked for where it does not come by itself. */
+export async function completion(page: Page, text: RegExp | string): Promise<Locator> {
+  const rows = page.locator(suggestRow);
+  const came = await shows(rows.first(), 1000);
+  if (!came) await page.keyboard.press('Control+Space');
+  return sees(page, suggestRow, text);
+}
+
+/** Closes the panel below the editors, which would take half of their height. */
+export async function closePanel(page: Page): Promise<void> {
+  await page.locator('.part.panel .codicon-panel-close, .part.panel .codicon-close').first().click();
+  await page.locator('.part.panel').waitFor({ state: 'hidden' });
+}
+
+/** Takes back what a step changed and closes what it opened. */
+export async function tidy(page: Page): Promise<void> {
+  const dirty = page.locator('.tab.dirty');
+  for (let press = 0; press < 4; press++) await page.keyboard.press('Escape');
+  while ((await dirty.count()) > 0) {
+    await dirty.first().click();
+    await runCommand(page, 'File: Revert File');
+    await page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+  }
+  const tab = page.locator('.tab').first();
+  await until('the editors to close', async () => {
+    if (!(await tab.isVisible())) return true;
+    // A page that comes late takes the keyboard for itself.
+    await page.locator('.tab.active').first().click();
+    await page.keyboard.press('Control+K');
+    await page.keyboard.press('Control+W');
+    return tab.waitFor({ state: 'detached', timeout: 2000 }).then(
+      () => true,
+      () => false,
+    );
+  });
+}
+
+async function shows(element: Locator, timeout: number): Promise<boolean> {
+  return element.waitFor({ timeout }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Text as it reads: editors and lists show blanks as no-break spaces. */
+export function plain(text: string): string {
+  return text.replaceAll('\u00a0', ' ');
+}
+
+function find(workspace: string, name: string): string {
+  const files = fs.readdirSync(workspace, { recursive: true, encoding: 'utf8' }).sort();
+  const found = files.find((file) => file === name) ?? files.find((file) => file.endsWith(`/${name}`));
+  assert.ok(found, `there is no ${name}`);
+  return path.join(workspace, found);
+}

@@ -1,0 +1,46 @@
+// Restricted Mode: a folder that nobody has said to trust. Everything works, for nothing of the folder is run.
+import fs from 'node:fs';
+import path from 'node:path';
+import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
+
+/** The settings of the folder, which a stranger wrote: those of ours that are restricted must not be read. */
+export function writeStrangersSettings(workspace: string): string {
+  fs.mkdirSync(path.join(workspace, '.vscode'), { recursive: true });
+  fs.writeFileSync(path.join(workspace, '.vscode/settings.json'), JSON.stringify({ 'gpulint.capacity': 'spot' }));
+  return workspace;
+}
+
+export const restricted: readonly Step[] = [
+  {
+    feature: 'Restricted Mode',
+    shows: 'findings, cost, hover, fix and completion are there in a folder that is not trusted',
+    picture: 'restricted',
+    async run(stage) {
+      const { page, shot } = stage;
+      await sees(page, '.statusbar-item', 'Restricted Mode');
+      await open(stage, 'llama-isvc.yaml');
+      await page.locator('.squiggly-error').nth(1).waitFor();
+      // The capacity is no restricted setting: it changes no more than a price, and the folder may tell it.
+      await sees(page, lens, /H100 80GB SXM · spot \$/);
+      await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
+      await hoverAtCaret(page, /H100 80GB SXM/);
+      await shot();
+      await page.keyboard.press('Escape');
+      await fix(page, 'Set the limit of nvidia.com/gpu to 1');
+      await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
+    },
+  },
+  {
+    feature: 'Restricted Mode',
+    shows: 'completion works there, too',
+    picture: 'restricted-completion',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'typing.yaml');
+      await caretBehind(stage, 'typing.yaml', 'cpu: 4');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('nvidia.com/mig-1g');
+      await completion(page, /nvidia\.com\/mig-1g\.5gb/);
+    },
+  },
+];

@@ -1,0 +1,156 @@
+// What helps while a manifest or the config is typed.
+import assert from 'node:assert/strict';
+import { openFile } from '../../../scripts/vscode/launch.mjs';
+import { caretBehind, closePanel, completion, goTo, open, type Stage, type Step, sees, showsText } from './stage.ts';
+
+interface Offer {
+  readonly feature: string;
+  readonly shows: string;
+  readonly picture: string;
+  /** The caret goes behind this, and the keys are typed. */
+  readonly behind: string;
+  readonly keys: readonly string[];
+  /** A row of the list. */
+  readonly row: RegExp;
+  /** What stands there when the row was chosen. */
+  readonly written: RegExp;
+}
+
+const offers: readonly Offer[] = [
+  {
+    feature: 'Completion: resources',
+    shows: 'MIG profiles of the selected card, with memory and price',
+    picture: 'complete-mig',
+    behind: 'cpu: 4',
+    keys: ['\n', 'nvidia.com/mig-1g'],
+    row: /nvidia\.com\/mig-1g\.5gb.*5 GB.*\$\d/,
+    written: /cpu: 4\n *nvidia\.com\/mig-1g\.5gb: /,
+  },
+  {
+    feature: 'Completion: selectors',
+    shows: 'values of a GPU label',
+    picture: 'complete-selector',
+    behind: 'NVIDIA-A100-SXM4-40GB',
+    keys: ['\n', 'cloud.google.com/gke-accelerator: nvidia-l'],
+    row: /nvidia-l4/,
+    written: /cloud\.google\.com\/gke-accelerator: nvidia-l4\n/,
+  },
+  {
+    feature: 'Completion: tolerations',
+    shows: 'a whole toleration of the platform',
+    picture: 'complete-toleration',
+    behind: 'tolerations:',
+    keys: ['\n', '  - '],
+    row: /nvidia\.com\/gpu/,
+    written: /- key: nvidia\.com\/gpu\n *operator: Exists\n *effect: NoSchedule/,
+  },
+  {
+    feature: 'Completion: annotations',
+    shows: 'annotations of gpulint and of what runs the workload',
+    picture: 'complete-annotation',
+    behind: 'example.com/team: search',
+    keys: ['\n', 'gpulint.dev/'],
+    row: /gpulint\.dev\/disable/,
+    written: /gpulint\.dev\/disable: /,
+  },
+];
+
+export const writing: readonly Step[] = [
+  ...offers.map(
+    ({ feature, shows, picture, behind, keys, row, written }): Step => ({
+      feature,
+      shows,
+      picture,
+      async run(stage) {
+        const { page, shot } = stage;
+        await open(stage, 'typing.yaml');
+        await caretBehind(stage, 'typing.yaml', behind);
+        for (const key of keys) await (key === '\n' ? page.keyboard.press('Enter') : page.keyboard.type(key));
+        const chosen = await completion(page, row);
+        await shot();
+        await chosen.click();
+        await showsText(page, written);
+      },
+    }),
+  ),
+  {
+    feature: 'Completion: config',
+    shows: 'keys and GPUs of .gpulint.yaml',
+    picture: 'complete-config',
+    async run(stage) {
+      const { page, shot } = stage;
+      await openConfig(stage, 'near');
+      await goTo(page, 4, 8);
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('cap');
+      await (await completion(page, /capacity/)).click();
+      await showsText(page, /\ncapacity: /);
+      await completion(page, /spot/);
+      await shot();
+      await (await sees(page, '.suggest-widget.visible .monaco-list-row', /spot/)).click();
+      await showsText(page, /\ncapacity: spot/);
+    },
+  },
+  {
+    feature: 'Hover: config',
+    shows: 'what a key of .gpulint.yaml means',
+    picture: 'hover-config',
+    async run(stage) {
+      const { page } = stage;
+      await openConfig(stage, 'near');
+      await goTo(page, 2, 3);
+      await page.keyboard.press('Control+K');
+      await page.keyboard.press('Control+I');
+      await sees(page, '.monaco-hover:visible', /[Ww]here the cluster runs/);
+    },
+  },
+  {
+    feature: 'Config diagnostics',
+    shows: 'an unknown GPU, key and severity are marked in the file, and the manifest beside it is still analysed',
+    picture: 'config-diagnostics',
+    async run(stage) {
+      const { page } = stage;
+      await openConfig(stage, 'wrong');
+      await page.keyboard.press('Control+Shift+M');
+      await sees(page, '.markers-panel-container .monaco-list-row', /h1000/);
+      await sees(page, '.markers-panel-container .monaco-list-row', /capacty/);
+      await sees(page, '.markers-panel-container .monaco-list-row', /loud/);
+      await stage.shot();
+      await closePanel(page);
+      await openFile(page, 'beside.yaml');
+      await page.locator('.squiggly-error').first().waitFor();
+    },
+  },
+  {
+    feature: 'Snippets',
+    shows: 'a MIG request with its profiles to choose from',
+    picture: 'snippet',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'snippets.yaml');
+      await goTo(page, 2, 1);
+      await page.keyboard.type('gpu-mig');
+      const row = await completion(page, /gpu-mig.*MIG slice/);
+      await shot();
+      await row.click();
+      await showsText(page, /resources:\n {2}limits:\n {4}nvidia\.com\/mig-1g\.10gb: 1/);
+      await sees(page, '.suggest-widget.visible .monaco-list-row', '3g.40gb');
+    },
+  },
+];
+
+/** The config of a folder, of which there are several, so that quick open is given the folder as well. */
+async function openConfig({ page }: Stage, folder: string): Promise<void> {
+  await page.keyboard.press('Control+P');
+  const input = page.locator('.quick-input-widget:visible input').first();
+  await input.waitFor();
+  await input.fill(`${folder}/.gpulint.yaml`);
+  await page
+    .locator('.quick-input-list .monaco-list-row.focused', { hasText: '.gpulint.yaml' })
+    .filter({ has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) })
+    .waitFor();
+  await page.keyboard.press('Enter');
+  const tab = page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').first();
+  await tab.waitFor();
+  assert.equal(await page.locator('.tab').count(), 1);
+}
