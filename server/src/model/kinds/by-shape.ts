@@ -71,6 +71,8 @@ function holderOf(pod: Cursor): Cursor | undefined {
 /** The nearest key that says more than `template` and `spec`. */
 function keysAbove(pod: Cursor): string | undefined {
   for (let here: Cursor | undefined = pod; here !== undefined; here = here.parent) {
+    // Beyond the object is the list that it stands in.
+    if (at(here, 'apiVersion') !== undefined) return undefined;
     const key = keyOf(here);
     if (key !== '' && !/^(spec|template|podTemplate|podSpec|podTemplateSpec)$/.test(key)) return key;
   }
