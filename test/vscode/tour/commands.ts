@@ -35,7 +35,7 @@ export const commanding: readonly Step[] = [
       await answer(/2\/4/, /us-east-1/);
       await sees(page, pickerRow, /H100 80GB SXM/);
       await shot();
-      await answer(/GPU|3\/4/, /^H100 80GB SXM/);
+      await answer(/3\/4/, /^H100 80GB SXM/);
       await answer(/4\/4/, /^Spot/);
       await page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').waitFor();
       await showsText(page, /platform: eks-karpenter/);

@@ -1,6 +1,6 @@
 // What a person sees without changing anything.
 import assert from 'node:assert/strict';
-import { openFile, runCommand } from '../../../scripts/vscode/launch.mjs';
+import { openFile, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -11,6 +11,7 @@ import {
   problemRow,
   type Step,
   sees,
+  shows,
   showsText,
 } from './stage.ts';
 
@@ -132,8 +133,11 @@ export const reading: readonly Step[] = [
       await open(stage, 'linked.yaml');
       await sees(page, '.detected-link', /hf:\/\/|meta-llama/);
       const rule = await sees(page, '.detected-link', 'scale-to-zero-candidate');
-      await rule.click({ modifiers: ['Control'] });
-      await sees(page, '.tab.active', 'scale-to-zero-candidate');
+      const opened = page.locator('.tab.active', { hasText: 'scale-to-zero-candidate' });
+      await until('the page of the rule', async () => {
+        await rule.click({ modifiers: ['Control'] });
+        return shows(opened, 4000);
+      });
     },
   },
   {

@@ -173,7 +173,8 @@ export async function tidy(page: Page): Promise<void> {
   });
 }
 
-async function shows(element: Locator, timeout: number): Promise<boolean> {
+/** Whether an element comes within so many milliseconds. */
+export async function shows(element: Locator, timeout: number): Promise<boolean> {
   return element.waitFor({ timeout }).then(
     () => true,
     () => false,
