@@ -46,6 +46,23 @@ describe('the package', () => {
     for (const file of named) expect(fs.existsSync(path.join(root, file)), file).toBe(true);
   });
 
+  it('is small as a VSIX', () => {
+    const vsce = path.join(root, 'node_modules/@vscode/vsce/vsce');
+    const vsix = path.join(temp, 'gpulint.vsix');
+    run(process.execPath, [vsce, 'package', '--no-dependencies', '--out', vsix]);
+    expect(fs.statSync(vsix).size).toBeLessThan(2_000_000);
+  });
+
+  it('has nothing that asks the network', () => {
+    for (const bundle of bundles) {
+      const code = fs.readFileSync(path.join(root, bundle), 'utf8');
+      const asks = code.match(
+        /require\("(?:node:)?(?:https?|http2|tls|dns|dgram)"\)|\bfetch\(|\bXMLHttpRequest\b|\bnew WebSocket\b/g,
+      );
+      expect(asks, bundle).toBeNull();
+    }
+  });
+
   it('is an npm package whose command works after an installation', () => {
     const [packed] = JSON.parse(run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', temp]));
     const home = path.join(temp, 'home');

@@ -155,9 +155,13 @@ async function select({ uri, range: { start, end } }: PlaceArgument): Promise<vo
   await vscode.window.showTextDocument(document, { selection, preserveFocus: false });
 }
 
-export async function pickGpu(gpus: readonly GpuItem[], placeHolder: string): Promise<GpuItem | undefined> {
+export async function pickGpu(
+  gpus: readonly GpuItem[],
+  placeHolder: string,
+  title = 'GPU',
+): Promise<GpuItem | undefined> {
   const items = gpus.map((gpu) => ({ label: gpu.name, description: gpu.description, gpu }));
-  const chosen = await vscode.window.showQuickPick(items, { title: 'GPU', placeHolder, matchOnDescription: true });
+  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDescription: true });
   return chosen?.gpu;
 }
 

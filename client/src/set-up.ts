@@ -24,7 +24,8 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   if (region === undefined) return;
   const gpu = await pickGpu(
     await client.sendRequest<GpusResult>(methods.gpus, {}),
-    step(3, 'GPU that a request means'),
+    'Which GPU does a request mean where the manifest names none?',
+    'Set up gpulint (3/4)',
   );
   if (gpu === undefined) return;
   const provider = platform.provider === null ? await pickProvider(gpu) : 'any';
@@ -90,8 +91,4 @@ async function pickCapacity(): Promise<string | undefined> {
     placeHolder: 'How are GPU nodes bought where a manifest does not say?',
   });
   return chosen?.value;
-}
-
-function step(number: number, question: string): string {
-  return `${question} where the manifest names none (${number}/4)`;
 }

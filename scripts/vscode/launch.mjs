@@ -73,6 +73,8 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
       args: [
         ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-dev-shm-usage'],
         ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+        // Nothing but the server is there: what a test sees, it sees offline.
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
       ],
     });
     undo.push(() => context.close());

@@ -21,7 +21,7 @@ local function drive()
     vim.fn.search(pattern, 'c')
   end
 
-  go('nvidia.com/gpu')
+  go('nvidia.com/gpu:')
   local offered
   vim.ui.select = function(items, options, choose)
     offered = vim.tbl_map(options.format_item, items)
@@ -38,7 +38,7 @@ local function drive()
     return #vim.diagnostic.get(0) < #seen.diagnostics
   end)
 
-  go('nvidia.com/gpu')
+  go('nvidia.com/gpu:')
   local windows = #vim.api.nvim_list_wins()
   vim.lsp.buf.hover()
   wait('a hover', function()
@@ -51,7 +51,32 @@ local function drive()
   end
 end
 
+local function driveMore()
+  vim.lsp.codelens.refresh()
+  wait('a code lens', function()
+    return #vim.lsp.codelens.get(0) > 0
+  end)
+  seen.lenses = vim.tbl_map(function(lens)
+    return lens.command and lens.command.title or ''
+  end, vim.lsp.codelens.get(0))
+
+  vim.api.nvim_buf_set_lines(0, -1, -1, true, { '          nvidia.com/mig' })
+  vim.api.nvim_win_set_cursor(0, { vim.api.nvim_buf_line_count(0), 0 })
+  local position = vim.lsp.util.make_position_params()
+  position.position.character = #vim.api.nvim_get_current_line()
+  local answers = vim.lsp.buf_request_sync(0, 'textDocument/completion', position, 20000)
+  seen.completions = {}
+  for _, answer in pairs(answers or {}) do
+    for _, item in ipairs(vim.lsp.util.text_document_completion_list_to_complete_items(answer.result, 'nvidia.com/mig')) do
+      table.insert(seen.completions, item.abbr)
+    end
+  end
+end
+
 local ok, reason = pcall(drive)
+if ok then
+  ok, reason = pcall(driveMore)
+end
 if not ok then
   seen.failed = tostring(reason)
 end

@@ -7,6 +7,17 @@ import { hoverBox, lens, open, pickerRow, type Step, sees, showsText } from './s
 
 export const commanding: readonly Step[] = [
   {
+    feature: 'Installation',
+    shows: 'the packaged extension is all that a fresh VS Code needs, offline',
+    picture: 'installed',
+    async run({ page }) {
+      await runCommand(page, 'Extensions: Show Installed Extensions');
+      await sees(page, '.extensions-viewlet .extension-list-item', /gpulint.*Finds GPU mistakes/);
+      await page.keyboard.press('Control+Shift+E');
+      await page.locator('.explorer-viewlet').waitFor();
+    },
+  },
+  {
     feature: 'Set up',
     shows: 'four questions write the config, which is shown and counts at once',
     picture: 'set-up',
@@ -24,7 +35,7 @@ export const commanding: readonly Step[] = [
       await answer(/2\/4/, /us-east-1/);
       await sees(page, pickerRow, /H100 80GB SXM/);
       await shot();
-      await answer(/GPU|3\/4/, /^H100 80GB SXM/);
+      await answer(/3\/4/, /^H100 80GB SXM/);
       await answer(/4\/4/, /^Spot/);
       await page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').waitFor();
       await showsText(page, /platform: eks-karpenter/);

@@ -114,6 +114,20 @@ export const fixing: readonly Step[] = [
     },
   },
   {
+    feature: 'Spot fix',
+    shows: 'a Job on spot nodes gets the toleration that lets it there',
+    picture: 'fix-spot',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'spot.yaml');
+      await caretBehind(stage, 'spot.yaml', 'kubernetes.azure.com/scalesetpriority', 4);
+      await lightBulb(page);
+      await shot();
+      await (await sees(page, menuRow, 'Tolerate the taint of AKS spot nodes')).click();
+      await showsText(page, /tolerations:\n *- key: "?kubernetes\.azure\.com\/scalesetpriority/);
+    },
+  },
+  {
     feature: 'Silence',
     shows: 'a finding is excused by a comment whose reason stands ready to be typed',
     picture: 'silence',

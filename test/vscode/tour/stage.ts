@@ -31,11 +31,14 @@ export const pickerRow = '.quick-input-list .monaco-list-row';
 export const suggestRow = '.suggest-widget.visible .monaco-list-row';
 export const problemRow = '.markers-panel-container .monaco-list-row';
 
+/** How long a loaded machine may take, in milliseconds; no test measures it. */
+const patience = 45_000;
+
 /** Waits until an element with the text is seen; tells what is there instead when it never is. */
 export async function sees(page: Page, selector: string, text: RegExp | string): Promise<Locator> {
   const found = page.locator(selector, { hasText: text }).first();
   try {
-    await found.waitFor({ timeout: 20_000 });
+    await found.waitFor({ timeout: patience });
   } catch {
     const texts = await page.locator(selector).allInnerTexts();
     assert.fail(`no ${selector} with ${text}; there is ${JSON.stringify(texts.map(plain))}`);
@@ -46,7 +49,7 @@ export async function sees(page: Page, selector: string, text: RegExp | string):
 /** Waits until no element with the text is left. */
 export async function seesNo(page: Page, selector: string, text: RegExp | string): Promise<void> {
   const found = page.locator(selector, { hasText: text }).first();
-  await found.waitFor({ state: 'detached', timeout: 20_000 });
+  await found.waitFor({ state: 'detached', timeout: patience });
 }
 
 /** The editor's lines, without the ones scrolled out of sight. */
@@ -68,7 +71,7 @@ export async function showsText(page: Page, wanted: RegExp): Promise<void> {
     text = await shownText(page);
     return wanted.test(text);
   };
-  await until(String(wanted), shown, 20_000).catch(() =>
+  await until(String(wanted), shown, patience).catch(() =>
     assert.fail(`the editor does not show ${wanted}, but\n${text}`),
   );
 }
@@ -119,11 +122,18 @@ export async function fix(page: Page, title: RegExp | string): Promise<void> {
   await (await sees(page, menuRow, title)).click();
 }
 
-/** Opens the hover at the caret by its keys and gives it when it has the text. */
+/** Opens the hover at the caret by its keys and gives it when it has the text; one that came before all was known is asked for again. */
 export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
-  await page.keyboard.press('Control+K');
-  await page.keyboard.press('Control+I');
-  return sees(page, hoverBox, text);
+  const hover = page.locator(hoverBox, { hasText: text }).first();
+  const seen = async () => {
+    await page.keyboard.press('Control+K');
+    await page.keyboard.press('Control+I');
+    if (await shows(hover, 4000)) return true;
+    await page.keyboard.press('Escape');
+    return false;
+  };
+  await until('the hover', seen, patience).catch(() => sees(page, hoverBox, text));
+  return hover;
 }
 
 /** Waits for a row of the completion at the caret, which is asked for where it does not come by itself. */
@@ -163,7 +173,8 @@ export async function tidy(page: Page): Promise<void> {
   });
 }
 
-async function shows(element: Locator, timeout: number): Promise<boolean> {
+/** Whether an element comes within so many milliseconds. */
+export async function shows(element: Locator, timeout: number): Promise<boolean> {
   return element.waitFor({ timeout }).then(
     () => true,
     () => false,

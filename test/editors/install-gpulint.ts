@@ -1,0 +1,56 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { buildSync } from 'esbuild';
+
+/** The program under the name that the configurations start, bundled from the sources, so that a stale dist/ cannot pass for them. */
+export function installGpulint(folder: string): void {
+  buildSync({
+    entryPoints: ['server/src/lsp/main.ts'],
+    outfile: path.join(folder, 'server.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node18',
+  });
+  const program = path.join(folder, 'gpulint');
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${folder}/server.js" "$@"\n`);
+  chmodSync(program, 0o755);
+}
+
+/** A configuration as docs/editors.md gives it: the block whose fence says that it is tested. */
+export function testedConfig(language: string): string {
+  const doc = readFileSync(new URL('../../docs/editors.md', import.meta.url), 'utf8');
+  const config = new RegExp(`^\`\`\`${language} tested\\n([\\s\\S]*?)^\`\`\``, 'm').exec(doc)?.[1];
+  if (config === undefined) throw new Error(`docs/editors.md has no tested configuration in ${language}`);
+  return config;
+}
+
+/** The surroundings of an editor that has the program on its path, and writes its logs and state beside the test. */
+export function editorEnvironment(folder: string, seen: string): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PATH: `${folder}${path.delimiter}${process.env.PATH}`,
+    HOME: folder,
+    XDG_CACHE_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    XDG_STATE_HOME: folder,
+    XDG_DATA_HOME: folder,
+    GPULINT_SEEN: seen,
+  };
+}
+
+export const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: trainer
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB
+  containers:
+    - name: trainer
+      image: ghcr.io/example/trainer:1.0
+      command: [python, train.py]
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
