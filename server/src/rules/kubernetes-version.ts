@@ -90,13 +90,16 @@ export default defineRule({
 
 const comparisonSince = 35;
 
-/** The first and the last minor version with an API. Of the versions that are still served only the first is known. */
+/**
+ * The first and the last minor version with an API. Of the versions that are still served only the first is known; that v1alpha2 is gone,
+ * whichever cluster it is, is told by dra-shape.
+ */
 const resourceApis: Readonly<Record<string, readonly [first: number, last: number]>> = {
   v1: [34, Number.POSITIVE_INFINITY],
   v1beta2: [32, Number.POSITIVE_INFINITY],
   v1beta1: [32, Number.POSITIVE_INFINITY],
   v1alpha3: [31, Number.POSITIVE_INFINITY],
-  v1alpha2: [27, 30],
+  v1alpha2: [27, Number.POSITIVE_INFINITY],
   v1alpha1: [26, 26],
 };
 
