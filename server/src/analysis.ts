@@ -10,8 +10,11 @@ import type { Finding } from './rules/rule.ts';
 import type { RuleCrash } from './rules/run.ts';
 import { runRules } from './rules/run.ts';
 import type { SuppressionUse } from './rules/suppressions.ts';
+import { surroundingsOf } from './workspace/lookups.ts';
+import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
+import { Workspace } from './workspace/workspace.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
-import { checkLimits, parseDocument, splitDocuments } from './yaml/parse.ts';
+import { checkLimits, type DocumentText, parseDocument, splitDocuments } from './yaml/parse.ts';
 
 export type { RuleCrash } from './rules/run.ts';
 export type { SuppressionUse } from './rules/suppressions.ts';
@@ -24,6 +27,7 @@ export interface DocumentAnalysis {
   /** What of the file's other documents this one was read with: the analysis is as good as long as neither changes. */
   readonly context: string;
   readonly document: YamlDocument;
+  readonly summary: DocumentSummary;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
   /** Suppressions applied, severities as configured. */
@@ -32,6 +36,8 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that silences rules, and whether it does. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
+  /** Whether all that it took from other documents and files still stands there. */
+  isCurrent(): boolean;
 }
 
 /** Everything that is known of one file. */
@@ -57,6 +63,7 @@ export interface FileAnalysis {
 export class Analysis {
   readonly #strict: boolean;
   readonly #files = new Map<string, FileAnalysis>();
+  readonly #workspace = new Workspace();
   #config: ProjectConfig = defaultConfig;
 
   /** @param options.strict rethrow what a rule throws instead of keeping it as data: for tests */
@@ -77,17 +84,26 @@ export class Analysis {
   setFile(uri: string, text: string, version = 0, config = this.#config): FileAnalysis {
     const before = this.#files.get(uri);
     const known = before?.config === config ? before.documents : [];
-    const file = analyseFile({ uri, text, version, config, strict: this.#strict }, known);
+    const file = analyseFile({ uri, text, version, config, strict: this.#strict, workspace: this.#workspace }, known);
     this.#files.set(uri, file);
     return file;
   }
 
   removeFile(uri: string): void {
     this.#files.delete(uri);
+    this.#workspace.delete(uri, 'open');
   }
 
+  /** The analysis of a file that was set; a new one where another file now says otherwise what it took from there. */
   file(uri: string): FileAnalysis | undefined {
-    return this.#files.get(uri);
+    const file = this.#files.get(uri);
+    if (file === undefined || file.documents.every((document) => document.isCurrent())) return file;
+    return this.setFile(uri, file.text, file.version, file.config);
+  }
+
+  /** The files that are seen together: those that are set, before those that were only read for a summary. */
+  get workspace(): Workspace {
+    return this.#workspace;
   }
 }
 
@@ -97,6 +113,7 @@ interface FileInput {
   readonly version: number;
   readonly config: ProjectConfig;
   readonly strict: boolean;
+  readonly workspace: Workspace;
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
@@ -106,7 +123,10 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
   const parts = skipped === null ? splitDocuments(text) : [];
   const claims = claimsOf(parts);
-  const documents = parts.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
+  const read = parts.map((part) => readDocument(part, config, known.get(part.text)));
+  // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
+  input.workspace.set(uri, joinSummaries(read), 'open');
+  const documents = read.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -160,19 +180,43 @@ function claimsOf(parts: ReturnType<typeof splitDocuments>): FileClaims {
   return { context, claims: lazy(() => lowerClaims(documents(), texts)) };
 }
 
+/** What a document's text alone tells. */
+type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'document' | 'summary'>;
+
+function readDocument(
+  { text, base }: DocumentText,
+  config: ProjectConfig,
+  known: DocumentAnalysis | undefined,
+): ReadDocument {
+  if (known?.base === base) return known;
+  const document = lazy(() => (known === undefined ? parseDocument(text, base) : { ...known.document, base }));
+  return {
+    base,
+    text,
+    summary: known?.summary ?? summariseDocument(text, document, config),
+    get document() {
+      return document();
+    },
+  };
+}
+
 function analyseDocument(
-  { text, base }: { readonly text: string; readonly base: number },
+  read: ReadDocument,
   input: FileInput,
   file: FileClaims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
+  const { text, base, summary } = read;
   const context = usesClaims(text) ? file.context : '';
-  const before = known?.context === context ? known : undefined;
+  const before = known?.context === context && known.isCurrent() ? known : undefined;
   if (before !== undefined) return before.base === base ? before : moved(before, base);
-  const document = lazy(() => parseDocument(text, base));
+  const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
+  const document = () => read.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const lowered = lazy(() =>
-    concerned() ? lowerDocument(document(), input.config, context === '' ? noClaims : file.claims()) : nothing,
+    concerned()
+      ? lowerDocument(document(), input.config, context === '' ? noClaims : file.claims(), surroundings)
+      : nothing,
   );
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
@@ -186,6 +230,7 @@ function analyseDocument(
       document: document(),
       ...lowered(),
       options: input.config,
+      surroundings,
       rules: input.config.rules,
       costOf,
       strict: input.strict,
@@ -195,6 +240,8 @@ function analyseDocument(
     base,
     text,
     context,
+    summary,
+    isCurrent: () => reads.hold(),
     get document() {
       return document();
     },
@@ -229,7 +276,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter|HorizontalPodAutoscaler|\bruntime:/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

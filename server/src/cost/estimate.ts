@@ -34,7 +34,7 @@ export function estimateCost(workload: Workload): CostResult {
       idleHourly: parts.reduce((total, part) => total + part.idle, 0),
       spotHourly: spot.length === parts.length ? sum(spot) : null,
       basis: parts.flatMap((part) => part.basis),
-      assumptions: [...new Set(parts.flatMap((part) => part.assumptions))],
+      assumptions: [...new Set([...used.flatMap(({ told }) => told), ...parts.flatMap((part) => part.assumptions)])],
     },
   };
 }

@@ -1,6 +1,14 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
-import { configName, type FolderLook, foldersAbove, isConfigUri, nearestConfig, pathBelow } from '../config/places.ts';
+import {
+  configName,
+  type FolderLook,
+  foldersAbove,
+  isConfigUri,
+  nearestConfig,
+  normalizeUri,
+  pathBelow,
+} from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
 import type { Log } from './guard.ts';
@@ -215,20 +223,6 @@ export function analysisOf(
   const known = analysis.file(uri);
   const same = known?.version === version && known.text === text && known.config === config;
   return known !== undefined && same ? known : analysis.setFile(uri, text, version, config);
-}
-
-/** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
-function normalizeUri(uri: string): string {
-  let plain = uri;
-  try {
-    plain = decodeURIComponent(uri);
-  } catch {
-    // A stray percent sign: the text itself is as good a name.
-  }
-  return plain.replace(
-    /^(file:\/\/\/)([A-Z]):/,
-    (_, scheme: string, drive: string) => `${scheme}${drive.toLowerCase()}:`,
-  );
 }
 
 function isUnder(path: string, folder: string): boolean {

@@ -1,10 +1,11 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import { at, isOpen, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { borrow } from './borrowed.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
 import { lowerPodAccelerators } from './devices.ts';
-import { annotatedFractions } from './given.ts';
+import { annotatedFractions, type GivenAccelerator } from './given.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -14,46 +15,65 @@ import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { roleOf } from './role.ts';
+import { scaled } from './scaled.ts';
+import { noSurroundings, type Surroundings } from './surroundings.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
  * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
  * @param claims those of the whole file, for the pods that name them
+ * @param surroundings what other documents say of what this one names
  */
 export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
   claims: Claims = noClaims,
+  surroundings: Surroundings = noSurroundings,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
-  return { manifests, workloads: manifests.flatMap((manifest) => lowerManifest(manifest, options, claims) ?? []) };
+  return {
+    manifests,
+    workloads: manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, surroundings) ?? []),
+  };
 }
 
-function lowerManifest(manifest: Manifest, options: ModelOptions, claims: Claims): Workload | undefined {
-  const { root, annotations, kind, apiVersion } = manifest;
+/** What one object will run; undefined where it runs nothing. */
+export function lowerManifest(
+  manifest: Manifest,
+  options: ModelOptions,
+  claims: Claims = noClaims,
+  surroundings: Surroundings = noSurroundings,
+): Workload | undefined {
+  const { root, annotations, kind, apiVersion, namespace } = manifest;
+  const context = { options, claims, surroundings };
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
-    const lowered = entry.lower({ kind, apiVersion, root, annotations, options });
-    return lowerWorkload(manifest, lowered, entry.role ?? lowered.role, options, claims);
+    const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, surroundings });
+    return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), surroundings);
   }
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
-  const workload = lowerWorkload(manifest, guessed, undefined, options, claims);
+  const workload = lowerWorkload(manifest, guessed, undefined, context);
   // Without accelerators a guess is of no use to anybody.
   const uses = workload.podSets.some(({ accelerators }) => accelerators.length > 0);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
+}
+
+interface LoweringContext {
+  readonly options: ModelOptions;
+  readonly claims: Claims;
+  readonly surroundings: Surroundings;
 }
 
 function lowerWorkload(
   manifest: Manifest,
   lowered: KindLowering,
   role: Role | undefined,
-  options: ModelOptions,
-  claims: Claims,
+  context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
   const podSets = withOwnNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
+    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   return {
     manifest,
@@ -67,6 +87,7 @@ function lowerWorkload(
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
+    scaledBy: null,
   };
 }
 
@@ -80,16 +101,24 @@ function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[]
   });
 }
 
-function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims): PodSet {
+function lowerPodSet(
+  source: PodSetSource,
+  namespace: string | null,
+  { options, claims, surroundings }: LoweringContext,
+): PodSet {
   const { pod } = source;
   const containers = source.containers ?? lowerContainers(pod);
   const selectors = lowerSelectors(pod);
-  const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const borrowed = borrow(source.borrowed, containers, selectors);
+  const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const nodes = [...typed, ...borrowed.selectors];
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min),
+    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min, (kind, name) =>
+      surroundings.claim(kind, namespace, name),
+    ),
     ...(source.claimed ?? []),
   ];
   return {
@@ -100,13 +129,25 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
     labels: lowerStrings(at(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, options),
+    accelerators: borrowed.placed(
+      lowerPodAccelerators(
+        { containers: [...containers, ...borrowed.containers], given: source.given, beside },
+        nodes,
+        options,
+      ),
+    ),
     selectors,
     tolerations: lowerTolerations(pod),
     volumes: lowerVolumes(pod),
     restartPolicy: text(at(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, options),
+    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(beside)],
   };
+}
+
+/** Claims that other files make. */
+function toldClaims(given: readonly GivenAccelerator[]): readonly string[] {
+  return given.flatMap(({ from }) => (from === undefined ? [] : [`Devices from ${from}`]));
 }
 
 /** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */

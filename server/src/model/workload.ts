@@ -1,5 +1,6 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { ScalerFacts, Seen } from './surroundings.ts';
 
 /** One Kubernetes object: a YAML document, or an item of a `kind: List`. */
 export interface Manifest {
@@ -32,6 +33,8 @@ export interface Workload {
   /** How failed pods come back; null where the object does not say and the kind has no default. */
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
+  /** Another object that sets the number of pods. */
+  readonly scaledBy: Seen<ScalerFacts> | null;
 }
 
 /** Pods made from one template. Kueue's word. */
@@ -54,6 +57,8 @@ export interface PodSet {
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;
   readonly placement: Placement;
+  /** What of it other objects say, in words: `GPU count from ServingRuntime vllm in runtimes.yaml`. */
+  readonly told: readonly string[];
 }
 
 export interface Container {

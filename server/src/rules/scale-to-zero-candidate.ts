@@ -1,7 +1,8 @@
 import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
-import type { PodSet, Scaling, Workload } from '../model/workload.ts';
+import type { PodSet, Scaling } from '../model/workload.ts';
 import { asText, type Cursor, entries, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { isLatencyCritical } from './latency.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
@@ -105,18 +106,6 @@ function isIn(inner: Cursor, outer: Cursor): boolean {
 function scaler({ mechanism, mechanismFrom }: Scaling): string {
   if (mechanism === 'keda') return 'KEDA';
   return mechanismFrom === 'default' ? "Knative (KServe's default mode)" : 'Knative';
-}
-
-/** Somebody has said that a cold start is not acceptable. */
-function isLatencyCritical({ manifest, podSets }: Workload): boolean {
-  const said = [
-    ...manifest.labels,
-    ...manifest.annotations,
-    ...podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations]),
-  ];
-  return said.some(
-    ({ value, at }) => value !== 'false' && /latency[-_.]?(critical|sensitive)/i.test(`${keyOf(at)}=${value}`),
-  );
 }
 
 function floorToZero({ min, owner, minKey }: Scaling, { document }: WorkloadContext): Fix | undefined {

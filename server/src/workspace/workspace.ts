@@ -1,0 +1,116 @@
+import { normalizeUri } from '../config/places.ts';
+import type { FileSummary, ObjectSummary } from './summary.ts';
+
+/** An object, and the file that it stands in. */
+export interface Found {
+  readonly uri: string;
+  /** The folders of the file's path, from the root. */
+  readonly folders: readonly string[];
+  readonly fileName: string;
+  readonly object: ObjectSummary;
+}
+
+interface File {
+  readonly uri: string;
+  readonly key: string;
+  readonly folders: readonly string[];
+  readonly fileName: string;
+  readonly summary: FileSummary;
+}
+
+/**
+ * The files that are seen together, as summaries. What an editor has open overrides what is on the disk. Nothing is read before somebody asks
+ * for a kind: the kinds of a file are known from its text.
+ */
+export class Workspace {
+  readonly #onDisk = new Map<string, File>();
+  readonly #open = new Map<string, File>();
+  /** Files by the kinds that they name. */
+  readonly #byKind = new Map<string, Set<string>>();
+  /** Objects of a kind by name; dropped when a file that names the kind changes. */
+  readonly #tables = new Map<string, ReadonlyMap<string, readonly Found[]>>();
+  #generation = 0;
+
+  /** Changes whenever an answer may: what was found in one generation is as good as long as it lasts. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** @param layer `open` counts before `disk` */
+  set(uri: string, summary: FileSummary, layer: 'disk' | 'open'): void {
+    const key = normalizeUri(uri);
+    const names = key.split('/');
+    const fileName = names.pop() ?? '';
+    const file = { uri, key, folders: names, fileName, summary };
+    this.#change(key, () => (layer === 'open' ? this.#open : this.#onDisk).set(key, file));
+  }
+
+  delete(uri: string, layer: 'disk' | 'open'): void {
+    const key = normalizeUri(uri);
+    this.#change(key, () => (layer === 'open' ? this.#open : this.#onDisk).delete(key));
+  }
+
+  /** Every file that is seen, as it counts. */
+  *files(): Generator<{ readonly uri: string; readonly summary: FileSummary }> {
+    yield* this.#open.values();
+    for (const file of this.#onDisk.values()) if (!this.#open.has(file.key)) yield file;
+  }
+
+  file(uri: string): { readonly uri: string; readonly summary: FileSummary } | undefined {
+    return this.#fileAt(normalizeUri(uri));
+  }
+
+  /** The objects of a kind (without its group) under the names by which `nameOf` wants to find them. */
+  table(kind: string, nameOf: NameOf = ownName): ReadonlyMap<string, readonly Found[]> {
+    const id = nameOf === ownName ? kind : `${kind} ${nameOf.name}`;
+    const known = this.#tables.get(id);
+    if (known !== undefined) return known;
+    const made = new Map<string, Found[]>();
+    for (const key of this.#byKind.get(kind) ?? []) {
+      const file = this.#fileAt(key);
+      if (file === undefined) continue;
+      const { uri, folders, fileName } = file;
+      for (const object of file.summary.objects()) {
+        const name = object.kind === kind ? nameOf(object) : undefined;
+        if (name === undefined) continue;
+        const same = made.get(name) ?? [];
+        made.set(name, same);
+        same.push({ uri, folders, fileName, object });
+      }
+    }
+    this.#tables.set(id, made);
+    return made;
+  }
+
+  #fileAt(key: string): File | undefined {
+    return this.#open.get(key) ?? this.#onDisk.get(key);
+  }
+
+  #change(key: string, change: () => void): void {
+    const before = this.#fileAt(key);
+    change();
+    const after = this.#fileAt(key);
+    if (before === after) return;
+    this.#generation += 1;
+    for (const kind of before?.summary.kinds ?? []) {
+      this.#byKind.get(kind)?.delete(key);
+      this.#forget(kind);
+    }
+    for (const kind of after?.summary.kinds ?? []) {
+      const keys = this.#byKind.get(kind) ?? new Set();
+      this.#byKind.set(kind, keys.add(key));
+      this.#forget(kind);
+    }
+  }
+
+  #forget(kind: string): void {
+    for (const id of this.#tables.keys()) if (id === kind || id.startsWith(`${kind} `)) this.#tables.delete(id);
+  }
+}
+
+/** By what name an object is found; undefined: by none. A named function: its name tells the tables apart. */
+export type NameOf = (object: ObjectSummary) => string | undefined;
+
+function ownName({ name }: ObjectSummary): string {
+  return name;
+}
