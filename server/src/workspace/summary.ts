@@ -2,6 +2,7 @@ import { lowerManifests } from '../model/manifest.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { at, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { type Facts, factsOf } from './facts.ts';
@@ -90,6 +91,24 @@ export function settled(summary: FileSummary): FileSummary {
   const references = summary.references();
   return { kinds: summary.kinds, objects: () => objects, references: () => references };
 }
+
+/** What other files may need of a text that nobody looks at: the documents without objects of use are not even parsed. */
+export function summariseText(text: string, options: ModelOptions): FileSummary {
+  if (checkLimits(text) !== null) return nothing;
+  const parts = splitDocuments(text).flatMap(({ text: part, base }) => {
+    const summary = summariseDocument(part, () => parseDocument(part, base), options);
+    return summary.kinds.size > 0 ? [{ base, summary }] : [];
+  });
+  return settled(joinSummaries(parts));
+}
+
+/** A summary that is made when somebody asks for a kind that the text names. */
+export function deferred(kinds: ReadonlySet<string>, make: () => FileSummary): FileSummary {
+  const made = lazy(make);
+  return { kinds, objects: () => made().objects(), references: () => made().references() };
+}
+
+const nothing: FileSummary = { kinds: new Set(), objects: () => [], references: () => [] };
 
 function lazy<T>(compute: () => T): () => T {
   let value: { readonly of: T } | undefined;
