@@ -203,3 +203,54 @@ spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.n
 `;
   expect(total(project({ 'pod.yaml': pod, 'claims/two.yaml': template }).file(`${root}/pod.yaml`))).toBe(2);
 });
+
+describe('a finding that rests on another file', () => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: tune, labels: {kueue.x-k8s.io/queue-name: team}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - {name: tune, image: "registry.example/tune:1", resources: {limits: {nvidia.com/gpu: 4}}}
+`;
+  const queues = (resource: string) => `apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: team}
+spec: {clusterQueue: shared}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: shared}
+spec:
+  resourceGroups:
+    - coveredResources: [${resource}]
+      flavors: [{name: default, resources: [{name: ${resource}, nominalQuota: 40}]}]
+`;
+  const findings = (analysis: Analysis, name: string) =>
+    analysis
+      .file(`${root}/${name}`)!
+      .documents.flatMap((document) => document.findings)
+      .filter(({ rule }) => rule === 'queue-coverage')
+      .map(({ severity, message }) => `${severity}: ${message}`);
+
+  test('lands on the file that says the thing, and goes when the other is mended', () => {
+    const analysis = project({ 'a/job.yaml': job, 'a/queues.yaml': queues('cpu') });
+    expect(findings(analysis, 'a/job.yaml')).toEqual([
+      'warning: ClusterQueue shared (queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
+    ]);
+    expect(findings(analysis, 'a/queues.yaml')).toEqual([]);
+    analysis.setFile(`${root}/a/queues.yaml`, queues('nvidia.com/gpu'));
+    expect(findings(analysis, 'a/job.yaml')).toEqual([]);
+  });
+
+  test('is advice where the other stands in a folder beside', () => {
+    const beside = project({ 'a/job.yaml': job, 'b/queues.yaml': queues('cpu') });
+    expect(findings(beside, 'a/job.yaml')).toEqual([
+      'info: ClusterQueue shared (b/queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
+    ]);
+    const above = project({ 'a/job.yaml': job, 'queues.yaml': queues('cpu') });
+    expect(findings(above, 'a/job.yaml').join()).toMatch(/^warning/);
+  });
+});

@@ -35,6 +35,11 @@ export interface Seen<T> {
   readonly name: string;
   /** The path from the folder of the file that asks; null: it stands in the same file. */
   readonly file: string | null;
+  /**
+   * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
+   * of this one. What rests on it is advice.
+   */
+  readonly apart: boolean;
   readonly facts: T;
 }
 

@@ -4,6 +4,7 @@ import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import containerName from './container-name.ts';
+import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
@@ -27,6 +28,7 @@ import mixedAccelerators from './mixed-accelerators.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
+import queueCoverage from './queue-coverage.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
 import resumeDisabled from './resume-disabled.ts';
@@ -56,6 +58,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
   ['container-name', containerName],
+  ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['floor-over-ceiling', floorOverCeiling],
   ['gpu-limits-required', gpuLimitsRequired],
@@ -79,6 +82,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
+  ['queue-coverage', queueCoverage],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['rayjob-left-running', rayjobLeftRunning],
   ['resume-disabled', resumeDisabled],

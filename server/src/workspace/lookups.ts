@@ -1,7 +1,7 @@
 import { normalizeUri } from '../config/places.ts';
 import type { PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { Facts } from './facts.ts';
-import { nearest, pathFrom } from './near.ts';
+import { isApart, nearest, pathFrom } from './near.ts';
 import { isClusterKind } from './references.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
@@ -131,7 +131,7 @@ function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T): Facts
 
 function seen<T>(asker: Asker, { object, folders, fileName }: Found, facts: T): Seen<T> {
   const file = pathFrom(asker, { folders, fileName });
-  return { kind: object.kind, name: object.name, file, facts };
+  return { kind: object.kind, name: object.name, file, apart: isApart(asker, folders), facts };
 }
 
 /** One of several that say the same; nothing where they do not, or where one says nothing. */
@@ -193,7 +193,9 @@ function clusterQueueOf(asker: Asker, namespace: string | null, name: string): S
   const [queue, ...others] = queues;
   if (queue === undefined || others.length > 0) return undefined;
   const found = candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue);
-  return agreed(found.map((one) => seen(asker, one, factsAs(one.object, 'queue'))));
+  const agreement = agreed(found.map((one) => seen(asker, one, factsAs(one.object, 'queue'))));
+  const apart = locals.some(({ folders }) => isApart(asker, folders));
+  return agreement && { ...agreement, apart: agreement.apart || apart };
 }
 
 function clusterQueueIn(object: ObjectSummary): string | undefined {

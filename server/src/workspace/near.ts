@@ -32,6 +32,12 @@ function distanceOf(place: Place, folders: readonly string[], fileName: string):
   return place.fileName === fileName ? -1 : 0;
 }
 
+/** Whether the way to a folder leads up and down again. */
+export function isApart(from: Pick<Place, 'folders'>, to: readonly string[]): boolean {
+  const common = commonFolders(from.folders, to);
+  return common < from.folders.length && common < to.length;
+}
+
 /** How a file is named beside another: its path below the folder that both are in; null for the same file. */
 export function pathFrom(from: Place, to: Place): string | null {
   const common = commonFolders(from.folders, to.folders);
