@@ -97,8 +97,14 @@ export class Analysis {
   /** The analysis of a file that was set; a new one where another file now says otherwise what it took from there. */
   file(uri: string): FileAnalysis | undefined {
     const file = this.#files.get(uri);
-    if (file === undefined || file.documents.every((document) => document.isCurrent())) return file;
+    if (file === undefined || this.stale(uri) === undefined) return file;
     return this.setFile(uri, file.text, file.version, file.config);
+  }
+
+  /** What is known of a file, if it took something from another file that now says otherwise. */
+  stale(uri: string): FileAnalysis | undefined {
+    const file = this.#files.get(uri);
+    return file?.documents.every((document) => document.isCurrent()) === false ? file : undefined;
   }
 
   /** The files that are seen together: those that are set, before those that were only read for a summary. */

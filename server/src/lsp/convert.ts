@@ -86,6 +86,8 @@ export interface ClientAbilities {
   readonly documentChanges: boolean;
   /** It has our commands. */
   readonly commands: boolean;
+  /** It shows how far work has come. */
+  readonly progress: boolean;
   /** The languages (ids) whose syntax errors somebody else shows. */
   readonly syntaxElsewhere: readonly string[];
 }

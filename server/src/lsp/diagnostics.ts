@@ -58,7 +58,8 @@ export function registerDiagnostics(session: Session): Diagnostics {
       async ({ textDocument: { uri }, previousResultId }) => {
         // What is told of the file may change its findings, so it must be known before the result has a name.
         await projects.configOf(uri);
-        const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}`;
+        const found = await session.analysed(uri).catch(retrigger);
+        const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}-${nameOf(found?.file)}`;
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
         return { kind: DocumentDiagnosticReportKind.Full, resultId, items: [...items] };
@@ -115,6 +116,18 @@ export function registerDiagnostics(session: Session): Diagnostics {
       }
     },
   };
+}
+
+const names = new WeakMap<FileAnalysis, number>();
+let lastName = 0;
+
+/** An analysis is made anew when another file changes what this one rests on. */
+function nameOf(file: FileAnalysis | undefined): number {
+  if (file === undefined) return 0;
+  const name = names.get(file) ?? lastName + 1;
+  lastName = Math.max(lastName, name);
+  names.set(file, name);
+  return name;
 }
 
 const syntaxRule = 'yaml-syntax';

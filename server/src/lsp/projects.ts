@@ -19,6 +19,8 @@ import { defaultSettings, type Settings } from './settings.ts';
 export interface Host {
   /** The text of a file; undefined where there is none. */
   readFile(uri: string): Promise<string | undefined>;
+  /** The YAML files below a folder, in no order, at most so many. Left out: files are seen only while they are open. */
+  listFiles?(folder: string, most: number): Promise<readonly string[]>;
   /** The person's home folder as a URI: configs further up are not looked for. */
   readonly home?: string;
 }

@@ -4,9 +4,7 @@ import {
   DidChangeConfigurationNotification,
   DidChangeWatchedFilesNotification,
   type InitializeParams,
-  type InitializeResult,
   MarkupKind,
-  TextDocumentSyncKind,
   TextDocuments,
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
@@ -19,6 +17,7 @@ import { documentLinks } from '../features/document-links.ts';
 import { hover } from '../features/hover.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { summarize } from '../features/report.ts';
+import { abilitiesOf, foldersOf, initializeResult } from './abilities.ts';
 import {
   actionToLsp,
   type ClientAbilities,
@@ -33,6 +32,8 @@ import {
 } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guard, guarded, type Log, outdated } from './guard.ts';
+import { createIndexing, watchedFiles } from './indexing.ts';
+import { registerNavigation } from './navigation.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
 import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
@@ -77,9 +78,13 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   };
   const documents = new TextDocuments(TextDocument);
   const crashes = new Set<string>();
+  const toldStale = new WeakSet<FileAnalysis>();
   let params: InitializeParams | undefined;
 
-  const projects = createProjects(host, log, readSettings, () => {
+  const projects = createProjects(host, log, readSettings, refresh);
+
+  /** Something other than a document's text has changed: all that is shown is asked for again. */
+  function refresh(): void {
     diagnostics.refresh();
     if (params?.capabilities.workspace?.codeLens?.refreshSupport) {
       void guarded(log, 'codeLens/refresh', () => connection.sendRequest(CodeLensRefreshRequest.type));
@@ -88,7 +93,16 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       void guarded(log, 'inlayHint/refresh', () => connection.languages.inlayHint.refresh());
     }
     for (const { uri } of documents.all()) sendSummary(uri);
-  });
+  }
+
+  /** The same, if what is shown of some document rests on another file that now says otherwise. */
+  function refreshStale(): void {
+    const stale = documents.all().flatMap(({ uri }) => projects.analysis.stale(uri) ?? []);
+    // What a client does not show it does not ask for again, and is told of once.
+    if (stale.every((file) => toldStale.has(file))) return;
+    for (const file of stale) toldStale.add(file);
+    refresh();
+  }
 
   async function readSettings(folder: string | undefined): Promise<Settings> {
     if (params?.capabilities.workspace?.configuration !== true) return defaultSettings;
@@ -107,7 +121,13 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     documents,
     projects,
     log,
-    client: { hoverFormat: MarkupKind.PlainText, documentChanges: false, commands: false, syntaxElsewhere: [] },
+    client: {
+      hoverFormat: MarkupKind.PlainText,
+      documentChanges: false,
+      commands: false,
+      progress: false,
+      syntaxElsewhere: [],
+    },
     async analysed(uri) {
       const before = documents.get(uri);
       if (before === undefined || !isOurs(before)) return undefined;
@@ -123,6 +143,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const diagnostics = registerDiagnostics(session);
   registerPickers(session);
+  registerNavigation(session, host);
+  const indexing = createIndexing(session, host, refreshStale);
 
   connection.onInitialize((received) => {
     params = received;
@@ -135,8 +157,9 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
+    if (params !== undefined) indexing.setFolders(foldersOf(params));
     if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
-      const watchers = [{ globPattern: `**/${configName}` }];
+      const watchers = [`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern }));
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
       );
@@ -152,6 +175,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
           void guarded(log, 'workspaceFolders', async () => {
             const folders = await connection.workspace.getWorkspaceFolders();
             projects.setFolders((folders ?? []).map(({ uri }) => uri));
+            indexing.setFolders((folders ?? []).map(({ uri }) => uri));
             diagnostics.refresh();
           }),
       );
@@ -160,19 +184,24 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onDidChangeConfiguration(() => projects.settingsChanged());
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    for (const { uri } of changes) if (isConfigUri(uri)) projects.configChanged(uri);
+    for (const { uri, type } of changes) {
+      if (isConfigUri(uri)) projects.configChanged(uri);
+      else indexing.fileChanged(uri, type);
+    }
   });
 
   documents.onDidChangeContent(({ document }) => {
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, document.getText());
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
+    if (documents.all().length > 1) othersRuns.schedule(document.uri);
   });
   documents.onDidClose(({ document }) => {
     if (isConfigUri(document.uri)) projects.configEdited(document.uri, undefined);
     projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
+    refreshStale();
   });
 
   connection.onHover(
@@ -258,6 +287,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     }),
   );
 
+  const othersRuns = diagnostics.scheduler(async (uri, isCurrent) => {
+    await session.analysed(uri);
+    if (isCurrent()) refreshStale();
+  });
+
   const summaries = new Map<string, string>();
 
   function sendSummary(uri: string): void {
@@ -292,48 +326,4 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 function isOurs({ languageId }: TextDocument): boolean {
   if (languageId.includes('docker-compose')) return false;
   return ['yaml', 'helm', 'json', 'jsonc'].includes(languageId.split('.')[0] ?? '');
-}
-
-function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
-  const options = initializationOptions as ClientOptions | undefined;
-  const formats = capabilities.textDocument?.hover?.contentFormat;
-  return {
-    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
-    documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
-    commands: options?.picker === true,
-    syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
-  };
-}
-
-function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
-  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
-  return rootUri ? [rootUri] : [];
-}
-
-function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
-  const result: InitializeResult = {
-    serverInfo: { name: 'gpulint' },
-    capabilities: {
-      textDocumentSync: TextDocumentSyncKind.Incremental,
-      hoverProvider: true,
-      completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
-      codeLensProvider: {},
-      inlayHintProvider: true,
-      documentLinkProvider: {},
-      codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
-    },
-  };
-  if (pull) {
-    result.capabilities.diagnosticProvider = {
-      identifier: 'gpulint',
-      // A config file changes the diagnostics of others.
-      interFileDependencies: true,
-      workspaceDiagnostics: false,
-    };
-  }
-  if (capabilities.general?.positionEncodings) result.capabilities.positionEncoding = 'utf-16';
-  if (capabilities.workspace?.workspaceFolders) {
-    result.capabilities.workspace = { workspaceFolders: { supported: true, changeNotifications: true } };
-  }
-  return result;
 }

@@ -1,0 +1,53 @@
+import { type InitializeParams, type InitializeResult, MarkupKind, TextDocumentSyncKind } from 'vscode-languageserver';
+import type { ClientAbilities } from './convert.ts';
+import type { ClientOptions } from './requests.ts';
+
+/** What the client can do, as far as it matters here. */
+export function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
+  const options = initializationOptions as ClientOptions | undefined;
+  const formats = capabilities.textDocument?.hover?.contentFormat;
+  return {
+    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
+    documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
+    commands: options?.picker === true,
+    progress: capabilities.window?.workDoneProgress === true,
+    syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
+  };
+}
+
+/** The folders of the workspace, as URIs. */
+export function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
+  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
+  return rootUri ? [rootUri] : [];
+}
+
+/** What the server says that it can do. */
+export function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
+  const result: InitializeResult = {
+    serverInfo: { name: 'gpulint' },
+    capabilities: {
+      textDocumentSync: TextDocumentSyncKind.Incremental,
+      hoverProvider: true,
+      completionProvider: { triggerCharacters: ['/', '.', '-', ' '] },
+      codeLensProvider: {},
+      inlayHintProvider: true,
+      documentLinkProvider: {},
+      definitionProvider: true,
+      referencesProvider: true,
+      codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
+    },
+  };
+  if (pull) {
+    result.capabilities.diagnosticProvider = {
+      identifier: 'gpulint',
+      // A config file and the objects of other files change the diagnostics of a file.
+      interFileDependencies: true,
+      workspaceDiagnostics: false,
+    };
+  }
+  if (capabilities.general?.positionEncodings) result.capabilities.positionEncoding = 'utf-16';
+  if (capabilities.workspace?.workspaceFolders) {
+    result.capabilities.workspace = { workspaceFolders: { supported: true, changeNotifications: true } };
+  }
+  return result;
+}
