@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
-import { kindsIn } from '../workspace/kinds.ts';
+import { kindsIn, namesIn } from '../workspace/kinds.ts';
 import { deferred, summariseText } from '../workspace/summary.ts';
 import type { ConfiguredInput } from './check.ts';
 import { maxFileBytes } from './files.ts';
@@ -14,10 +14,11 @@ export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput
   if (inputs.length < 2) return;
   for (const { input, config } of inputs) {
     // The names of kinds are plain letters in every encoding, and bytes are read fastest.
-    const kinds = kindsIn(textOf(input.file, 'latin1'));
+    const text = textOf(input.file, 'latin1');
+    const kinds = kindsIn(text);
     if (kinds.size === 0) continue;
-    const summary = deferred(kinds, () => summariseText(textOf(input.file, 'utf8').replace(/^\ufeff/, ''), config));
-    analysis.workspace.set(pathToFileURL(input.file).href, summary, 'disk');
+    const read = () => summariseText(textOf(input.file, 'utf8').replace(/^\ufeff/, ''), config);
+    analysis.workspace.set(pathToFileURL(input.file).href, deferred(kinds, namesIn(text), read), 'disk');
   }
 }
 

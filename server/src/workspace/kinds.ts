@@ -1,16 +1,25 @@
 /** The kinds of use that a text names anywhere, found without reading it: a file that names none is not parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
-  const kinds = new Set<string>();
-  // Most of a long text is passed over by the platform's own search.
-  for (let at = text.indexOf('kind'); at >= 0; at = text.indexOf('kind', at + 4)) {
-    value.lastIndex = at + 4;
-    const kind = value.exec(text)?.[1];
-    if (kind !== undefined && targetKinds.has(kind)) kinds.add(kind);
-  }
-  return kinds;
+  return new Set(valuesOf(text, 'kind').filter((kind) => targetKinds.has(kind)));
 }
 
-const value = /["']?[ \t]*:[ \t]*["']?([A-Z]\w{1,60})/y;
+/** The values of all keys `name` in a text. */
+export function namesIn(text: string): ReadonlySet<string> {
+  return new Set(valuesOf(text, 'name'));
+}
+
+/** Most of a long text is passed over by the platform's own search. */
+function valuesOf(text: string, key: string): readonly string[] {
+  const values: string[] = [];
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + key.length)) {
+    word.lastIndex = at + key.length;
+    const found = word.exec(text)?.[1];
+    if (found !== undefined) values.push(found);
+  }
+  return values;
+}
+
+const word = /["']?[ \t]*:[ \t]*["']?([\w.-]{1,253})/y;
 
 /** Kinds by which other objects can be told more, or which they name. */
 const targetKinds: ReadonlySet<string> = new Set([

@@ -99,7 +99,7 @@ export function objectNamed(
 function candidates(asker: Asker, kind: string, namespace: string | null, name: string): readonly Found[] {
   const slash = kind.indexOf('/');
   const group = kind.slice(0, slash);
-  const all = asker.workspace.table(kind.slice(slash + 1)).get(name) ?? [];
+  const all = asker.workspace.named(kind.slice(slash + 1), name);
   const there = all.filter(
     ({ object }) => object.group === group && (isClusterKind(kind) || object.namespace === namespace),
   );
@@ -145,7 +145,7 @@ function agreed<T>(all: readonly Seen<T | null>[]): Seen<T> | undefined {
 
 function scalersOf(asker: Asker, kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[] {
   return ['ScaledObject', 'HorizontalPodAutoscaler'].flatMap((scaler) => {
-    const all = asker.workspace.table(scaler, targetName).get(name) ?? [];
+    const all = asker.workspace.named(scaler, name, targetName);
     const there = all.filter(({ object }) => object.namespace === namespace && targetKind(object) === kind);
     const found = nearest(there, asker.folders, asker.fileName);
     return agreed(found.map((one) => seen(asker, one, factsAs(one.object, 'scaler')))) ?? [];
@@ -205,8 +205,8 @@ function clusterQueueIn(object: ObjectSummary): string | undefined {
 
 function gpuPools(asker: Asker): readonly Seen<PoolFacts>[] {
   return ['NodePool', 'Provisioner', 'ClusterConfig'].flatMap((kind) =>
-    [...asker.workspace.table(kind).values()]
-      .flat()
+    asker.workspace
+      .all(kind)
       .flatMap((one) => (factsAs(one.object, 'pools') ?? []).map((facts) => seen(asker, one, facts))),
   );
 }

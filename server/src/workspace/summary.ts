@@ -33,6 +33,8 @@ export interface DocumentSummary {
 /** What other files may need of a file. Spans are of the file. */
 export interface FileSummary {
   readonly kinds: ReadonlySet<string>;
+  /** Every name that it says; left out where they were not looked for. */
+  readonly names?: ReadonlySet<string>;
   readonly objects: () => readonly ObjectSummary[];
   readonly references: () => readonly Reference[];
 }
@@ -102,10 +104,10 @@ export function summariseText(text: string, options: ModelOptions): FileSummary 
   return settled(joinSummaries(parts));
 }
 
-/** A summary that is made when somebody asks for a kind that the text names. */
-export function deferred(kinds: ReadonlySet<string>, make: () => FileSummary): FileSummary {
+/** A summary that is made when somebody asks for a kind, and a name, that the text says. */
+export function deferred(kinds: ReadonlySet<string>, names: ReadonlySet<string>, make: () => FileSummary): FileSummary {
   const made = lazy(make);
-  return { kinds, objects: () => made().objects(), references: () => made().references() };
+  return { kinds, names, objects: () => made().objects(), references: () => made().references() };
 }
 
 const nothing: FileSummary = { kinds: new Set(), objects: () => [], references: () => [] };

@@ -27,8 +27,8 @@ export class Workspace {
   readonly #open = new Map<string, File>();
   /** Files by the kinds that they name. */
   readonly #byKind = new Map<string, Set<string>>();
-  /** Objects of a kind by name; dropped when a file that names the kind changes. */
-  readonly #tables = new Map<string, ReadonlyMap<string, readonly Found[]>>();
+  /** What was found of each kind; dropped when a file that names the kind changes. */
+  readonly #answers = new Map<string, Map<string, readonly Found[]>>();
   #generation = 0;
 
   /** Changes whenever an answer may: what was found in one generation is as good as long as it lasts. */
@@ -60,26 +60,36 @@ export class Workspace {
     return this.#fileAt(normalizeUri(uri));
   }
 
-  /** The objects of a kind (without its group) under the names by which `nameOf` wants to find them. */
-  table(kind: string, nameOf: NameOf = ownName): ReadonlyMap<string, readonly Found[]> {
-    const id = nameOf === ownName ? kind : `${kind} ${nameOf.name}`;
-    const known = this.#tables.get(id);
+  /**
+   * The objects of a kind (without its group) that `nameOf` finds under a name. Files that are known not to say the name are not read.
+   * @param nameOf a named function: its name tells the answers apart
+   */
+  named(kind: string, name: string, nameOf: NameOf = ownName): readonly Found[] {
+    return this.#remembered(kind, `${nameOf.name} ${name}`, (file) =>
+      file.summary.names?.has(name) === false
+        ? []
+        : file.summary.objects().filter((object) => object.kind === kind && nameOf(object) === name),
+    );
+  }
+
+  /** All objects of a kind (without its group). */
+  all(kind: string): readonly Found[] {
+    return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
+  }
+
+  #remembered(kind: string, question: string, find: (file: File) => readonly ObjectSummary[]): readonly Found[] {
+    const answers = this.#answers.get(kind) ?? new Map<string, readonly Found[]>();
+    this.#answers.set(kind, answers);
+    const known = answers.get(question);
     if (known !== undefined) return known;
-    const made = new Map<string, Found[]>();
-    for (const key of this.#byKind.get(kind) ?? []) {
+    const found = [...(this.#byKind.get(kind) ?? [])].flatMap((key) => {
       const file = this.#fileAt(key);
-      if (file === undefined) continue;
+      if (file === undefined) return [];
       const { uri, folders, fileName } = file;
-      for (const object of file.summary.objects()) {
-        const name = object.kind === kind ? nameOf(object) : undefined;
-        if (name === undefined) continue;
-        const same = made.get(name) ?? [];
-        made.set(name, same);
-        same.push({ uri, folders, fileName, object });
-      }
-    }
-    this.#tables.set(id, made);
-    return made;
+      return find(file).map((object) => ({ uri, folders, fileName, object }));
+    });
+    answers.set(question, found);
+    return found;
   }
 
   #fileAt(key: string): File | undefined {
@@ -94,21 +104,17 @@ export class Workspace {
     this.#generation += 1;
     for (const kind of before?.summary.kinds ?? []) {
       this.#byKind.get(kind)?.delete(key);
-      this.#forget(kind);
+      this.#answers.delete(kind);
     }
     for (const kind of after?.summary.kinds ?? []) {
       const keys = this.#byKind.get(kind) ?? new Set();
       this.#byKind.set(kind, keys.add(key));
-      this.#forget(kind);
+      this.#answers.delete(kind);
     }
-  }
-
-  #forget(kind: string): void {
-    for (const id of this.#tables.keys()) if (id === kind || id.startsWith(`${kind} `)) this.#tables.delete(id);
   }
 }
 
-/** By what name an object is found; undefined: by none. A named function: its name tells the tables apart. */
+/** By what name an object is found; undefined: by none. */
 export type NameOf = (object: ObjectSummary) => string | undefined;
 
 function ownName({ name }: ObjectSummary): string {
