@@ -16,6 +16,7 @@ import { lowerPlacement } from './placement.ts';
 import { lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
+import { withScripts } from './scripts.ts';
 import { noSurroundings, type Surroundings } from './surroundings.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
@@ -107,7 +108,10 @@ function lowerPodSet(
   { options, claims, surroundings }: LoweringContext,
 ): PodSet {
   const { pod } = source;
-  const containers = source.containers ?? lowerContainers(pod);
+  const volumes = lowerVolumes(pod);
+  const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
+    withScripts(container, volumes, namespace, surroundings),
+  );
   const selectors = lowerSelectors(pod);
   const borrowed = borrow(source.borrowed, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
@@ -138,7 +142,7 @@ function lowerPodSet(
     ),
     selectors,
     tolerations: lowerTolerations(pod),
-    volumes: lowerVolumes(pod),
+    volumes,
     restartPolicy: text(at(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, options),
     told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(beside)],

@@ -74,6 +74,17 @@ export interface Container {
   readonly resources: Cursor | undefined;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
+  /** Shell scripts of ConfigMaps that the command runs. */
+  readonly scripts: readonly MountedScript[];
+}
+
+export interface MountedScript {
+  readonly path: string;
+  readonly text: string;
+  /** The ConfigMap, in words. */
+  readonly from: string;
+  /** Where the command names it. */
+  readonly at: Cursor;
 }
 
 /** What of a device an accelerator resource stands for. */
