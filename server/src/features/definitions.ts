@@ -21,9 +21,9 @@ export function definitions(workspace: Workspace, file: FileAnalysis, offset: nu
   const reference = summary?.references().find(({ span }) => touches(span, offset));
   if (reference === undefined) return [];
   const { kinds, namespace, name } = reference;
-  return objectNamed(workspace, file.uri, kinds, namespace, name).map(({ uri, object }) => ({
-    uri,
-    span: object.span,
+  return objectNamed(workspace, file.uri, kinds, namespace, name).map((found) => ({
+    uri: found.uri,
+    span: workspace.placeOf(found),
   }));
 }
 

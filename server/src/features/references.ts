@@ -30,7 +30,8 @@ export function references(
     for (const { span, kinds, namespace, name } of summary.references()) {
       if (!names.has(name)) continue;
       const meant = objectNamed(workspace, uri, kinds, namespace, name);
-      if (meant.some((one) => keys.has(keyOf({ uri: one.uri, span: one.object.span })))) found.push({ uri, span });
+      if (meant.some((one) => keys.has(keyOf({ uri: one.uri, span: workspace.placeOf(one) }))))
+        found.push({ uri, span });
     }
   }
   return found.map(({ uri, span }) => ({ uri, span }));

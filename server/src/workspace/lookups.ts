@@ -17,14 +17,15 @@ export function surroundingsOf(
   workspace: Workspace,
   uri: string,
 ): { readonly surroundings: Surroundings; readonly reads: Reads } {
-  const asked = new Map<string, { readonly ask: () => unknown; readonly answer: unknown; readonly text: string }>();
+  const asked = new Map<string, Answer>();
   let checked = workspace.generation;
-  const read = <T>(question: readonly (string | null)[], ask: () => T): T => {
+  const stampOf = (kinds: readonly string[]) => kinds.reduce((sum, kind) => sum + workspace.versionOf(kind), 0);
+  const read = <T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T => {
     const key = JSON.stringify(question);
     const known = asked.get(key);
     if (known !== undefined) return known.answer as T;
     const answer = ask();
-    asked.set(key, { ask, answer, text: JSON.stringify(answer) ?? '' });
+    asked.set(key, { kinds, stamp: stampOf(kinds), ask, answer, text: JSON.stringify(answer) ?? '' });
     return answer;
   };
   const from = normalizeUri(uri).split('/');
@@ -33,7 +34,7 @@ export function surroundingsOf(
 
   const surroundings: Surroundings = {
     servingRuntime: (namespace, name) =>
-      read(['servingRuntime', namespace, name], () =>
+      read(['ServingRuntime', 'ClusterServingRuntime'], ['servingRuntime', namespace, name], () =>
         factsNamed(
           asker,
           ['serving.kserve.io/ServingRuntime', 'serving.kserve.io/ClusterServingRuntime'],
@@ -43,29 +44,40 @@ export function surroundingsOf(
         ),
       ),
     trainingRuntime: (kind, namespace, name) =>
-      read(['trainingRuntime', kind, namespace, name], () =>
+      read([kind], ['trainingRuntime', kind, namespace, name], () =>
         factsNamed(asker, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
       ),
     claim: (kind, namespace, name) =>
-      read(['claim', kind, namespace, name], () =>
+      read([kind], ['claim', kind, namespace, name], () =>
         factsNamed(asker, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
       ),
     configMap: (namespace, name) =>
-      read(['configMap', namespace, name], () => factsNamed(asker, ['/ConfigMap'], namespace, name, 'files')),
+      read(['ConfigMap'], ['configMap', namespace, name], () =>
+        factsNamed(asker, ['/ConfigMap'], namespace, name, 'files'),
+      ),
     scalersOf: (kind, namespace, name) =>
-      read(['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
+      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
     workload: (kind, namespace, name) =>
-      read(['workload', kind, namespace, name], () => targetNamed(asker, kind, namespace, name)),
+      read([kind, 'InferenceService'], ['workload', kind, namespace, name], () =>
+        targetNamed(asker, kind, namespace, name),
+      ),
     clusterQueueOf: (namespace, name) =>
-      read(['clusterQueueOf', namespace, name], () => clusterQueueOf(asker, namespace, name)),
-    gpuPools: () => read(['gpuPools'], () => gpuPools(asker)),
+      read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
+        clusterQueueOf(asker, namespace, name),
+      ),
+    gpuPools: () => read(poolKinds, ['gpuPools'], () => gpuPools(asker)),
   };
   return {
     surroundings,
     reads: {
       hold() {
         if (checked === workspace.generation) return true;
-        for (const { ask, text } of asked.values()) if ((JSON.stringify(ask()) ?? '') !== text) return false;
+        for (const answer of asked.values()) {
+          const stamp = stampOf(answer.kinds);
+          if (stamp === answer.stamp) continue;
+          if ((JSON.stringify(answer.ask()) ?? '') !== answer.text) return false;
+          answer.stamp = stamp;
+        }
         checked = workspace.generation;
         return true;
       },
@@ -73,13 +85,26 @@ export function surroundingsOf(
   };
 }
 
+interface Answer {
+  /** The kinds of which something was asked. */
+  readonly kinds: readonly string[];
+  /** The sum of their versions when the answer was last known to hold: versions only grow. */
+  stamp: number;
+  readonly ask: () => unknown;
+  readonly answer: unknown;
+  readonly text: string;
+}
+
+const scalerKinds = ['ScaledObject', 'HorizontalPodAutoscaler'] as const;
+const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig'] as const;
+
 interface Asker {
   readonly workspace: Workspace;
   readonly folders: readonly string[];
   readonly fileName: string;
 }
 
-/** The one object that is meant, of the first kind that has one; undefined where several that differ are equally near. */
+/** The objects that are meant, of the first kind that has some: more than one where several are equally near. */
 export function objectNamed(
   workspace: Workspace,
   uri: string,
@@ -144,7 +169,7 @@ function agreed<T>(all: readonly Seen<T | null>[]): Seen<T> | undefined {
 }
 
 function scalersOf(asker: Asker, kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[] {
-  return ['ScaledObject', 'HorizontalPodAutoscaler'].flatMap((scaler) => {
+  return scalerKinds.flatMap((scaler) => {
     const all = asker.workspace.named(scaler, name, targetName);
     const there = all.filter(({ object }) => object.namespace === namespace && targetKind(object) === kind);
     const found = nearest(there, asker.folders, asker.fileName);
@@ -204,7 +229,7 @@ function clusterQueueIn(object: ObjectSummary): string | undefined {
 }
 
 function gpuPools(asker: Asker): readonly Seen<PoolFacts>[] {
-  return ['NodePool', 'Provisioner', 'ClusterConfig'].flatMap((kind) =>
+  return poolKinds.flatMap((kind) =>
     asker.workspace
       .all(kind)
       .flatMap((one) => (factsAs(one.object, 'pools') ?? []).map((facts) => seen(asker, one, facts))),

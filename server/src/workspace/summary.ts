@@ -18,6 +18,8 @@ export interface ObjectSummary {
   readonly name: string;
   /** Where the name stands. */
   readonly span: Span;
+  /** The same object in the summary of its document, which stays as long as the document's text does. */
+  readonly origin?: ObjectSummary;
   /** What it says to those that name it; null for kinds that are only looked for. */
   readonly facts: () => Facts | null;
 }
@@ -35,6 +37,8 @@ export interface FileSummary {
   readonly kinds: ReadonlySet<string>;
   /** Every name that it says; left out where they were not looked for. */
   readonly names?: ReadonlySet<string>;
+  /** The documents that it is made of; the same objects as before for those that did not change. */
+  readonly parts?: readonly DocumentSummary[];
   readonly objects: () => readonly ObjectSummary[];
   readonly references: () => readonly Reference[];
 }
@@ -71,9 +75,10 @@ export function joinSummaries(
     get kinds() {
       return kinds();
     },
+    parts: parts.map(({ summary }) => summary),
     objects: lazy(() =>
       parts.flatMap(({ base, summary }) =>
-        summary.objects().map((object) => ({ ...object, span: shiftSpan(object.span, base) })),
+        summary.objects().map((object) => ({ ...object, span: shiftSpan(object.span, base), origin: object })),
       ),
     ),
     references: lazy(() =>

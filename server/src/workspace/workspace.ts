@@ -1,4 +1,5 @@
 import { normalizeUri } from '../config/places.ts';
+import type { Span } from '../yaml/span.ts';
 import type { FileSummary, ObjectSummary } from './summary.ts';
 
 /** An object, and the file that it stands in. */
@@ -27,8 +28,9 @@ export class Workspace {
   readonly #open = new Map<string, File>();
   /** Files by the kinds that they name. */
   readonly #byKind = new Map<string, Set<string>>();
-  /** What was found of each kind; dropped when a file that names the kind changes. */
+  /** What was found of each kind; dropped when a document that names the kind changes. Places in it may be old. */
   readonly #answers = new Map<string, Map<string, readonly Found[]>>();
+  readonly #versions = new Map<string, number>();
   #generation = 0;
 
   /** Changes whenever an answer may: what was found in one generation is as good as long as it lasts. */
@@ -60,21 +62,35 @@ export class Workspace {
     return this.#fileAt(normalizeUri(uri));
   }
 
+  /** Changes when something of a kind (without its group) may have changed, but for its place. */
+  versionOf(kind: string): number {
+    return this.#versions.get(kind) ?? 0;
+  }
+
   /**
    * The objects of a kind (without its group) that `nameOf` finds under a name. Files that are known not to say the name are not read.
    * @param nameOf a named function: its name tells the answers apart
    */
   named(kind: string, name: string, nameOf: NameOf = ownName): readonly Found[] {
     return this.#remembered(kind, `${nameOf.name} ${name}`, (file) =>
-      file.summary.names?.has(name) === false
-        ? []
-        : file.summary.objects().filter((object) => object.kind === kind && nameOf(object) === name),
+      file.summary.names?.has(name) === false ? [] : (byName(file, kind, nameOf).get(name) ?? []),
     );
   }
 
   /** All objects of a kind (without its group). */
   all(kind: string): readonly Found[] {
     return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
+  }
+
+  /** An object that was found where it stands now: it may have moved in its file since. */
+  placeOf({ uri, object }: Found): Span {
+    const { origin } = object;
+    const now =
+      origin &&
+      this.file(uri)
+        ?.summary.objects()
+        .find((one) => one.origin === origin);
+    return (now ?? object).span;
   }
 
   #remembered(kind: string, question: string, find: (file: File) => readonly ObjectSummary[]): readonly Found[] {
@@ -102,16 +118,48 @@ export class Workspace {
     const after = this.#fileAt(key);
     if (before === after) return;
     this.#generation += 1;
-    for (const kind of before?.summary.kinds ?? []) {
-      this.#byKind.get(kind)?.delete(key);
-      this.#answers.delete(kind);
-    }
+    for (const kind of before?.summary.kinds ?? []) this.#byKind.get(kind)?.delete(key);
     for (const kind of after?.summary.kinds ?? []) {
       const keys = this.#byKind.get(kind) ?? new Set();
       this.#byKind.set(kind, keys.add(key));
+    }
+    for (const kind of changedKinds(before?.summary, after?.summary)) {
       this.#answers.delete(kind);
+      this.#versions.set(kind, this.versionOf(kind) + 1);
     }
   }
+}
+
+/** The kinds in documents that only one of two summaries has. A document that has merely moved is in both. */
+function changedKinds(before: FileSummary | undefined, after: FileSummary | undefined): ReadonlySet<string> {
+  const old = new Set(before?.parts);
+  const now = new Set(after?.parts);
+  const kindsOf = (summary: FileSummary | undefined, others: ReadonlySet<unknown>) =>
+    summary?.parts === undefined
+      ? [...(summary?.kinds ?? [])]
+      : summary.parts.filter((part) => !others.has(part)).flatMap(({ kinds }) => [...kinds]);
+  return new Set([...kindsOf(before, now), ...kindsOf(after, old)]);
+}
+
+const indexes = new WeakMap<FileSummary, Map<string, ReadonlyMap<string, readonly ObjectSummary[]>>>();
+
+/** The objects of a kind in a file by name. */
+function byName({ summary }: File, kind: string, nameOf: NameOf): ReadonlyMap<string, readonly ObjectSummary[]> {
+  const ofFile = indexes.get(summary) ?? new Map<string, ReadonlyMap<string, readonly ObjectSummary[]>>();
+  indexes.set(summary, ofFile);
+  const question = `${kind} ${nameOf.name}`;
+  const known = ofFile.get(question);
+  if (known !== undefined) return known;
+  const made = new Map<string, ObjectSummary[]>();
+  for (const object of summary.objects()) {
+    const name = object.kind === kind ? nameOf(object) : undefined;
+    if (name === undefined) continue;
+    const same = made.get(name) ?? [];
+    made.set(name, same);
+    same.push(object);
+  }
+  ofFile.set(question, made);
+  return made;
 }
 
 /** By what name an object is found; undefined: by none. */
