@@ -25,7 +25,7 @@ export function surroundingsOf(
     const known = asked.get(key);
     if (known !== undefined) return known.answer as T;
     const answer = ask();
-    asked.set(key, { kinds, stamp: stampOf(kinds), ask, answer, text: JSON.stringify(answer) ?? '' });
+    asked.set(key, { kinds, stamp: stampOf(kinds), ask, answer });
     return answer;
   };
   const from = normalizeUri(uri).split('/');
@@ -75,7 +75,7 @@ export function surroundingsOf(
         for (const answer of asked.values()) {
           const stamp = stampOf(answer.kinds);
           if (stamp === answer.stamp) continue;
-          if ((JSON.stringify(answer.ask()) ?? '') !== answer.text) return false;
+          if (JSON.stringify(answer.ask()) !== JSON.stringify(answer.answer)) return false;
           answer.stamp = stamp;
         }
         checked = workspace.generation;
@@ -92,7 +92,6 @@ interface Answer {
   stamp: number;
   readonly ask: () => unknown;
   readonly answer: unknown;
-  readonly text: string;
 }
 
 const scalerKinds = ['ScaledObject', 'HorizontalPodAutoscaler'] as const;
