@@ -2,6 +2,8 @@ import * as vscode from 'vscode';
 import { type BaseLanguageClient, type LanguageClientOptions, State } from 'vscode-languageclient';
 import {
   type ClientOptions,
+  type ListFilesParams,
+  type ListFilesResult,
   methods,
   type ReadFileParams,
   type ReadFileResult,
@@ -61,6 +63,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
     picker: true,
     summary: true,
     readFile: true,
+    listFiles: true,
     syntaxElsewhere: syntaxElsewhere(),
   };
   return {
@@ -96,6 +99,7 @@ async function startClient(
 ): Promise<void> {
   client.onNotification(methods.summary, (params) => statusBar.update(params));
   client.onRequest(methods.readFile, readFile);
+  client.onRequest(methods.listFiles, listFiles);
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) statusBar.clear();
   });
@@ -116,6 +120,13 @@ async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
     if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return null;
     throw error;
   }
+}
+
+/** Lists for the server what it cannot reach itself. What the editor's search passes by is passed by here, too. */
+async function listFiles({ folder, most }: ListFilesParams): Promise<ListFilesResult> {
+  const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
+  const found = await vscode.workspace.findFiles(pattern, '**/{node_modules,.git,.venv,.terraform,.cache}/**', most);
+  return found.map((uri) => uri.toString());
 }
 
 /** JSON is mostly settings and package files; a Kubernetes object names its API version. */

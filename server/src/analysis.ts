@@ -11,6 +11,9 @@ import type { Finding } from './rules/rule.ts';
 import type { RuleCrash } from './rules/run.ts';
 import { runRules } from './rules/run.ts';
 import type { SuppressionUse } from './rules/suppressions.ts';
+import { surroundingsOf } from './workspace/lookups.ts';
+import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
+import { Workspace } from './workspace/workspace.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
 import { checkLimits, type DocumentText, parsePart, splitObjects } from './yaml/parse.ts';
 
@@ -27,6 +30,7 @@ export interface DocumentAnalysis {
   /** What of the file's other documents this one was read with: the analysis is as good as long as neither changes. */
   readonly context: string;
   readonly document: YamlDocument;
+  readonly summary: DocumentSummary;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
   /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
@@ -37,6 +41,8 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that silences rules, and whether it does. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
+  /** Whether all that it took from other documents and files still stands there. */
+  isCurrent(): boolean;
 }
 
 /** Everything that is known of one file. */
@@ -63,6 +69,7 @@ export interface FileAnalysis {
 export class Analysis {
   readonly #strict: boolean;
   readonly #files = new Map<string, FileAnalysis>();
+  readonly #workspace = new Workspace();
   #config: ProjectConfig = defaultConfig;
 
   /** @param options.strict rethrow what a rule throws instead of keeping it as data: for tests */
@@ -88,26 +95,43 @@ export class Analysis {
     const before = this.#files.get(uri);
     const beside = told ?? before?.beside ?? nothingBeside;
     const known = before?.config === config && before.beside === beside ? before.documents : [];
-    const file = analyseFile({ uri, text, version, config, beside, strict: this.#strict }, known);
+    const workspace = this.#workspace;
+    const file = analyseFile({ uri, text, version, config, beside, strict: this.#strict, workspace }, known);
     this.#files.set(uri, file);
     return file;
   }
 
   removeFile(uri: string): void {
     this.#files.delete(uri);
+    this.#workspace.delete(uri, 'open');
   }
 
+  /** The analysis of a file that was set; a new one where another file now says otherwise what it took from there. */
   file(uri: string): FileAnalysis | undefined {
-    return this.#files.get(uri);
+    const file = this.#files.get(uri);
+    if (file === undefined || this.stale(uri) === undefined) return file;
+    return this.setFile(uri, file.text, file.version, file.config);
+  }
+
+  /** What is known of a file, if it took something from another file that now says otherwise. */
+  stale(uri: string): FileAnalysis | undefined {
+    const file = this.#files.get(uri);
+    return file?.documents.every((document) => document.isCurrent()) === false ? file : undefined;
+  }
+
+  /** The files that are seen together: those that are set, before those that were only read for a summary. */
+  get workspace(): Workspace {
+    return this.#workspace;
   }
 }
 
 /** What a document would be with another text: alone, as if nothing else stood in its file. */
 export function reread({ base, item }: DocumentAnalysis, text: string, config: ProjectConfig): DocumentAnalysis {
   const part = item ? { base, text, item } : { base, text };
+  const alone = { uri: '', config, strict: false, beside: nothingBeside, workspace: new Workspace() };
   return analyseDocument(
-    part,
-    { config, strict: false, beside: nothingBeside },
+    readDocument(part, config, undefined),
+    alone,
     { context: '', claims: () => noClaims },
     undefined,
   );
@@ -120,6 +144,7 @@ interface FileInput {
   readonly config: ProjectConfig;
   readonly beside: Beside;
   readonly strict: boolean;
+  readonly workspace: Workspace;
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
@@ -129,7 +154,10 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const known = new Map(before.map((analysis) => [analysis.text, analysis]));
   const parts = skipped === null ? splitObjects(text) : [];
   const claims = claimsOf(parts);
-  const documents = parts.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
+  const read = parts.map((part) => readDocument(part, config, known.get(part.text)));
+  // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
+  input.workspace.set(uri, joinSummaries(read), 'open');
+  const documents = read.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -184,25 +212,45 @@ function claimsOf(parts: readonly DocumentText[]): FileClaims {
   return { context, claims: lazy(() => lowerClaims(documents(), texts)) };
 }
 
+/** What a document's text alone tells. */
+type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'document' | 'summary'>;
+
+function readDocument(part: DocumentText, config: ProjectConfig, before: DocumentAnalysis | undefined): ReadDocument {
+  const { text, base } = part;
+  const item = part.item === true;
+  const known = before?.item === item ? before : undefined;
+  if (known?.base === base) return known;
+  const document = lazy(() => (known === undefined ? parsePart(part) : { ...known.document, base }));
+  return {
+    base,
+    text,
+    item,
+    summary: known?.summary ?? summariseDocument(text, document, config),
+    get document() {
+      return document();
+    },
+  };
+}
+
 function analyseDocument(
-  part: DocumentText,
-  input: Pick<FileInput, 'config' | 'strict' | 'beside'>,
+  part: ReadDocument,
+  input: Omit<FileInput, 'text' | 'version'>,
   file: FileClaims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base } = part;
+  const { text, base, item, summary } = part;
   const context = usesClaims(text) ? file.context : '';
-  const item = part.item === true;
-  const before = known?.context === context && known.item === item ? known : undefined;
+  const before = known?.context === context && known.item === item && known.isCurrent() ? known : undefined;
   if (before !== undefined) return before.base === base ? before : moved(before, base);
-  const document = lazy(() => parsePart(part));
+  const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
+  const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const claims = () => (context === '' ? noClaims : file.claims());
-  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims()) : nothing));
+  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims(), surroundings) : nothing));
   const costed = lazy(() => {
     const { workloads } = lowered();
     if (!hasBeside(text, input.beside)) return workloads;
-    return withBeside(document(), workloads, input.beside, input.config, claims());
+    return withBeside(document(), workloads, input.beside, input.config, claims(), surroundings);
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
@@ -216,6 +264,7 @@ function analyseDocument(
       document: document(),
       ...lowered(),
       options: input.config,
+      surroundings,
       rules: input.config.rules,
       costOf,
       strict: input.strict,
@@ -226,6 +275,8 @@ function analyseDocument(
     text,
     item,
     context,
+    summary,
+    isCurrent: () => reads.hold(),
     get document() {
       return document();
     },
@@ -263,7 +314,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai|HorizontalPodAutoscaler/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instanceType|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai|HorizontalPodAutoscaler|\bruntime:/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

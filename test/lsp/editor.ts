@@ -29,6 +29,7 @@ import {
   RegistrationRequest,
   StreamMessageReader,
   StreamMessageWriter,
+  WorkDoneProgressCreateRequest,
   type WorkspaceEdit,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
@@ -49,6 +50,8 @@ export interface EditorOptions {
   readonly folders?: Readonly<Record<string, Record<string, unknown>>>;
   readonly features?: Partial<Features>;
   readonly host?: Host;
+  /** Called when the server wants to show progress. */
+  readonly progress?: (token: unknown) => void;
 }
 
 /** An editor that speaks LSP with the real server in this process, over a pair of streams. */
@@ -139,6 +142,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
       return null;
     });
   }
+  connection.onRequest(WorkDoneProgressCreateRequest.type, ({ token }) => setup.progress?.(token));
   connection.onUnhandledNotification(check);
   connection.listen();
   onTestFinished(() => {

@@ -1,8 +1,9 @@
-import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
 import * as cluster from './cluster.ts';
 import * as configs from './configs.ts';
 import * as containers from './containers.ts';
 import * as devices from './devices.ts';
+import * as others from './others.ts';
 import * as placement from './placement.ts';
 import * as requests from './requests.ts';
 import * as scalers from './scalers.ts';
@@ -11,7 +12,7 @@ import type { Mutation } from './steps.ts';
 import * as training from './training.ts';
 
 /** Every way to make one rule's mistake in a document that is clean of it. */
-export type Mutator = (analysis: DocumentAnalysis) => readonly Mutation[];
+export type Mutator = (analysis: DocumentAnalysis, file: FileAnalysis) => readonly Mutation[];
 
 /** By rule id. A rule without an entry here, and without a reason in `exempt`, fails a test. */
 export const mutators: Readonly<Record<string, Mutator>> = {
@@ -20,6 +21,7 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'checkpoint-interval': training.checkpointInterval,
   'checkpoint-never': training.checkpointNever,
   'container-name': scaling.containerName,
+  'cpu-metric-for-gpu': others.cpuMetric,
   'cpu-pod-on-gpu-node': training.cpuPodOnGpuNode,
   'floor-over-ceiling': scaling.floorOverCeiling,
   'gpu-limits-required': requests.limitsRequired,
@@ -45,11 +47,18 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'node-pool-unlimited': placement.poolUnlimited,
   'node-pool-untainted': placement.poolUntainted,
   'nproc-per-node': training.nprocPerNode,
+  'queue-coverage': others.queueCoverage,
   'ray-autoscaling-off': scaling.rayAutoscalingOff,
   'rayjob-left-running': scaling.rayJobLeftRunning,
   'resume-disabled': training.resumeDisabled,
-  'scale-to-zero-candidate': scaling.scaleToZeroCandidate,
-  'scale-to-zero-ineffective': scaling.scaleToZeroIneffective,
+  'scale-to-zero-candidate': (analysis, file) => [
+    ...scaling.scaleToZeroCandidate(analysis),
+    ...others.scaledObjectAtOne(analysis, file),
+  ],
+  'scale-to-zero-ineffective': (analysis, file) => [
+    ...scaling.scaleToZeroIneffective(analysis),
+    ...others.scaledObjectBesideHpa(analysis, file),
+  ],
   'selector-conflict': placement.selectorConflict,
   'selector-value': placement.selectorValue,
   'sharing-config': configs.sharingConfig,
@@ -65,7 +74,10 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   ],
   'toleration-invalid': requests.invalidTolerations,
   'toleration-key': requests.tolerationKey,
-  'toleration-missing': requests.tolerationMissing,
+  'toleration-missing': (analysis, file) => [
+    ...requests.tolerationMissing(analysis),
+    ...others.poolNotTolerated(analysis, file),
+  ],
   'world-size': training.worldSize,
   'yaml-syntax': scaling.yamlSyntax,
   'dra-shape': devices.draShape,

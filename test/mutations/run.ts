@@ -37,7 +37,7 @@ export function runMutations(name: string, text: string, scores: Map<string, Sco
       const noisy = document.findings.some((finding) => finding.rule === rule);
       if (noisy && options.leaveOut === true) continue;
       const score = scoreOf(scores, rule);
-      const mutations = spread(mutator(document), options.most ?? Number.POSITIVE_INFINITY);
+      const mutations = spread(mutator(document, before), options.most ?? Number.POSITIVE_INFINITY);
       if (noisy && mutations.length > 0) score.noise.push(`${name}: ${rule} speaks before the mistake was made`);
       for (const mutation of mutations) {
         judge({ name, before, index, document, rule, mutation, score, options });

@@ -17,6 +17,7 @@ import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } fro
 import { sourceRoot } from './source-path.ts';
 import { colourStyle, plainStyle, printable, wantsColour } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { seeTogether } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined: text. */
@@ -76,14 +77,16 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const analysis = new Analysis();
   const root = sourceRoot();
   const besideOf = neighbours();
-  for (const { config, input } of await collectInputs(paths, options)) {
+  const inputs = await collectInputs(paths, options);
+  seeTogether(analysis, inputs);
+  for (const { config, input } of inputs) {
     analysis.setConfig(config);
     results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root, besideOf }));
   }
   return results;
 }
 
-interface ConfiguredInput {
+export interface ConfiguredInput {
   readonly input: InputFile | BadInput;
   readonly config: ProjectConfig;
 }

@@ -36,7 +36,7 @@ export type FileContent =
 export const standardInput = '-';
 
 /** Larger files are machine-made and would take long to no use. */
-const maxFileBytes = 5 * 1024 * 1024;
+export const maxFileBytes = 5 * 1024 * 1024;
 
 /**
  * The files behind a path that was given: itself, or what a walk over the folder finds, in the order of their paths.

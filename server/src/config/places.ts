@@ -57,3 +57,17 @@ export function pathBelow(folder: string, uri: string): string | undefined {
     return path;
   }
 }
+
+/** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
+export function normalizeUri(uri: string): string {
+  let plain = uri;
+  try {
+    plain = decodeURIComponent(uri);
+  } catch {
+    // A stray percent sign: the text itself is as good a name.
+  }
+  return plain.replace(
+    /^(file:\/\/\/)([A-Z]):/,
+    (_, scheme: string, drive: string) => `${scheme}${drive.toLowerCase()}:`,
+  );
+}

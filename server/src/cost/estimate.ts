@@ -41,7 +41,13 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
       idleHourly: parts.reduce((total, part) => total + part.idle, 0),
       spotHourly: spot.length === parts.length ? sum(spot) : null,
       basis: parts.flatMap((part) => part.basis),
-      assumptions: [...new Set([...readWith(workload), ...parts.flatMap((part) => part.assumptions)])],
+      assumptions: [
+        ...new Set([
+          ...readWith(workload),
+          ...used.flatMap(({ told }) => told),
+          ...parts.flatMap((part) => part.assumptions),
+        ]),
+      ],
     },
   };
 }

@@ -14,7 +14,14 @@ export function costBlocks(workload: Workload, result: CostResult): readonly Blo
   const lead: Block = { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` };
   if (cost !== null) return [lead, costTable(workload, cost), ...reasons(cost)];
   const why: readonly Block[] = problem === null ? [] : [{ kind: 'text', text: `${problem}.` }];
-  return missing === 'gpu' ? [lead, ...whatItWouldCost(workload)] : [lead, ...why];
+  const rest = missing === 'gpu' ? whatItWouldCost(workload) : why;
+  return [lead, ...rest, ...toldElsewhere(workload)];
+}
+
+/** What the counts rest on; with a price it is among the assumptions. */
+function toldElsewhere({ podSets }: Workload): readonly Block[] {
+  const told = [...new Set(podSets.flatMap((podSet) => podSet.told))];
+  return told.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items: told }];
 }
 
 function costTable(workload: Workload, cost: CostEstimate): Block {

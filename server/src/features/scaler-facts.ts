@@ -98,11 +98,10 @@ function reach(key: string, count: number, spec: Cursor): string {
 
 /** What one pod of the workload costs an hour; undefined where that is not known. */
 function replicaPrice({ workload, document }: Target): Range | undefined {
-  const { cost } = document.costOf(workload);
   const [podSet, ...others] = workload.podSets;
-  const pods = podSet?.pods.max ?? 0;
-  if (cost === null || others.length > 0 || pods === 0 || podSet?.pods.min !== pods) return undefined;
-  return { min: cost.hourly.min / pods, max: cost.hourly.max / pods };
+  if (podSet === undefined || others.length > 0) return undefined;
+  const one = { ...workload, podSets: [{ ...podSet, pods: { min: 1, max: 1 } }] };
+  return document.costOf(one).cost?.hourly;
 }
 
 /** The end counts as inside: that is where the caret stands after a word. */

@@ -1,9 +1,15 @@
 import { type Connection, ErrorCodes, ResponseError } from 'vscode-languageserver';
 import type { Host } from './projects.ts';
-import { methods, type ReadFileParams, type ReadFileResult } from './requests.ts';
+import {
+  type ListFilesParams,
+  type ListFilesResult,
+  methods,
+  type ReadFileParams,
+  type ReadFileResult,
+} from './requests.ts';
 
-/** Reads files through the client, which reaches every file system of the editor. */
-export function readThroughClient(connection: Connection): Host {
+/** Reads and lists files through the client, which reaches every file system of the editor. */
+export function readThroughClient(connection: Connection): Required<Pick<Host, 'readFile' | 'listFiles'>> {
   return {
     async readFile(uri) {
       const params: ReadFileParams = { uri };
@@ -12,6 +18,15 @@ export function readThroughClient(connection: Connection): Host {
       } catch (error) {
         // An editor other than ours: what it does not open is not there for us.
         if (error instanceof ResponseError && error.code === ErrorCodes.MethodNotFound) return undefined;
+        throw error;
+      }
+    },
+    async listFiles(folder, most) {
+      const params: ListFilesParams = { folder, most };
+      try {
+        return await connection.sendRequest<ListFilesResult>(methods.listFiles, params);
+      } catch (error) {
+        if (error instanceof ResponseError && error.code === ErrorCodes.MethodNotFound) return [];
         throw error;
       }
     },

@@ -90,6 +90,10 @@ export interface ClientAbilities {
   readonly annotations: boolean;
   /** It has our commands. */
   readonly commands: boolean;
+  /** It shows how far work has come. */
+  readonly progress: boolean;
+  /** It takes snippets from completion. */
+  readonly snippets: boolean;
   /** The languages (ids) whose syntax errors somebody else shows. */
   readonly syntaxElsewhere: readonly string[];
 }

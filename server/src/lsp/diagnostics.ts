@@ -67,8 +67,10 @@ export function registerDiagnostics(session: Session): Diagnostics {
       async ({ textDocument: { uri }, previousResultId }) => {
         // What is told of the file may change its findings, so it must be known before the result has a name.
         await projects.configOf(uri);
+        const found = await session.analysed(uri).catch(retrigger);
         const elsewhere = session.client.syntaxElsewhere.join('+');
-        const resultId = `${documents.get(uri)?.version ?? 'closed'}-${projects.generation}-${typing.turn(uri)}-${elsewhere}`;
+        const version = documents.get(uri)?.version ?? 'closed';
+        const resultId = [version, projects.generation, typing.turn(uri), nameOf(found?.file), elsewhere].join('-');
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
         return { kind: DocumentDiagnosticReportKind.Full, resultId, items: [...items] };
@@ -125,6 +127,18 @@ export function registerDiagnostics(session: Session): Diagnostics {
       }
     },
   };
+}
+
+const names = new WeakMap<FileAnalysis, number>();
+let lastName = 0;
+
+/** An analysis is made anew when another file changes what this one rests on. */
+function nameOf(file: FileAnalysis | undefined): number {
+  if (file === undefined) return 0;
+  const name = names.get(file) ?? lastName + 1;
+  lastName = Math.max(lastName, name);
+  names.set(file, name);
+  return name;
 }
 
 const syntaxRule = 'yaml-syntax';

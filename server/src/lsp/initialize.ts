@@ -18,6 +18,8 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
     documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
     annotations: capabilities.workspace?.workspaceEdit?.changeAnnotationSupport !== undefined,
     commands: options?.picker === true,
+    progress: capabilities.window?.workDoneProgress === true,
+    snippets: capabilities.textDocument?.completion?.completionItem?.snippetSupport === true,
     syntaxElsewhere: Array.isArray(options?.syntaxElsewhere) ? options.syntaxElsewhere : [],
   };
 }
@@ -42,13 +44,15 @@ export function initializeResult({ capabilities }: InitializeParams, pull: boole
       codeLensProvider: {},
       inlayHintProvider: true,
       documentLinkProvider: {},
+      definitionProvider: true,
+      referencesProvider: true,
       codeActionProvider: { codeActionKinds: ['quickfix', 'refactor.rewrite', 'source.fixAll.gpulint'] },
     },
   };
   if (pull) {
     result.capabilities.diagnosticProvider = {
       identifier: 'gpulint',
-      // A config file changes the diagnostics of others.
+      // A config file and the objects of other files change the diagnostics of a file.
       interFileDependencies: true,
       workspaceDiagnostics: false,
     };

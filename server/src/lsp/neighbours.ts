@@ -1,11 +1,11 @@
 import { chartOf } from '../config/chart-places.ts';
-import { foldersAbove } from '../config/places.ts';
+import { foldersAbove, normalizeUri } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
 import { buildObjects, collectTexts, isKustomization, patchIn } from '../model/kustomize/build.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
-import { delay, type Host, normalizeUri } from './projects.ts';
+import { delay, type Host } from './projects.ts';
 
 /** What other files say of the files of the editor. */
 export interface Neighbours {
@@ -87,7 +87,8 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
   return {
     besideOf(uri) {
       const place = chartOf(uri);
-      if (place !== undefined) return recall(normalizeUri(place.values), (read) => ofChart(place, read));
+      // Not the name of the values alone: they are a file of their own, too.
+      if (place !== undefined) return recall(`chart of ${normalizeUri(place.values)}`, (read) => ofChart(place, read));
       if (isKustomization(uri)) return recall(normalizeUri(uri), (read) => ofKustomization(uri, read));
       return recall(normalizeUri(uri), (read) => ofPatch(uri, read));
     },

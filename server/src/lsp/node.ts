@@ -1,5 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Connection, createConnection, IPCMessageReader, IPCMessageWriter } from 'vscode-languageserver/node';
@@ -39,8 +40,33 @@ function nodeHost(connection: Connection): Host {
   const client = readThroughClient(connection);
   return {
     readFile: (uri) => (uri.startsWith('file:') ? readLocal(uri) : client.readFile(uri)),
+    listFiles: (folder, most) =>
+      folder.startsWith('file:') ? listLocal(folder, most) : client.listFiles(folder, most),
     home: pathToFileURL(homedir()).href,
   };
+}
+
+/** Folders that hold other people's files, or none of manifests. */
+const passedBy: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', '.terraform', '.cache']);
+
+/** A home folder, or a disk, has more folders than a project. */
+const mostFolders = 20_000;
+
+/** Breadth first, so that what is cut off is deepest; links are passed by, so that it ends. */
+async function listLocal(folder: string, most: number): Promise<readonly string[]> {
+  const folders = [fileURLToPath(folder)];
+  const files: string[] = [];
+  for (let next = 0; next < folders.length && files.length < most; next += 1) {
+    const here = folders[next] ?? '';
+    // A folder that may not be read is passed by.
+    for (const entry of await readdir(here, { withFileTypes: true }).catch(() => [])) {
+      const name = path.join(here, entry.name);
+      if (entry.isDirectory() && !passedBy.has(entry.name) && folders.length < mostFolders) folders.push(name);
+      else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < most)
+        files.push(pathToFileURL(name).href);
+    }
+  }
+  return files;
 }
 
 async function readLocal(uri: string): Promise<string | undefined> {

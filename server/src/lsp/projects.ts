@@ -1,6 +1,14 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
-import { configName, type FolderLook, foldersAbove, isConfigUri, nearestConfig, pathBelow } from '../config/places.ts';
+import {
+  configName,
+  type FolderLook,
+  foldersAbove,
+  isConfigUri,
+  nearestConfig,
+  normalizeUri,
+  pathBelow,
+} from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
 import type { Beside } from '../model/beside.ts';
@@ -12,6 +20,8 @@ import { defaultSettings, type Settings } from './settings.ts';
 export interface Host {
   /** The text of a file; undefined where there is none. */
   readFile(uri: string): Promise<string | undefined>;
+  /** The YAML files below a folder, in no order, at most so many. Left out: files are seen only while they are open. */
+  listFiles?(folder: string, most: number): Promise<readonly string[]>;
   /** The person's home folder as a URI: configs further up are not looked for. */
   readonly home?: string;
 }
@@ -217,20 +227,6 @@ export function analysisOf(
   const known = analysis.file(uri);
   const same = known?.version === version && known.text === text && known.config === config && known.beside === beside;
   return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, beside);
-}
-
-/** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */
-export function normalizeUri(uri: string): string {
-  let plain = uri;
-  try {
-    plain = decodeURIComponent(uri);
-  } catch {
-    // A stray percent sign: the text itself is as good a name.
-  }
-  return plain.replace(
-    /^(file:\/\/\/)([A-Z]):/,
-    (_, scheme: string, drive: string) => `${scheme}${drive.toLowerCase()}:`,
-  );
 }
 
 function isUnder(path: string, folder: string): boolean {

@@ -11,6 +11,8 @@ export interface ClientOptions {
   readonly summary?: boolean;
   /** It answers `readFile`. */
   readonly readFile?: boolean;
+  /** It answers `listFiles`. */
+  readonly listFiles?: boolean;
   /** The languages (ids) whose syntax errors another extension shows already. */
   readonly syntaxElsewhere?: readonly string[];
 }
@@ -38,6 +40,8 @@ export const methods = {
   syntaxElsewhere: 'gpulint/syntaxElsewhere',
   /** Server to client: the text of a file that the server cannot reach itself. */
   readFile: 'gpulint/readFile',
+  /** Server to client: the YAML files below a folder that the server cannot reach itself. */
+  listFiles: 'gpulint/listFiles',
   /** The workloads of a file with what they cost. */
   costs: 'gpulint/costs',
   /** The GPUs of the catalogue with what they cost. */
@@ -85,6 +89,15 @@ export interface ReadFileParams {
 }
 /** null: there is no such file. */
 export type ReadFileResult = string | null;
+
+export interface ListFilesParams {
+  /** A folder's URI. */
+  readonly folder: string;
+  /** How many are wanted at most. */
+  readonly most: number;
+}
+/** URIs. */
+export type ListFilesResult = readonly string[];
 
 export interface PlaceParams {
   readonly uri: string;

@@ -9,29 +9,14 @@ import {
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
-import { codeActions } from '../features/code-actions.ts';
-import { adviceLenses, codeLenses } from '../features/code-lens.ts';
-import { complete } from '../features/completion.ts';
-import { completeConfig, hoverConfig } from '../features/config-help.ts';
-import { documentLinks } from '../features/document-links.ts';
-import { hover } from '../features/hover.ts';
-import { inlayHints } from '../features/inlay-hints.ts';
 import { summarize } from '../features/report.ts';
-import {
-  actionToLsp,
-  type ClientAbilities,
-  completionToLsp,
-  documentLinkToLsp,
-  fromDiagnosticData,
-  hoverToLsp,
-  inlayHintToLsp,
-  lensToLsp,
-  lineIndex,
-  linesOf,
-} from './convert.ts';
+import type { ClientAbilities } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
-import { guard, guarded, type Log, outdated } from './guard.ts';
+import { guarded, type Log, outdated } from './guard.ts';
+import { createIndexing, watchedFiles } from './indexing.ts';
 import { abilitiesOf, foldersOf, initializeResult, isOurs } from './initialize.ts';
+import { type Features, registerLanguageFeatures } from './language-features.ts';
+import { registerNavigation } from './navigation.ts';
 import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
@@ -40,17 +25,8 @@ import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
+export type { Features } from './language-features.ts';
 export type { Host } from './projects.ts';
-
-/** What the editor features do; a record so that a test can make one of them fail. */
-export interface Features {
-  readonly hover: typeof hover;
-  readonly codeLenses: typeof codeLenses;
-  readonly codeActions: typeof codeActions;
-  readonly summarize: typeof summarize;
-  readonly complete: typeof complete;
-  readonly inlayHints: typeof inlayHints;
-}
 
 /** What every part of the server stands on. */
 export interface Session {
@@ -70,7 +46,6 @@ export interface Session {
 
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
 export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
-  const features: Features = { hover, codeLenses, codeActions, summarize, complete, inlayHints, ...replaced };
   const log: Log = (line) => {
     try {
       connection.console.error(line);
@@ -81,11 +56,12 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const typing = watchTyping();
   const documents = new TextDocuments(typing.documents);
   const crashes = new Set<string>();
+  const toldStale = new WeakSet<FileAnalysis>();
   let params: InitializeParams | undefined;
 
   const projects = createProjects(host, log, readSettings, refresh);
 
-  /** What is shown follows from more than the text. */
+  /** Something other than a document's text has changed: all that is shown is asked for again. */
   function refresh(): void {
     diagnostics.refresh();
     refreshCosts();
@@ -100,6 +76,15 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       void guarded(log, 'inlayHint/refresh', () => connection.languages.inlayHint.refresh());
     }
     for (const { uri } of documents.all()) sendSummary(uri);
+  }
+
+  /** The same, if what is shown of some document rests on another file that now says otherwise. */
+  function refreshStale(): void {
+    const stale = documents.all().flatMap(({ uri }) => projects.analysis.stale(uri) ?? []);
+    // What a client does not show it does not ask for again, and is told of once.
+    if (stale.every((file) => toldStale.has(file))) return;
+    for (const file of stale) toldStale.add(file);
+    refresh();
   }
 
   async function readSettings(folder: string | undefined): Promise<Settings> {
@@ -125,6 +110,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       documentChanges: false,
       annotations: false,
       commands: false,
+      progress: false,
+      snippets: false,
       syntaxElsewhere: [],
     },
     async analysed(uri) {
@@ -141,8 +128,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   };
 
   const diagnostics = registerDiagnostics(session);
+  registerLanguageFeatures(session, replaced, refresh);
   registerPickers(session);
   registerWorkspaceFixes(session, host);
+  registerNavigation(session, host);
+  const indexing = createIndexing(session, host, refreshStale);
 
   connection.onInitialize((received) => {
     params = received;
@@ -155,8 +145,9 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
+    if (params !== undefined) indexing.setFolders(foldersOf(params));
     if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
-      const watchers = [{ globPattern: `**/${configName}` }, { globPattern: '**/*.{yaml,yml}' }];
+      const watchers = [`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern }));
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
       );
@@ -172,6 +163,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
           void guarded(log, 'workspaceFolders', async () => {
             const folders = await connection.workspace.getWorkspaceFolders();
             projects.setFolders((folders ?? []).map(({ uri }) => uri));
+            indexing.setFolders((folders ?? []).map(({ uri }) => uri));
             diagnostics.refresh();
           }),
       );
@@ -184,9 +176,12 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     refresh();
   });
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    for (const { uri } of changes) {
+    for (const { uri, type } of changes) {
       if (isConfigUri(uri)) projects.configChanged(uri);
-      else neighbours.changed(uri);
+      else {
+        neighbours.changed(uri);
+        indexing.fileChanged(uri, type);
+      }
     }
   });
 
@@ -195,6 +190,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     else neighbours.changed(document.uri);
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
+    if (documents.all().length > 1) othersRuns.schedule(document.uri);
   });
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) refresh();
@@ -206,94 +202,13 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
+    refreshStale();
   });
 
-  connection.onHover(
-    guard(log, 'hover', null, async ({ textDocument, position }) => {
-      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
-      if (config !== undefined) {
-        const lines = lineIndex(config.getText());
-        const content = hoverConfig(config.getText(), lines.fromPosition(position));
-        return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
-      }
-      const found = await session.analysed(textDocument.uri);
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      const content = features.hover(found.file, lines.fromPosition(position));
-      return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
-    }),
-  );
-
-  connection.onCompletion(
-    guard(log, 'completion', null, async ({ textDocument, position }) => {
-      const snippets = params?.capabilities.textDocument?.completion?.completionItem?.snippetSupport === true;
-      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
-      if (config !== undefined) {
-        const lines = lineIndex(config.getText());
-        const found = completeConfig(config.getText(), lines.fromPosition(position));
-        return found.map((one) => completionToLsp(one, lines, snippets));
-      }
-      const found = await session.analysed(textDocument.uri);
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      const completions = features.complete(found.file, lines.fromPosition(position));
-      return completions.map((one) => completionToLsp(one, lines, snippets));
-    }),
-  );
-
-  connection.onCodeLens(
-    guard(log, 'codeLens', null, async ({ textDocument }) => {
-      const found = await session.analysed(textDocument.uri);
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
-      const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
-      const advices = advice === 'lens' ? adviceLenses(found.file) : [];
-      const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
-      return [...typing.steady(found.file, 'lenses', lenses)];
-    }),
-  );
-
-  connection.onCodeAction(
-    guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
-      // Editors ask wherever the caret goes, which is how it is known that it left the line.
-      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) refresh();
-      const found = await session.analysed(textDocument.uri);
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      const query = {
-        span: lines.fromRange(range),
-        only: context.only,
-        shown: context.diagnostics.flatMap(({ data }) => fromDiagnosticData(data) ?? []),
-        picker: session.client.commands,
-      };
-      const { document } = found;
-      const { advice } = await projects.settingsOf(textDocument.uri);
-      return features
-        .codeActions(found.file, query)
-        .map((action) => actionToLsp(action, document, lines, session.client, advice));
-    }),
-  );
-
-  connection.onDocumentLinks(
-    guard(log, 'documentLink', null, async ({ textDocument }) => {
-      const found = await session.analysed(textDocument.uri);
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      return documentLinks(found.file).map((link) => documentLinkToLsp(link, lines));
-    }),
-  );
-
-  connection.languages.inlayHint.on(
-    guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
-      const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
-      const found = enabled ? await session.analysed(textDocument.uri) : undefined;
-      if (found === undefined) return null;
-      const lines = linesOf(found.file);
-      const hints = features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));
-      return [...typing.steady(found.file, 'hints', hints)];
-    }),
-  );
+  const othersRuns = diagnostics.scheduler(async (uri, isCurrent) => {
+    await session.analysed(uri);
+    if (isCurrent()) refreshStale();
+  });
 
   const summaries = new Map<string, string>();
 
@@ -305,7 +220,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const summaryRuns = diagnostics.scheduler(async (uri, isCurrent) => {
     const found = await session.analysed(uri);
     if (!isCurrent() || (found !== undefined && typing.isHeld(found.file))) return;
-    const message: SummaryParams = { uri, summary: (found && features.summarize(found.file)) ?? null };
+    const message: SummaryParams = { uri, summary: (found && (replaced.summarize ?? summarize)(found.file)) ?? null };
     const text = JSON.stringify(message);
     if (summaries.get(uri) === text) return;
     summaries.set(uri, text);

@@ -9,6 +9,7 @@ import type { PatchTarget } from './kustomize/kustomization.ts';
 import { elsewhere } from './kustomize/merge.ts';
 import { lowerDocument } from './lower.ts';
 import type { ModelOptions } from './options.ts';
+import type { Surroundings } from './surroundings.ts';
 import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
@@ -58,9 +59,10 @@ export function withBeside(
   beside: Beside,
   options: ModelOptions,
   claims: Claims,
+  surroundings: Surroundings,
 ): readonly Workload[] {
   const said = readings(document, beside).flatMap(({ root, readWith, places }) =>
-    lowerDocument({ ...document, root }, options, claims)
+    lowerDocument({ ...document, root }, options, claims, surroundings)
       .workloads.filter(asks)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) => ({ ...workload, readWith })),

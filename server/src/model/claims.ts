@@ -1,11 +1,12 @@
 import type { Vendor } from '../catalog/index.ts';
-import { gpusByLabel } from '../catalog/index.ts';
+import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, at, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { GivenAccelerator } from './given.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
+import { type Seen, type SeenDevice, seenWords } from './surroundings.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
@@ -46,18 +47,20 @@ export function lowerClaims(documents: readonly YamlDocument[], texts: readonly 
   return { templates, claims, users };
 }
 
-/** The accelerators that a pod's claims hold. @param pods how many pods there are of it: they share a claim that has a name */
+/** The accelerators that a pod's claims hold. @param pods how many pods there are of it: they share a claim that has a name; @param elsewhere claims of other files */
 export function podClaims(
   references: readonly Cursor[],
   claims: Claims,
   pods: number | null,
+  elsewhere: FindClaim = () => undefined,
 ): readonly GivenAccelerator[] {
   return references.flatMap((reference): readonly GivenAccelerator[] => {
     // Before 1.31 the two names stood under `source`.
     const said = at(reference, 'source') ?? reference;
     const template = asText(at(said, 'resourceClaimTemplateName'));
     const claim = asText(at(said, 'resourceClaimName'));
-    const found = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
+    const here = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
+    const found = here ?? claimElsewhere(elsewhere, template, claim);
     if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
     if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
     const sharers = pods === null ? null : pods * (claims.users.get(claim ?? '') ?? 1);
@@ -69,7 +72,34 @@ export function podClaims(
   });
 }
 
-/** A claim of another file. Most claims that are no accelerators (networks, channels) say so in their names. */
+/** How a claim of another file is found. */
+export type FindClaim = (
+  kind: 'ResourceClaim' | 'ResourceClaimTemplate',
+  name: string,
+) => Seen<readonly SeenDevice[]> | undefined;
+
+function claimElsewhere(
+  find: FindClaim,
+  template: string | undefined,
+  claim: string | undefined,
+): readonly GivenAccelerator[] | undefined {
+  const name = template ?? claim;
+  const seen =
+    name === undefined ? undefined : find(template === undefined ? 'ResourceClaim' : 'ResourceClaimTemplate', name);
+  if (seen === undefined) return undefined;
+  return seen.facts.map(({ profile, models, vendor, ...device }) => ({
+    ...device,
+    vendor: vendors.find(([, known]) => known === vendor)?.[1] ?? null,
+    at: undefined,
+    from: seenWords(seen),
+    ...(profile === null ? {} : { profile }),
+    ...(models.length === 0
+      ? {}
+      : { models: models.flatMap((id) => gpus.get(id) ?? []), modelFrom: 'device-class' as const }),
+  }));
+}
+
+/** A claim that is nowhere to be seen. Most claims that are no accelerators (networks, channels) say so in their names. */
 function unknownClaim(name: string, at: Cursor): readonly GivenAccelerator[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
   return [{ resource: `claim:${name}`, at, form: 'whole', vendor: null, perPod: null, each: null }];

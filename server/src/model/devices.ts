@@ -10,7 +10,7 @@ export { isInstanceTypeLabel } from './gpu-model.ts';
 
 /** Where it is said what one pod takes. */
 export interface AcceleratorSource {
-  readonly containers: readonly Container[];
+  readonly containers: readonly Asking[];
   /** Said elsewhere, in place of the containers' resources. */
   readonly given: readonly GivenAccelerator[] | undefined;
   /** Said elsewhere, beside the containers' resources. */
@@ -77,7 +77,10 @@ interface Asked {
   readonly perPod: number | null;
 }
 
-function askedResources(containers: readonly Container[]): readonly Asked[] {
+/** What of a container counts here. */
+export type Asking = Pick<Container, 'type' | 'accelerators'>;
+
+function askedResources(containers: readonly Asking[]): readonly Asked[] {
   const asking = containers.map(({ type, accelerators }) => ({ type, accelerators: withoutAliases(accelerators) }));
   const resources = new Map(
     asking.flatMap(({ accelerators }) => accelerators.map(({ resource, form }) => [resource, form] as const)),
@@ -95,7 +98,7 @@ function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly A
 }
 
 /** App containers and sidecars run together, so they add up; an init container runs before the apps, beside the sidecars declared above it. */
-function podCount(containers: readonly Pick<Container, 'type' | 'accelerators'>[], resource: string): number | null {
+function podCount(containers: readonly Asking[], resource: string): number | null {
   let running = 0;
   let sidecars = 0;
   let peak = 0;

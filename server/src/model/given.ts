@@ -27,6 +27,8 @@ export interface GivenAccelerator {
   /** The models that it can be, where it says so itself. */
   readonly models?: readonly GpuModel[];
   readonly modelFrom?: ModelFrom;
+  /** The object of another file that says it, in words. */
+  readonly from?: string;
 }
 
 /** How a resource is told to people: its name, or the words that it was said in. */

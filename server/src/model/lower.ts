@@ -1,10 +1,11 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import { at, isOpen, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { borrow } from './borrowed.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
 import { lowerPodAccelerators } from './devices.ts';
-import { annotatedFractions } from './given.ts';
+import { annotatedFractions, type GivenAccelerator } from './given.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -15,6 +16,9 @@ import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
 import { type FoundRole, roleOf } from './role.ts';
+import { scaled } from './scaled.ts';
+import { withScripts } from './scripts.ts';
+import { noSurroundings, type Surroundings } from './surroundings.ts';
 import type { ValuesBlock } from './values.ts';
 import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
@@ -22,18 +26,20 @@ import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 /**
  * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
  * @param claims those of the whole file, for the pods that name them
+ * @param surroundings what other documents say of what this one names
  */
 export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
   claims: Claims = noClaims,
+  surroundings: Surroundings = noSurroundings,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
   const root = document.root === null ? undefined : rootCursor(document.root);
   const workloads =
     root !== undefined && mayBeValues(root)
       ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims) ?? []);
+      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, surroundings) ?? []);
   return { manifests, workloads };
 }
 
@@ -42,36 +48,49 @@ function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument
   const name = path === '' ? null : path;
   const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const workload = lowerWorkload(said, lowered, 'definition', options, noClaims);
+  const context = { options, claims: noClaims, surroundings: noSurroundings };
+  const workload = lowerWorkload(said, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
 
-function lowerManifest(manifest: Manifest, options: ModelOptions, claims: Claims): Workload | undefined {
-  const { root, annotations, kind, apiVersion } = manifest;
+/** What one object will run; undefined where it runs nothing. */
+export function lowerManifest(
+  manifest: Manifest,
+  options: ModelOptions,
+  claims: Claims = noClaims,
+  surroundings: Surroundings = noSurroundings,
+): Workload | undefined {
+  const { root, annotations, kind, apiVersion, namespace } = manifest;
+  const context = { options, claims, surroundings };
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
-    const lowered = entry.lower({ kind, apiVersion, root, annotations, options });
-    return lowerWorkload(manifest, lowered, entry.role ?? lowered.role, options, claims);
+    const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, surroundings });
+    return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), surroundings);
   }
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
-  const workload = lowerWorkload(manifest, guessed, undefined, options, claims);
+  const workload = lowerWorkload(manifest, guessed, undefined, context);
   // Without accelerators a guess is of no use to anybody.
   const uses = workload.podSets.some(({ accelerators }) => accelerators.length > 0);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
+}
+
+interface LoweringContext {
+  readonly options: ModelOptions;
+  readonly claims: Claims;
+  readonly surroundings: Surroundings;
 }
 
 function lowerWorkload(
   manifest: Manifest,
   lowered: KindLowering,
   role: Role | undefined,
-  options: ModelOptions,
-  claims: Claims,
+  context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
   const podSets = withOwnNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, options, claims),
+    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -88,6 +107,7 @@ function lowerWorkload(
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
+    scaledBy: null,
   };
 }
 
@@ -105,19 +125,30 @@ function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[]
   });
 }
 
-function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims): PodSet {
+function lowerPodSet(
+  source: PodSetSource,
+  namespace: string | null,
+  { options, claims, surroundings }: LoweringContext,
+): PodSet {
   const { pod } = source;
-  const containers = source.containers ?? lowerContainers(pod);
+  const volumes = lowerVolumes(pod);
+  const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
+    withScripts(container, volumes, namespace, surroundings),
+  );
   const selectors = lowerSelectors(pod);
-  const nodes = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const borrowed = borrow(source.borrowed, containers, selectors);
+  const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
+  const nodes = [...typed, ...borrowed.selectors];
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
-  const told = optionsInPool(options, pool);
+  const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(at(source.metadata, 'annotations'));
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min),
+    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min, (kind, name) =>
+      surroundings.claim(kind, namespace, name),
+    ),
     ...(source.claimed ?? []),
   ];
   return {
@@ -128,14 +159,26 @@ function lowerPodSet(source: PodSetSource, options: ModelOptions, claims: Claims
     labels: lowerStrings(at(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: lowerPodAccelerators({ containers, given: source.given, beside }, nodes, told),
+    accelerators: borrowed.placed(
+      lowerPodAccelerators(
+        { containers: [...containers, ...borrowed.containers], given: source.given, beside },
+        nodes,
+        inPool,
+      ),
+    ),
     selectors,
     avoided,
     tolerations: lowerTolerations(pod),
-    volumes: lowerVolumes(pod),
+    volumes,
     restartPolicy: text(at(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, told, avoided, pool),
+    placement: lowerPlacement(nodes, inPool, avoided, pool),
+    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(beside)],
   };
+}
+
+/** Claims that other files make. */
+function toldClaims(given: readonly GivenAccelerator[]): readonly string[] {
+  return given.flatMap(({ from }) => (from === undefined ? [] : [`Devices from ${from}`]));
 }
 
 /** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */

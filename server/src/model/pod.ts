@@ -44,6 +44,7 @@ export function lowerContainer(
       mountPath: asText(at(mount, 'mountPath')) ?? '',
       at: mount,
     })),
+    scripts: [],
   };
 }
 

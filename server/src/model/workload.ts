@@ -1,5 +1,6 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { ScalerFacts, Seen } from './surroundings.ts';
 
 /** One Kubernetes object: a YAML document, or an item of a `kind: List`. */
 export interface Manifest {
@@ -41,6 +42,8 @@ export interface Workload {
   readonly replica?: Workload;
   /** Another file that says what this one leaves open: `values.yaml`. */
   readonly readWith?: string;
+  /** Another object that sets the number of pods. */
+  readonly scaledBy: Seen<ScalerFacts> | null;
 }
 
 /** Pods made from one template. Kueue's word. */
@@ -65,6 +68,8 @@ export interface PodSet {
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;
   readonly placement: Placement;
+  /** What of it other objects say, in words: `GPU count from ServingRuntime vllm in runtimes.yaml`. */
+  readonly told: readonly string[];
 }
 
 export interface Container {
@@ -80,6 +85,17 @@ export interface Container {
   readonly resources: Cursor | undefined;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
+  /** Shell scripts of ConfigMaps that the command runs. */
+  readonly scripts: readonly MountedScript[];
+}
+
+export interface MountedScript {
+  readonly path: string;
+  readonly text: string;
+  /** The ConfigMap, in words. */
+  readonly from: string;
+  /** Where the command names it. */
+  readonly at: Cursor;
 }
 
 /** What of a device an accelerator resource stands for. */

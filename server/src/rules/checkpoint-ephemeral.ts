@@ -1,8 +1,8 @@
-import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
+import type { CheckpointSign } from '../command/checkpoint.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
-import { processInput } from './process-input.ts';
+import { checkpointSigns } from './process-input.ts';
 import { hasRole } from './role.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -86,7 +86,7 @@ export default defineRule({
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
     if (runsMountedScript(container, podSet)) return;
-    const signs = findCheckpointSigns(processInput(container));
+    const signs = checkpointSigns(container);
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
     const first = paths.find(({ word }) => word !== undefined && holdsProgress(word.text));

@@ -18,8 +18,11 @@ export function isTrial({ name, podSets }: Workload): boolean {
   );
 }
 
-/** Whether the command runs a file of a ConfigMap or secret: what that file does, and where it keeps its progress, is not told here. */
-export function runsMountedScript({ command, args, volumeMounts }: Container, { volumes }: PodSet): boolean {
+/**
+ * Whether the command runs a file of a ConfigMap or secret that could not be read: what that file does, and where it keeps its progress, is not
+ * told then. A script that was read may itself run another.
+ */
+export function runsMountedScript({ command, args, volumeMounts, scripts }: Container, { volumes }: PodSet): boolean {
   const places = volumeMounts.flatMap(({ name, mountPath }) => {
     const source = volumes.find((volume) => volume.name === name)?.source;
     const isText = source === 'configMap' || source === 'secret' || source === 'projected';
@@ -27,7 +30,10 @@ export function runsMountedScript({ command, args, volumeMounts }: Container, { 
   });
   if (places.length === 0) return false;
   const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));
-  return words.some((word) => places.some((place) => word === place || word.startsWith(`${place}/`)));
+  const read = new Set(scripts.map(({ path }) => path));
+  const unread = (word: string) =>
+    !read.has(word) && places.some((place) => word === place || word.startsWith(`${place}/`));
+  return words.some(unread) || scripts.some(({ text }) => text.split(/[\s=;&|"'()]+/).some(unread));
 }
 
 /** A mount of a volume that is not declared here is one of a claim template. */

@@ -4,6 +4,7 @@ import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
 import containerName from './container-name.ts';
+import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
 import draShape from './dra-shape.ts';
@@ -37,6 +38,7 @@ import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import privilegedGpu from './privileged-gpu.ts';
+import queueCoverage from './queue-coverage.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
@@ -71,6 +73,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
   ['container-name', containerName],
+  ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
   ['dra-shape', draShape],
@@ -104,6 +107,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
   ['privileged-gpu', privilegedGpu],
+  ['queue-coverage', queueCoverage],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],

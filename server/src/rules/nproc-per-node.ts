@@ -4,7 +4,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { Span } from '../yaml/span.ts';
-import { processInput, wholeGpus } from './process-input.ts';
+import { processInput, scriptInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
@@ -69,7 +69,8 @@ export default defineRule({
   container(container, context) {
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
-    const told = inCommand(container, context) ?? inSpec(container, context.podSet, context.workload);
+    const told =
+      inCommand(container, context) ?? inScript(container) ?? inSpec(container, context.podSet, context.workload);
     if (told === undefined || told.count === gpus || told.count === 0) return;
     const { count, text, span, value } = told;
     const over = count > gpus;
@@ -105,6 +106,18 @@ function inCommand(container: Container, { document }: PodSetContext): Told | un
   return span && { count: only.count, text: only.text, span, value: undefined };
 }
 
+/** A script that the command runs from a ConfigMap: it is told where it is run. */
+function inScript(container: Container): Told | undefined {
+  const launches = container.scripts.flatMap((script) =>
+    findLocalProcesses(scriptInput(script)).flatMap(({ kind, count, text }) =>
+      kind === 'launch' ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }] : [],
+    ),
+  );
+  const [only, ...others] = launches;
+  if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
+  return { count: only.count, text: only.text, span: only.span, value: undefined };
+}
+
 /** The fields in which kinds say it; they hold for the container that trains. */
 function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Told | undefined {
   const spec = at(manifest.root, 'spec');
@@ -124,9 +137,10 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
 }
 
 /** Somebody has dealt the GPUs out by hand. */
-function dividesGpus({ env, command, args }: Container): boolean {
+function dividesGpus({ env, command, args, scripts }: Container): boolean {
   const isMask = (text: string) => /(CUDA|HIP|ROCR)_VISIBLE_DEVICES/.test(text);
-  return env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value));
+  if (env.some(({ name }) => isMask(name)) || scripts.some(({ text }) => isMask(text))) return true;
+  return [...command, ...args].some(({ value }) => isMask(value));
 }
 
 function setCount(value: Cursor, gpus: number, { document }: PodSetContext): Fix | undefined {

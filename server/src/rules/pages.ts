@@ -401,6 +401,105 @@ rules:
 `,
   ],
   [
+    'cpu-metric-for-gpu',
+    `<!-- Generated from server/src/rules/cpu-metric-for-gpu.ts by \`npm run generate\`. Do not edit. -->
+# cpu-metric-for-gpu
+
+An autoscaler watches the CPU of a server whose work is done by its GPU.
+
+Severity: **warning** · Topic: autoscaling
+
+## Why
+
+A model server's CPU says little of its load: its GPU can be full, and requests wait, while the CPU is nearly idle. The autoscaler then adds no
+replica; and a server that polls its GPU in a busy loop looks loaded with no traffic at all, and replicas with GPUs stay up for nothing.
+Requests in the queue, or their latency, tell the load.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: chat
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+  maxReplicas: 4
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        target: {type: Utilization, averageUtilization: 80}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          resources: {limits: {nvidia.com/gpu: 1}}
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: chat
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+  maxReplicas: 4
+  metrics:
+    - type: Pods
+      pods:
+        metric: {name: vllm_num_requests_waiting}
+        target: {type: AverageValue, averageValue: "5"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          resources: {limits: {nvidia.com/gpu: 1}}
+\`\`\`
+
+## When it is silent
+
+Where another metric is watched beside the CPU; where the target is not in the same project, or is known to be no server; and for
+InferenceServices whose mode nobody tells.
+
+## Sources
+
+- [kedacore/keda#7538](https://github.com/kedacore/keda/issues/7538)
+- [kserve/kserve#3561](https://github.com/kserve/kserve/issues/3561)
+- [Kubernetes: HorizontalPodAutoscaler, whose metric is CPU where none is named](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+
+## Silence it
+
+\`# gpulint-disable-next-line cpu-metric-for-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "cpu-metric-for-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  cpu-metric-for-gpu: off
+\`\`\`
+`,
+  ],
+  [
     'cpu-pod-on-gpu-node',
     `<!-- Generated from server/src/rules/cpu-pod-on-gpu-node.ts by \`npm run generate\`. Do not edit. -->
 # cpu-pod-on-gpu-node
@@ -2801,6 +2900,110 @@ rules:
 `,
   ],
   [
+    'queue-coverage',
+    `<!-- Generated from server/src/rules/queue-coverage.ts by \`npm run generate\`. Do not edit. -->
+# queue-coverage
+
+A queue does not cover a resource that a workload in it asks for.
+
+Severity: **warning** · Topic: quota
+
+## Why
+
+Kueue admits a workload only if its ClusterQueue has a quota for every resource that it asks for. A resource that none of the
+\`coveredResources\` names is never admitted: the workload waits for ever, suspended, and no pod is made that could tell why.
+
+A ClusterQueue whose flavors list resources in another number or order than \`coveredResources\` is refused.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: tune
+  labels:
+    kueue.x-k8s.io/queue-name: team
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: tune
+          image: registry.example/tune:1.4
+          resources: {limits: {nvidia.com/gpu: 4}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: team}
+spec: {clusterQueue: shared}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: shared}
+spec:
+  resourceGroups:
+    - coveredResources: [cpu, memory]
+      flavors:
+        - name: default
+          resources: [{name: cpu, nominalQuota: 40}, {name: memory, nominalQuota: 200Gi}]
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: tune
+  labels:
+    kueue.x-k8s.io/queue-name: team
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: tune
+          image: registry.example/tune:1.4
+          resources: {limits: {nvidia.com/gpu: 4}}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: team}
+spec: {clusterQueue: shared}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: shared}
+spec:
+  resourceGroups:
+    - coveredResources: [cpu, memory, nvidia.com/gpu]
+      flavors:
+        - name: default
+          resources: [{name: cpu, nominalQuota: 40}, {name: memory, nominalQuota: 200Gi}, {name: nvidia.com/gpu, nominalQuota: 8}]
+\`\`\`
+
+## When it is silent
+
+Where the LocalQueue or the ClusterQueue is not in the same project, is told twice, or is templated.
+
+## Sources
+
+- [Kueue: ClusterQueue](https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#flavors-and-resources)
+- [kubernetes-sigs/kueue#4848](https://github.com/kubernetes-sigs/kueue/issues/4848)
+
+## Silence it
+
+\`# gpulint-disable-next-line queue-coverage -- reason\` above the line, or the annotation \`gpulint.dev/disable: "queue-coverage"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  queue-coverage: off
+\`\`\`
+`,
+  ],
+  [
     'ray-autoscaling-off',
     `<!-- Generated from server/src/rules/ray-autoscaling-off.ts by \`npm run generate\`. Do not edit. -->
 # ray-autoscaling-off
@@ -3313,7 +3516,8 @@ Unsafe: the first request after a quiet time waits for a cold start.
 
 ## When it is silent
 
-With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
+For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
+a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
 \`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
 
 ## Sources
@@ -3337,7 +3541,7 @@ rules:
     `<!-- Generated from server/src/rules/scale-to-zero-ineffective.ts by \`npm run generate\`. Do not edit. -->
 # scale-to-zero-ineffective
 
-\`minReplicas: 0\` where KServe scales with an HPA, which keeps one replica.
+A floor of 0 that an HPA keeps from being reached.
 
 Severity: **warning** · Topic: scale-to-zero
 
@@ -3345,6 +3549,8 @@ Severity: **warning** · Topic: scale-to-zero
 
 In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA has no zero: KServe raises 0 to 1 without
 a word. The GPU that was meant to go when nobody calls stays, and is paid for. KEDA, or Knative mode, can go to zero.
+
+KEDA's ScaledObject makes an HPA of its own. Another one on the same target keeps its own floor of at least 1; KEDA's webhook refuses the pair.
 
 Wrong:
 
@@ -4446,6 +4652,9 @@ Severity: **warning** · Topic: toleration
 \`taints\` in \`.gpulint.yaml\` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
 stays Pending, and autoscalers start no node for it.
 
+Without \`taints\` in the config, the pools of GPU nodes that the project describes (Karpenter, eksctl) tell it: those whose own label the pod
+selects, or, for a pod without node labels, those beside it, where each of them has the taint.
+
 Wrong:
 
 \`\`\`yaml
@@ -4490,7 +4699,7 @@ Unsafe: the pod may then run on nodes that were kept from it on purpose.
 
 ## When it is silent
 
-Without \`taints\` in the config: most GPU pods need no toleration. For \`PreferNoSchedule\`; for a taint named after the requested resource on GKE
+Without \`taints\` in the config, where some pool that the pod may land on has no such taint, or none is seen. For \`PreferNoSchedule\`; for a taint named after the requested resource on GKE
 and AKS, which add that toleration; where Kueue, a runtime class or a serving runtime may add one; for pods without GPUs, infrastructure,
 definitions and patches, and templated tolerations.
 

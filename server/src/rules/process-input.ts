@@ -1,5 +1,6 @@
+import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
-import type { AcceleratorRequest, Container, PodSet } from '../model/workload.ts';
+import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../model/workload.ts';
 
 /** What a container runs, as the command room reads it. */
 export function processInput({ command, args, env }: Container): ProcessInput {
@@ -8,6 +9,17 @@ export function processInput({ command, args, env }: Container): ProcessInput {
     args: args.map(({ value }) => value),
     env: env.map(({ name, value }) => ({ name, value: value?.value })),
   };
+}
+
+/** What a script that the container runs from a ConfigMap starts. Its places are none of this document. */
+export function scriptInput({ text }: MountedScript): ProcessInput {
+  return { command: ['bash', '-c', text], args: [], env: [] };
+}
+
+/** Signs of checkpoints on the command line, in the environment, and in scripts; only those of the command line itself have a word. */
+export function checkpointSigns(container: Container): readonly CheckpointSign[] {
+  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script)));
+  return [...findCheckpointSigns(processInput(container)), ...inScripts.map(({ kind, text }) => ({ kind, text }))];
 }
 
 /** Whole GPUs of a container that are its own: null where the number is not known, or where the nodes share or cut their cards. */

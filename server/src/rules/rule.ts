@@ -1,5 +1,6 @@
 import type { CostResult } from '../cost/types.ts';
 import type { ModelOptions } from '../model/options.ts';
+import type { Surroundings } from '../model/surroundings.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -67,6 +68,8 @@ export interface Report {
 export interface DocumentContext {
   readonly document: YamlDocument;
   readonly options: ModelOptions;
+  /** What other documents say. A finding still lands in this one. */
+  readonly surroundings: Surroundings;
   costOf(workload: Workload): CostResult;
   report(report: Report): void;
 }

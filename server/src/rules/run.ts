@@ -1,5 +1,6 @@
 import type { CostResult } from '../cost/types.ts';
 import type { ModelOptions } from '../model/options.ts';
+import { noSurroundings, type Surroundings } from '../model/surroundings.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
@@ -17,6 +18,7 @@ export interface RunInput {
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
   readonly options: ModelOptions;
+  readonly surroundings?: Surroundings;
   readonly rules: RulesOptions;
   readonly costOf: (workload: Workload) => CostResult;
   /** Rethrow what a rule throws: for tests. */
@@ -63,26 +65,34 @@ interface Visitor {
 function visitDocument(visitor: Visitor): void {
   const { rule, input } = visitor;
   if (rule.document === undefined) return;
-  const { document, options, costOf } = input;
-  const context = { document, options, costOf, report: reporter(visitor, null, null) };
+  const { document, options, costOf, surroundings = noSurroundings } = input;
+  const context = { document, options, surroundings, costOf, report: reporter(visitor, null, null) };
   guard(visitor, () => rule.document?.(document, context), undefined);
 }
 
 function visitManifest(visitor: Visitor, manifest: Manifest): void {
   const { rule, input } = visitor;
   if (rule.manifest === undefined) return;
-  const { document, options, costOf } = input;
-  const context = { document, options, costOf, report: reporter(visitor, null, null), manifest };
+  const { document, options, costOf, surroundings = noSurroundings } = input;
+  const context = { document, options, surroundings, costOf, report: reporter(visitor, null, null), manifest };
   guard(visitor, () => rule.manifest?.(manifest, context), undefined);
 }
 
 /** Every pod set and every container (init, sidecar or app) is shown once. */
 function visitWorkload(visitor: Visitor, workload: Workload): void {
   const { rule, input } = visitor;
-  const { document, options, costOf } = input;
+  const { document, options, costOf, surroundings = noSurroundings } = input;
   const { manifest } = workload;
   if (rule.workload !== undefined) {
-    const context = { document, options, costOf, report: reporter(visitor, workload, null), manifest, workload };
+    const context = {
+      document,
+      options,
+      surroundings,
+      costOf,
+      report: reporter(visitor, workload, null),
+      manifest,
+      workload,
+    };
     guard(visitor, () => rule.workload?.(workload, context), undefined);
   }
   if (rule.podSet === undefined && rule.container === undefined) return;
@@ -90,6 +100,7 @@ function visitWorkload(visitor: Visitor, workload: Workload): void {
     const inPodSet = (container: string | null): PodSetContext => ({
       document,
       options,
+      surroundings,
       costOf,
       report: reporter(visitor, workload, container),
       manifest,

@@ -1,9 +1,13 @@
 import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
-import type { PodSet, Scaling, Workload } from '../model/workload.ts';
-import { asText, type Cursor, entries, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
+import { asNumber, asText, at, type Cursor, entries, isOpen, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { isLatencyCritical } from './latency.ts';
 import { hasRole } from './role.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type Fix, type RuleContext, type WorkloadContext } from './rule.ts';
+import { targetOf } from './scaler-target.ts';
+import { shorten } from './shorten.ts';
 
 /**
  * An endpoint holds a GPU with no traffic, though it could scale to zero.
@@ -52,7 +56,8 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
+ * For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
+ * a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
  * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
  *
  * ## Sources
@@ -63,6 +68,19 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 export default defineRule({
   topic: 'scale-to-zero',
   severity: 'info',
+  manifest(manifest, context) {
+    const found = scaledObjectAtOne(manifest, context);
+    if (found === undefined) return;
+    const { floor, target, hourly, devices } = found;
+    const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
+    const amount = hourly === null ? `${held} idle` : `${formatHourly(hourly)}, ${formatMonthly(hourly)} idle`;
+    context.report({
+      message: `One replica of ${shorten(target)} stays up with no traffic: ${amount}. KEDA can scale it to zero`,
+      span: keySpanOf(floor),
+      fixes: () => [scaleToZero(floor, context)],
+      saving: hourly ?? undefined,
+    });
+  },
   workload(workload, context) {
     const { scaling } = workload;
     if (!hasRole(workload, 'serving') || workload.partial || scaling === null) return;
@@ -99,6 +117,32 @@ function devicesPerReplica(podSets: readonly PodSet[]): number | null {
   return devices.includes(null) ? null : devices.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
+interface FloorOfOne {
+  readonly floor: Cursor;
+  readonly target: string;
+  readonly devices: number | null;
+  readonly hourly: number | null;
+}
+
+/** A ScaledObject that keeps one replica of a server with GPUs, and has a trigger that could wake it. */
+function scaledObjectAtOne(manifest: Manifest, { surroundings }: RuleContext): FloorOfOne | undefined {
+  if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
+  const spec = at(manifest.root, 'spec');
+  const floor = at(spec, 'minReplicaCount');
+  if (floor === undefined || asNumber(floor) !== 1 || at(spec, 'idleReplicaCount') !== undefined) return undefined;
+  const triggers = items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? 'cpu');
+  if (triggers.every((type) => type === 'cpu' || type === 'memory')) return undefined;
+  const target = targetOf(manifest, surroundings);
+  if (target === undefined || target.facts.role !== 'serving' || target.facts.latencyCritical) return undefined;
+  const { devices, hourly } = target.facts;
+  return devices === 0 ? undefined : { floor, target: target.name, devices, hourly };
+}
+
+function scaleToZero(floor: Cursor, { document }: RuleContext): Fix | undefined {
+  const edits = floor.shared ? undefined : replaceScalar(document, floor, 0);
+  return edits && { title: 'Set minReplicaCount to 0 (now 1)', safe: false, edits };
+}
+
 function isIn(inner: Cursor, outer: Cursor): boolean {
   return inner.node === outer.node || (inner.parent !== undefined && isIn(inner.parent, outer));
 }
@@ -106,18 +150,6 @@ function isIn(inner: Cursor, outer: Cursor): boolean {
 function scaler({ mechanism, mechanismFrom }: Scaling): string {
   if (mechanism === 'keda') return 'KEDA';
   return mechanismFrom === 'default' ? "Knative (KServe's default mode)" : 'Knative';
-}
-
-/** Somebody has said that a cold start is not acceptable. */
-function isLatencyCritical({ manifest, podSets }: Workload): boolean {
-  const said = [
-    ...manifest.labels,
-    ...manifest.annotations,
-    ...podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations]),
-  ];
-  return said.some(
-    ({ value, at }) => value !== 'false' && /latency[-_.]?(critical|sensitive)/i.test(`${keyOf(at)}=${value}`),
-  );
 }
 
 function floorToZero({ min, owner, minKey }: Scaling, { document }: WorkloadContext): Fix | undefined {

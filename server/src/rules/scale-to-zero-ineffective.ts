@@ -1,16 +1,20 @@
-import { lookUp } from '../model/manifest.ts';
+import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { asNumber, at, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { targetOf } from './scaler-target.ts';
+import { shorten } from './shorten.ts';
 
 /**
- * `minReplicas: 0` where KServe scales with an HPA, which keeps one replica.
+ * A floor of 0 that an HPA keeps from being reached.
  *
  * ## Why
  *
  * In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA has no zero: KServe raises 0 to 1 without
  * a word. The GPU that was meant to go when nobody calls stays, and is paid for. KEDA, or Knative mode, can go to zero.
+ *
+ * KEDA's ScaledObject makes an HPA of its own. Another one on the same target keeps its own floor of at least 1; KEDA's webhook refuses the pair.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -63,6 +67,26 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 export default defineRule({
   topic: 'scale-to-zero',
   severity: 'warning',
+  manifest(manifest, context) {
+    if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return;
+    const spec = at(manifest.root, 'spec');
+    const floor = at(spec, 'idleReplicaCount') ?? at(spec, 'minReplicaCount');
+    const place = floor ?? at(spec, 'scaleTargetRef');
+    if (place === undefined || (floor !== undefined && asNumber(floor) !== 0)) return;
+    const target = targetOf(manifest, context.surroundings);
+    if (target === undefined || target.facts.devices === 0) return;
+    const { kind, name } = target;
+    const scalers = context.surroundings.scalersOf(kind, manifest.namespace, name);
+    const other = scalers.find((scaler) => scaler.kind === 'HorizontalPodAutoscaler');
+    if (other === undefined || other.facts.min === null) return;
+    const where = other.file === null ? '' : ` (${shorten(other.file)})`;
+    context.report({
+      message: `HorizontalPodAutoscaler ${shorten(other.name)}${where} scales ${shorten(name)} too and keeps a replica: it never reaches zero`,
+      span: keySpanOf(place),
+      ...((target.apart || other.apart) && { severity: 'info' }),
+      saving: target.facts.hourly ?? undefined,
+    });
+  },
   workload(workload, context) {
     const { kind, scaling, podSets } = workload;
     if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return;

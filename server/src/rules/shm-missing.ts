@@ -3,7 +3,7 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asBoolean, asText, at, type Cursor, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
 import { isNoWorkload } from './asked.ts';
-import { processInput, wholeGpus } from './process-input.ts';
+import { processInput, scriptInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { hasRun } from './status.ts';
@@ -102,8 +102,8 @@ function isMountedByController({ kind, apiVersion }: Workload): boolean {
 
 /** What shows that several processes share the container's GPUs. */
 function evidence(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
-  const input = processInput(container);
-  for (const { kind, count, text } of findLocalProcesses(input)) {
+  const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
+  for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }

@@ -1,8 +1,8 @@
-import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from './durable.ts';
+import { checkpointSigns } from './process-input.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -116,11 +116,7 @@ function mayKeepProgress(podSet: PodSet): boolean {
 /** What the command line and the environment say; a resume flag counts where no path tells that it resumes from inside the pod. */
 function saysSo(container: Container): boolean {
   if (items(at(container.at, 'envFrom')).length > 0) return true;
-  const signs: readonly CheckpointSign[] = findCheckpointSigns({
-    command: container.command.map(({ value }) => value),
-    args: container.args.map(({ value }) => value),
-    env: container.env.map(({ name, value }) => ({ name, value: value?.value })),
-  });
+  const signs = checkpointSigns(container);
   const inPod = signs.some(({ kind }) => kind === 'path');
   return signs.some(({ kind }) => kind === 'store' || kind === 'unknown' || (kind === 'resume' && !inPod));
 }

@@ -8,6 +8,7 @@ import { appendItem, insertKey } from '../yaml/edit.ts';
 import type { Span, TextEdit } from '../yaml/span.ts';
 import { meantResource } from './near-names.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { seenTaints } from './seen-taints.ts';
 
 /**
  * A GPU pod does not tolerate a taint that the project's GPU nodes have.
@@ -16,6 +17,9 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * `taints` in `.gpulint.yaml` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
  * stays Pending, and autoscalers start no node for it.
+ *
+ * Without `taints` in the config, the pools of GPU nodes that the project describes (Karpenter, eksctl) tell it: those whose own label the pod
+ * selects, or, for a pod without node labels, those beside it, where each of them has the taint.
  *
  * ```yaml invalid
  * # .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
@@ -57,7 +61,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without `taints` in the config: most GPU pods need no toleration. For `PreferNoSchedule`; for a taint named after the requested resource on GKE
+ * Without `taints` in the config, where some pool that the pod may land on has no such taint, or none is seen. For `PreferNoSchedule`; for a taint named after the requested resource on GKE
  * and AKS, which add that toleration; where Kueue, a runtime class or a serving runtime may add one; for pods without GPUs, infrastructure,
  * definitions and patches, and templated tolerations.
  *
@@ -72,17 +76,20 @@ export default defineRule({
   severity: 'warning',
   podSet(podSet, context) {
     const { workload, options } = context;
-    const taints = nodeTaints(podSet.selectors, options);
-    if (taints.length === 0 || workload.partial) return;
+    if (workload.partial) return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
+    const told = nodeTaints(podSet.selectors, options);
+    const { whose, taints, apart } =
+      told.length > 0 ? { whose: ofProject, taints: told, apart: false } : seenTaints(podSet, context);
     const missing = taints.filter((taint) => isMissing(taint, podSet, context));
     const [first, ...others] = missing;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     context.report({
-      message: `No toleration for the taint ${textOf(first)}${more} of the project's GPU nodes: the pod cannot run there`,
+      message: `No toleration for the taint ${textOf(first)}${more} of ${whose}: the pod cannot run there`,
       span: placeOf(podSet),
+      ...(apart && { severity: 'info' }),
       fixes: () => [tolerate(missing, podSet, context)],
     });
   },
@@ -121,6 +128,8 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
   const provider = platformOf(podSet, options)?.facts.provider;
   return provider !== 'gcp' && provider !== 'azure';
 }
+
+const ofProject = "the project's GPU nodes";
 
 const spotTaint = 'kubernetes.azure.com/scalesetpriority';
 

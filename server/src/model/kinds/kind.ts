@@ -1,6 +1,7 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import type { GivenAccelerator } from '../given.ts';
 import type { ModelOptions } from '../options.ts';
+import type { PodsFacts, Seen, Surroundings } from '../surroundings.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
 /** One row of the kinds table: what an object of these kinds will run. */
@@ -18,8 +19,10 @@ export interface KindInput {
   readonly apiVersion: string;
   /** The object's root mapping. */
   readonly root: Cursor;
+  readonly namespace: string | null;
   readonly annotations: readonly Located<string>[];
   readonly options: ModelOptions;
+  readonly surroundings: Surroundings;
 }
 
 export interface KindLowering {
@@ -50,6 +53,18 @@ export interface PodSetSource {
   readonly claims?: readonly Cursor[];
   /** For kinds that name the instance type outside of the pod. */
   readonly instanceType?: Located<string>;
+  /** For kinds that name another object, which says what this one leaves out. */
+  readonly borrowed?: Borrowed;
+  /** What of it another object says, in words. */
+  readonly told?: readonly string[];
+}
+
+export interface Borrowed {
+  /** Where the other object is named. */
+  readonly at: Cursor;
+  readonly from: Seen<PodsFacts>;
+  /** Of the group's pods the first, or the others. */
+  readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }
 
 /** Pods at steady state, from floor to ceiling; null where that is not told. */

@@ -1,9 +1,9 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, at, entries, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
-import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+import type { Borrowed, KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
 import { exactly, product, untilStopped } from './pod-sets.ts';
 
 /**
@@ -42,11 +42,11 @@ function lowerInferenceService(object: KindInput): KindLowering {
   const predictor = at(stable, 'predictor');
   return {
     podSets: [
-      ...endpointPods(stable, '', mode),
-      ...endpointPods(at(spec, 'canary'), 'canary ', mode),
+      ...endpointPods(stable, '', mode, object),
+      ...endpointPods(at(spec, 'canary'), 'canary ', mode, object),
       // Each beside the stable predictor, with a floor of its own (kserve/kserve@aaac4e29).
       ...items(at(spec, 'canaries')).flatMap((canary) =>
-        endpointPods(canary, `${asText(at(canary, 'name')) ?? 'canary'} `, mode),
+        endpointPods(canary, `${asText(at(canary, 'name')) ?? 'canary'} `, mode, object),
       ),
     ],
     retries: untilStopped,
@@ -55,11 +55,17 @@ function lowerInferenceService(object: KindInput): KindLowering {
   };
 }
 
-function endpointPods(endpoint: Cursor | undefined, prefix: string, mode: Mode): readonly PodSetSource[] {
+function endpointPods(
+  endpoint: Cursor | undefined,
+  prefix: string,
+  mode: Mode,
+  object: KindInput,
+): readonly PodSetSource[] {
   return components.flatMap((name): readonly PodSetSource[] => {
     const component = at(endpoint, name);
     if (component === undefined) return [];
     const scaling = lowerScaling(component, mode);
+    const runtime = name === 'predictor' ? runtimeOf(component, object) : undefined;
     const served: PodSetSource = {
       name: prefix + name,
       pod: component,
@@ -67,10 +73,30 @@ function endpointPods(endpoint: Cursor | undefined, prefix: string, mode: Mode):
       replicas: scaling.min,
       pods: { min: scaling.floor, max: ceiling(component, scaling) },
       containers: componentContainers(component),
+      ...(runtime && { borrowed: runtime }),
     };
     const worker = at(component, 'workerSpec');
-    return worker === undefined ? [served] : [served, workerPods(worker, scaling.floor)];
+    return worker === undefined
+      ? [served]
+      : [served, { ...workerPods(worker, scaling.floor), ...workerRuntime(runtime) }];
   });
+}
+
+/**
+ * The runtime that a predictor names: what the predictor leaves out is taken from it. Without a name KServe picks one by the model's format
+ * from all that the cluster has, which is not told here.
+ */
+function runtimeOf(component: Cursor, { namespace, surroundings }: KindInput): Borrowed | undefined {
+  const named = at(component, 'model', 'runtime');
+  const name = asText(named);
+  if (named === undefined || name === undefined || isTemplated(named)) return undefined;
+  const from = surroundings.servingRuntime(namespace, name);
+  return from && { at: named, from, pods: from.facts };
+}
+
+function workerRuntime(runtime: Borrowed | undefined): Pick<PodSetSource, 'borrowed'> {
+  const worker = runtime?.from.facts.worker;
+  return runtime === undefined || worker == null ? {} : { borrowed: { ...runtime, pods: worker } };
 }
 
 function componentContainers(component: Cursor): readonly Container[] {

@@ -1,9 +1,10 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, at, entries, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { type Seen, seenWords, type TrainingFacts } from '../surroundings.ts';
 import type { Container } from '../workload.ts';
 import { lowerJobSet } from './groups.ts';
-import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromTemplate, retriesAt, written } from './pod-sets.ts';
 
 /** Training jobs beside those of Kubeflow's first operator. */
@@ -12,7 +13,7 @@ export const trainingKinds: readonly KindEntry[] = [
     group: 'trainer.kubeflow.org',
     kinds: ['TrainJob'],
     role: 'training',
-    lower: ({ root }) => lowerTrainJob(at(root, 'spec')),
+    lower: lowerTrainJob,
   },
   {
     group: 'trainer.kubeflow.org',
@@ -44,10 +45,13 @@ export const trainingKinds: readonly KindEntry[] = [
  * numNodes pods of resourcesPerNode each. All else is in the runtime, and in patches of the runtime's jobs, of which the one named
  * `node` trains. https://github.com/kubeflow/trainer/blob/master/pkg/apis/trainer/v1alpha1/trainjob_types.go
  */
-function lowerTrainJob(spec: Cursor | undefined): KindLowering {
+function lowerTrainJob(object: KindInput): KindLowering {
+  const spec = at(object.root, 'spec');
+  const runtime = trainingRuntime(spec, object);
   const trainer = at(spec, 'trainer');
   const patch = nodePatch(spec);
-  const pod = at(patch, 'spec') ?? trainer;
+  // A job may leave all to its runtime.
+  const pod = at(patch, 'spec') ?? trainer ?? (runtime && at(spec, 'runtimeRef'));
   const replicas = at(trainer, 'numNodes');
   const source: readonly PodSetSource[] =
     pod === undefined
@@ -59,11 +63,41 @@ function lowerTrainJob(spec: Cursor | undefined): KindLowering {
             metadata: at(patch, 'metadata'),
             replicas,
             // Without a number the runtime tells it.
-            pods: replicas === undefined ? exactly(null) : written(replicas),
+            pods: replicas === undefined ? exactly(runtime?.facts.numNodes ?? null) : written(replicas),
             containers: trainerContainers(trainer, at(patch, 'spec')),
+            ...fromRuntime(runtime, spec, trainer),
           },
         ];
   return { podSets: source, retries: null, scaling: null, partial: true };
+}
+
+/** Names without a kind are those of runtimes of the cluster. */
+function trainingRuntime(
+  spec: Cursor | undefined,
+  { namespace, surroundings }: KindInput,
+): Seen<TrainingFacts> | undefined {
+  const named = at(spec, 'runtimeRef', 'name');
+  const kind = asText(at(spec, 'runtimeRef', 'kind')) ?? 'ClusterTrainingRuntime';
+  if (named === undefined || isTemplated(named)) return undefined;
+  if (kind !== 'ClusterTrainingRuntime' && kind !== 'TrainingRuntime') return undefined;
+  return surroundings.trainingRuntime(kind, namespace, asText(named) ?? '');
+}
+
+/** Resources that the job writes replace those of its runtime as a whole. */
+function fromRuntime(
+  runtime: Seen<TrainingFacts> | undefined,
+  spec: Cursor | undefined,
+  trainer: Cursor | undefined,
+): Pick<PodSetSource, 'borrowed' | 'told'> {
+  const at_ = at(spec, 'runtimeRef', 'name');
+  if (runtime === undefined || at_ === undefined) return {};
+  const { containers, selectors } = runtime.facts;
+  const pods = { containers: at(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
+  const nodes = at(trainer, 'numNodes') === undefined;
+  return {
+    borrowed: { at: at_, from: runtime, pods },
+    ...(nodes && { told: [`Node count from ${seenWords(runtime)}`] }),
+  };
 }
 
 /** The trainer's fields stand for those of the container that trains; what it does not say, a patch may. */

@@ -1,0 +1,57 @@
+import type { FileAnalysis } from '../analysis.ts';
+import { at, type Cursor, spanOf } from '../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../yaml/span.ts';
+
+/** A name that holds within one document, and the places that use it. Spans are of the file. */
+export interface LocalName {
+  readonly declared: Span;
+  readonly uses: readonly Span[];
+}
+
+/** Volumes with what mounts them, claims with the containers that take them, and anchors with their aliases. */
+export function localNames(file: FileAnalysis): readonly LocalName[] {
+  return [...file.documents.flatMap(({ workloads, base }) => podNames(workloads, base)), ...anchors(file)];
+}
+
+type Workloads = FileAnalysis['documents'][number]['workloads'];
+
+function podNames(workloads: Workloads, base: number): readonly LocalName[] {
+  return workloads.flatMap(({ podSets }) =>
+    podSets.flatMap(({ volumes, containers }) =>
+      volumes.flatMap((volume): readonly LocalName[] => {
+        const declared = at(volume.at, 'name');
+        if (declared === undefined) return [];
+        const mounts = containers.flatMap(({ volumeMounts }) =>
+          volumeMounts.filter(({ name }) => name === volume.name),
+        );
+        const uses = mounts.flatMap((mount) => placeOf(at(mount.at, 'name'), base) ?? []);
+        return [{ declared: shiftSpan(spanOf(declared), base), uses }];
+      }),
+    ),
+  );
+}
+
+function placeOf(cursor: Cursor | undefined, base: number): Span | undefined {
+  return cursor && shiftSpan(spanOf(cursor), base);
+}
+
+/** An alias stands for a whole value, so nothing but a comment follows it; it means the anchor last set above it in its document. */
+function anchors({ text, documents }: FileAnalysis): readonly LocalName[] {
+  if (!text.includes('&')) return [];
+  return documents.flatMap(({ text: part, base }) => {
+    const found = new Map<string, { declared: Span; uses: Span[] }>();
+    const all: LocalName[] = [];
+    for (const { 0: whole, 1: before = '', 2: sign, 3: name = '', index } of part.matchAll(marks)) {
+      const start = base + index + before.length;
+      const span = { start, end: start + whole.length - before.length };
+      if (sign === '&') {
+        const made = { declared: span, uses: [] };
+        found.set(name, made);
+        all.push(made);
+      } else found.get(name)?.uses.push(span);
+    }
+    return all.filter(({ uses }) => uses.length > 0);
+  });
+}
+
+const marks = /((?:^|[:\-,[{?])[ \t]+|^)([&*])([\w.-]{1,100})(?=[ \t\r\n,\]}]|$)/gm;

@@ -1,0 +1,115 @@
+import { FileChangeType } from 'vscode-languageserver';
+import { matchesGlob } from '../config/globs.ts';
+import { isConfigUri, normalizeUri, pathBelow } from '../config/places.ts';
+import { kindsIn } from '../workspace/kinds.ts';
+import { summariseText } from '../workspace/summary.ts';
+import { guarded, yieldOnce } from './guard.ts';
+import type { Host } from './projects.ts';
+import type { Session } from './server.ts';
+
+/** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
+export interface Indexing {
+  /** Reads the folders anew. */
+  setFolders(folders: readonly string[]): void;
+  /** A file changed on the disk. */
+  fileChanged(uri: string, type: FileChangeType): void;
+}
+
+/** More files than this are not looked at: a folder of that size is no project of manifests. */
+export const mostFiles = 5000;
+/** Larger files are machine-made. */
+const mostCharacters = 1_000_000;
+/** Work between two breaths, in milliseconds. */
+const slice = 4;
+/** Progress is shown from so many files on. */
+const many = 400;
+
+/** @param onChange called when what other documents rest on may have changed */
+export function createIndexing(session: Session, host: Host, onChange: () => void): Indexing {
+  const { projects, log, connection } = session;
+  const { workspace } = projects.analysis;
+  const seen = new Set<string>();
+  let folders: readonly string[] = [];
+  let run = 0;
+
+  async function index(folder: string, isCurrent: () => boolean): Promise<void> {
+    const uris = (await host.listFiles?.(folder, mostFiles)) ?? [];
+    if (!isCurrent() || uris.length === 0) return;
+    if (uris.length >= mostFiles)
+      log(`${folder}: the first ${mostFiles} YAML files are seen together, the others alone`);
+    const progress = uris.length >= many && session.client.progress ? await createProgress() : undefined;
+    let breath = Date.now();
+    for (const [done, uri] of uris.entries()) {
+      if (!isCurrent()) break;
+      await guarded(log, `reading ${uri}`, () => read(uri));
+      if (Date.now() - breath < slice) continue;
+      progress?.report(Math.round((100 * done) / uris.length));
+      await yieldOnce();
+      breath = Date.now();
+    }
+    progress?.done();
+  }
+
+  async function createProgress() {
+    const progress = await connection.window.createWorkDoneProgress();
+    progress.begin('gpulint', 0, 'looking through the YAML files', false);
+    return progress;
+  }
+
+  async function read(uri: string): Promise<void> {
+    const text = await host.readFile(uri);
+    const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
+    if (text === undefined || kinds === undefined || kinds.size === 0 || (await isIgnored(uri))) {
+      if (seen.delete(normalizeUri(uri))) workspace.delete(uri, 'disk');
+      return;
+    }
+    seen.add(normalizeUri(uri));
+    workspace.set(uri, summariseText(text, await projects.configOf(uri)), 'disk');
+  }
+
+  async function isIgnored(uri: string): Promise<boolean> {
+    const { ignore } = await projects.configOf(uri);
+    if (ignore.length === 0) return false;
+    const config = await projects.configFileOf(uri);
+    const path = config && pathBelow(config.uri.slice(0, config.uri.lastIndexOf('/')), uri);
+    return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
+  }
+
+  return {
+    setFolders(wanted) {
+      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+      run += 1;
+      const own = run;
+      const isCurrent = () => own === run;
+      if (host.listFiles === undefined) return;
+      for (const uri of seen) workspace.delete(uri, 'disk');
+      seen.clear();
+      void guarded(log, 'looking through the workspace', async () => {
+        await yieldOnce();
+        for (const folder of folders) await index(folder, isCurrent);
+        if (isCurrent()) onChange();
+      });
+    },
+    fileChanged(uri, type) {
+      if (host.listFiles === undefined || isConfigUri(uri) || !folders.some((folder) => isBelow(folder, uri))) return;
+      void guarded(log, `reading ${uri}`, async () => {
+        if (type === FileChangeType.Deleted) {
+          seen.delete(normalizeUri(uri));
+          workspace.delete(uri, 'disk');
+        } else await read(uri);
+        onChange();
+      });
+    },
+  };
+}
+
+function isBelow(folder: string, uri: string): boolean {
+  const path = normalizeUri(uri);
+  return path.startsWith(`${normalizeUri(folder)}/`) && !passedBy.test(path);
+}
+
+/** Folders that hold other people's files. */
+export const passedBy = /\/(?:node_modules|\.git|\.venv|\.terraform|\.cache)\//;
+
+/** What the client is to watch. */
+export const watchedFiles = ['**/*.yaml', '**/*.yml'] as const;

@@ -1,0 +1,127 @@
+import { codeActions } from '../features/code-actions.ts';
+import { adviceLenses, codeLenses } from '../features/code-lens.ts';
+import { complete } from '../features/completion.ts';
+import { completeConfig, hoverConfig } from '../features/config-help.ts';
+import { documentLinks } from '../features/document-links.ts';
+import { hover } from '../features/hover.ts';
+import { inlayHints } from '../features/inlay-hints.ts';
+import type { summarize } from '../features/report.ts';
+import {
+  actionToLsp,
+  completionToLsp,
+  documentLinkToLsp,
+  fromDiagnosticData,
+  hoverToLsp,
+  inlayHintToLsp,
+  lensToLsp,
+  lineIndex,
+  linesOf,
+} from './convert.ts';
+import { guard } from './guard.ts';
+import { isConfigUri } from './projects.ts';
+import type { Session } from './server.ts';
+
+/** What the editor features do; a record so that a test can make one of them fail. */
+export interface Features {
+  readonly hover: typeof hover;
+  readonly codeLenses: typeof codeLenses;
+  readonly codeActions: typeof codeActions;
+  readonly summarize: typeof summarize;
+  readonly complete: typeof complete;
+  readonly inlayHints: typeof inlayHints;
+}
+
+/**
+ * Hover, completion, lenses, actions, links and hints: each answers from the newest analysis.
+ * @param refresh has the client ask for everything again
+ */
+export function registerLanguageFeatures(session: Session, replaced: Partial<Features>, refresh: () => void): void {
+  const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
+  const { connection, documents, projects, typing, log, analysed } = session;
+
+  connection.onHover(
+    guard(log, 'hover', null, async ({ textDocument, position }) => {
+      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
+      if (config !== undefined) {
+        const lines = lineIndex(config.getText());
+        const content = hoverConfig(config.getText(), lines.fromPosition(position));
+        return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+      }
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const content = features.hover(found.file, lines.fromPosition(position));
+      return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+    }),
+  );
+
+  connection.onCompletion(
+    guard(log, 'completion', null, async ({ textDocument, position }) => {
+      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
+      if (config !== undefined) {
+        const lines = lineIndex(config.getText());
+        const found = completeConfig(config.getText(), lines.fromPosition(position));
+        return found.map((one) => completionToLsp(one, lines, session.client.snippets));
+      }
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const completions = features.complete(found.file, lines.fromPosition(position));
+      return completions.map((one) => completionToLsp(one, lines, session.client.snippets));
+    }),
+  );
+
+  connection.onCodeLens(
+    guard(log, 'codeLens', null, async ({ textDocument }) => {
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
+      const costs = codeLens.enabled ? features.codeLenses(found.file) : [];
+      const advices = advice === 'lens' ? adviceLenses(found.file) : [];
+      const lenses = [...costs, ...advices].map((lens) => lensToLsp(lens, textDocument.uri, lines, session.client));
+      return [...typing.steady(found.file, 'lenses', lenses)];
+    }),
+  );
+
+  connection.onCodeAction(
+    guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
+      // Editors ask wherever the caret goes, which is how it is known that it left the line.
+      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) refresh();
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const query = {
+        span: lines.fromRange(range),
+        only: context.only,
+        shown: context.diagnostics.flatMap(({ data }) => fromDiagnosticData(data) ?? []),
+        picker: session.client.commands,
+      };
+      const { document } = found;
+      const { advice } = await projects.settingsOf(textDocument.uri);
+      return features
+        .codeActions(found.file, query)
+        .map((action) => actionToLsp(action, document, lines, session.client, advice));
+    }),
+  );
+
+  connection.onDocumentLinks(
+    guard(log, 'documentLink', null, async ({ textDocument }) => {
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      return documentLinks(found.file).map((link) => documentLinkToLsp(link, lines));
+    }),
+  );
+
+  connection.languages.inlayHint.on(
+    guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
+      const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
+      const found = enabled ? await analysed(textDocument.uri) : undefined;
+      if (found === undefined) return null;
+      const lines = linesOf(found.file);
+      const hints = features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));
+      return [...typing.steady(found.file, 'hints', hints)];
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Location } from 'vscode-languageserver';
+import { definitions, type FilePlace } from '../features/definitions.ts';
+import { references } from '../features/references.ts';
+import { type LineIndex, lineIndex, linesOf } from './convert.ts';
+import { guard } from './guard.ts';
+import type { Host } from './projects.ts';
+import type { Session } from './server.ts';
+
+/** Go to definition and find references, between objects and inside a file. */
+export function registerNavigation({ connection, documents, projects, log, analysed }: Session, host: Host): void {
+  const { workspace } = projects.analysis;
+
+  connection.onDefinition(
+    guard(log, 'definition', null, async ({ textDocument, position }) => {
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      return locations(definitions(workspace, found.file, linesOf(found.file).fromPosition(position)));
+    }),
+  );
+
+  connection.onReferences(
+    guard(log, 'references', null, async ({ textDocument, position, context }) => {
+      const found = await analysed(textDocument.uri);
+      if (found === undefined) return null;
+      const offset = linesOf(found.file).fromPosition(position);
+      return locations(references(workspace, found.file, offset, context.includeDeclaration));
+    }),
+  );
+
+  async function locations(places: readonly FilePlace[]): Promise<Location[]> {
+    const lines = new Map<string, LineIndex | undefined>();
+    for (const { uri } of places) if (!lines.has(uri)) lines.set(uri, await linesAt(uri));
+    return places.flatMap(({ uri, span }) => {
+      const index = lines.get(uri);
+      return index === undefined ? [] : [{ uri, range: index.toRange(span) }];
+    });
+  }
+
+  /** Of a file as it is now: what is open counts before the disk. */
+  async function linesAt(uri: string): Promise<LineIndex | undefined> {
+    const text = documents.get(uri)?.getText() ?? (await host.readFile(uri));
+    return text === undefined ? undefined : lineIndex(text);
+  }
+}

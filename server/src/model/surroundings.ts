@@ -1,0 +1,137 @@
+import type { NodeTaint } from './options.ts';
+import type { AcceleratorForm } from './workload.ts';
+
+// What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
+// of another document is good as long as it says the same, wherever it moves.
+
+/** How an object finds what it names. All answers are undefined or empty where nothing is seen, or where it is not clear what is meant. */
+export interface Surroundings {
+  /** A ServingRuntime of the namespace, else a ClusterServingRuntime: in KServe's order. */
+  servingRuntime(namespace: string | null, name: string): Seen<PodsFacts> | undefined;
+  trainingRuntime(
+    kind: 'TrainingRuntime' | 'ClusterTrainingRuntime',
+    namespace: string | null,
+    name: string,
+  ): Seen<TrainingFacts> | undefined;
+  claim(
+    kind: 'ResourceClaim' | 'ResourceClaimTemplate',
+    namespace: string | null,
+    name: string,
+  ): Seen<readonly SeenDevice[]> | undefined;
+  /** The files of a ConfigMap, where they are small. */
+  configMap(namespace: string | null, name: string): Seen<Readonly<Record<string, string>>> | undefined;
+  /** ScaledObjects and HorizontalPodAutoscalers that name a target. */
+  scalersOf(kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[];
+  /** What a scaler's target runs; what KServe makes of an InferenceService is found by that. */
+  workload(kind: string, namespace: string | null, name: string): Seen<WorkloadFacts> | undefined;
+  /** The ClusterQueue behind a LocalQueue. */
+  clusterQueueOf(namespace: string | null, localQueue: string): Seen<QueueFacts> | undefined;
+  /** The pools of GPU nodes in the same project, as far as they are described there. */
+  gpuPools(): readonly Seen<PoolFacts>[];
+}
+
+export interface Seen<T> {
+  readonly kind: string;
+  readonly name: string;
+  /** The path from the folder of the file that asks; null: it stands in the same file. */
+  readonly file: string | null;
+  /**
+   * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
+   * of this one. What rests on it is advice.
+   */
+  readonly apart: boolean;
+  readonly facts: T;
+}
+
+/** What the containers of a pod ask for, and where the pod may run. */
+export interface PodsFacts {
+  readonly containers: readonly SeenContainer[];
+  readonly selectors: readonly SeenSelector[];
+  /** The pods beside the first in a group, where there are any. */
+  readonly worker: PodsFacts | null;
+}
+
+export interface SeenContainer {
+  readonly type: 'init' | 'sidecar' | 'app';
+  readonly name: string;
+  readonly accelerators: readonly SeenRequest[];
+}
+
+export interface SeenRequest {
+  readonly resource: string;
+  readonly form: AcceleratorForm;
+  readonly count: number | null;
+}
+
+export interface SeenSelector {
+  readonly key: string;
+  readonly values: readonly string[];
+}
+
+export interface TrainingFacts extends PodsFacts {
+  /** `mlPolicy.numNodes`; null where a template will say it. */
+  readonly numNodes: number | null;
+}
+
+/** As GivenAccelerator, without its place and with the models by id. */
+export interface SeenDevice {
+  readonly resource: string;
+  readonly form: AcceleratorForm;
+  readonly vendor: string | null;
+  readonly perPod: number | null;
+  readonly each: number | null;
+  readonly profile: string | null;
+  readonly models: readonly string[];
+}
+
+/** The bounds that a scaler sets. null: templated. */
+export interface ScalerFacts {
+  /** The floor in force; KEDA's idleReplicaCount where that is lower. */
+  readonly min: number | null;
+  /** undefined where nothing is written. */
+  readonly max: number | null | undefined;
+  /** What it looks at: `cpu`, `memory`, or the name or type of another. */
+  readonly metrics: readonly string[];
+}
+
+export interface WorkloadFacts {
+  readonly role: string;
+  /** Devices that one replica holds; null where that is not known. 0: none. */
+  readonly devices: number | null;
+  /** US dollars an hour for one replica; null where no price is known. */
+  readonly hourly: number | null;
+  readonly latencyCritical: boolean;
+}
+
+export interface QueueFacts {
+  /** null where a template may add to them. */
+  readonly resources: readonly string[] | null;
+}
+
+/** A pool of nodes that all have GPUs. */
+export interface PoolFacts {
+  /** Labels of all its nodes that are its own: given by it, or its name. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly NodeTaint[];
+  /** The provider's admission plugins tolerate the taint of a requested resource by themselves. */
+  readonly toleratesRequested: boolean;
+  /** Some of the pool is templated, or taints may be added that are not seen. */
+  readonly open: boolean;
+}
+
+/** A document that stands alone. */
+export const noSurroundings: Surroundings = {
+  servingRuntime: () => undefined,
+  trainingRuntime: () => undefined,
+  claim: () => undefined,
+  configMap: () => undefined,
+  scalersOf: () => [],
+  workload: () => undefined,
+  clusterQueueOf: () => undefined,
+  gpuPools: () => [],
+};
+
+/** `ServingRuntime vllm in ../runtimes.yaml`. */
+export function seenWords({ kind, name, file }: Seen<unknown>): string {
+  return `${kind} ${name}${file === null ? '' : ` in ${file}`}`;
+}

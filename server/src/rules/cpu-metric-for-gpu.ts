@@ -1,0 +1,175 @@
+import { groupOf, lookUp } from '../model/manifest.ts';
+import type { Seen, WorkloadFacts } from '../model/surroundings.ts';
+import type { Manifest, Workload } from '../model/workload.ts';
+import { asNumber, asText, at, type Cursor, isOpen, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule } from './rule.ts';
+import { targetOf } from './scaler-target.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * An autoscaler watches the CPU of a server whose work is done by its GPU.
+ *
+ * ## Why
+ *
+ * A model server's CPU says little of its load: its GPU can be full, and requests wait, while the CPU is nearly idle. The autoscaler then adds no
+ * replica; and a server that polls its GPU in a busy loop looks loaded with no traffic at all, and replicas with GPUs stay up for nothing.
+ * Requests in the queue, or their latency, tell the load.
+ *
+ * ```yaml invalid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Resource
+ *       resource:
+ *         name: cpu
+ *         target: {type: Utilization, averageUtilization: 80}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: chat
+ * spec:
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: server
+ *           image: vllm/vllm-openai:v0.11.0
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Pods
+ *       pods:
+ *         metric: {name: vllm_num_requests_waiting}
+ *         target: {type: AverageValue, averageValue: "5"}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: chat
+ * spec:
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: server
+ *           image: vllm/vllm-openai:v0.11.0
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where another metric is watched beside the CPU; where the target is not in the same project, or is known to be no server; and for
+ * InferenceServices whose mode nobody tells.
+ *
+ * ## Sources
+ *
+ * - [kedacore/keda#7538](https://github.com/kedacore/keda/issues/7538)
+ * - [kserve/kserve#3561](https://github.com/kserve/kserve/issues/3561)
+ * - [Kubernetes: HorizontalPodAutoscaler, whose metric is CPU where none is named](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'warning',
+  manifest(manifest, context) {
+    const scaler = cpuMetric(manifest);
+    if (scaler === undefined) return;
+    const target = targetOf(manifest, context.surroundings);
+    if (target === undefined || !servesOnGpus(target)) return;
+    const where = target.file === null ? '' : ` (${shorten(target.file)})`;
+    context.report({
+      message: `Only ${scaler.metric} of ${shorten(target.name)}${where} is watched, but its GPU does the work: it scales late, or not at all`,
+      span: scaler.place,
+      ...(target.apart && { severity: 'info' }),
+    });
+  },
+  workload(workload, context) {
+    const place = defaultMetric(workload);
+    if (place === undefined) return;
+    context.report({
+      message:
+        'KServe scales it by CPU where no metric is named, but its GPU does the work: it scales late, or not at all',
+      span: place,
+    });
+  },
+});
+
+interface CpuMetric {
+  readonly metric: string;
+  readonly place: Span;
+}
+
+/** What an autoscaler watches that watches CPU or memory and nothing else. */
+function cpuMetric({ root, kind, apiVersion }: Manifest): CpuMetric | undefined {
+  const spec = at(root, 'spec');
+  const group = groupOf(apiVersion);
+  if (isOpen(spec)) return undefined;
+  if (group === 'autoscaling' && kind === 'HorizontalPodAutoscaler') return podAutoscalerMetric(spec);
+  return group === 'keda.sh' && kind === 'ScaledObject' ? triggerMetric(spec) : undefined;
+}
+
+function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
+  const classic = at(spec, 'targetCPUUtilizationPercentage');
+  if (classic !== undefined) return { metric: 'the CPU', place: keySpanOf(classic) };
+  const metrics = at(spec, 'metrics');
+  if (isOpen(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
+  const names = items(metrics).map(
+    (metric) => at(metric, 'resource', 'name') ?? at(metric, 'containerResource', 'name'),
+  );
+  return onlyCpu(names);
+}
+
+/** https://keda.sh/docs/latest/scalers/cpu/ */
+function triggerMetric(spec: Cursor | undefined): CpuMetric | undefined {
+  const triggers = at(spec, 'triggers');
+  const floor = at(spec, 'minReplicaCount');
+  // With a floor of 0 KEDA refuses it, which keda-trigger-zero tells.
+  if (floor === undefined || asNumber(floor) === 0) return undefined;
+  return isOpen(triggers) ? undefined : onlyCpu(items(triggers).map((trigger) => at(trigger, 'type')));
+}
+
+function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined {
+  const cpu = names.find((name) => asText(name) === 'cpu');
+  const memory = names.find((name) => asText(name) === 'memory');
+  if (names.some((name) => asText(name) !== 'cpu' && asText(name) !== 'memory')) return undefined;
+  if (cpu !== undefined) return { metric: memory === undefined ? 'the CPU' : 'CPU and memory', place: spanOf(cpu) };
+  return memory && { metric: 'the memory', place: spanOf(memory) };
+}
+
+/** What trains or works off a queue is scaled by other people's reasons. */
+function servesOnGpus({ facts }: Seen<WorkloadFacts>): boolean {
+  return facts.devices !== 0 && facts.role === 'serving';
+}
+
+/** The ceiling of an InferenceService in Standard mode that says nothing of what it is scaled by. */
+function defaultMetric({ scaling, manifest, podSets, kind }: Workload): Span | undefined {
+  if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return undefined;
+  const { max, floor, owner } = scaling;
+  const ceiling = asNumber(max);
+  if (max === undefined || ceiling === undefined || floor === null || ceiling <= Math.max(floor, 1)) return undefined;
+  if (isOpen(owner) || scaling.mechanismFrom === 'default') return undefined;
+  // scale-to-zero-ineffective tells what is wrong with an HPA then.
+  if (asNumber(scaling.min) === 0) return undefined;
+  const metric = at(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
+  if (metric !== undefined && (isTemplated(metric) || asText(metric) !== 'cpu')) return undefined;
+  if (at(owner, 'autoScaling') !== undefined) return undefined;
+  const holds = podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  return holds ? keySpanOf(max) : undefined;
+}

@@ -1,0 +1,14 @@
+import type { Workload } from '../model/workload.ts';
+import { keyOf } from '../yaml/cursor.ts';
+
+/** Somebody has said that a cold start is not acceptable. */
+export function isLatencyCritical({ manifest, podSets }: Workload): boolean {
+  const said = [
+    ...manifest.labels,
+    ...manifest.annotations,
+    ...podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations]),
+  ];
+  return said.some(
+    ({ value, at }) => value !== 'false' && /latency[-_.]?(critical|sensitive)/i.test(`${keyOf(at)}=${value}`),
+  );
+}

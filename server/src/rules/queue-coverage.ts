@@ -1,0 +1,153 @@
+import { groupOf, lookUp } from '../model/manifest.ts';
+import type { Workload } from '../model/workload.ts';
+import type { Located } from '../yaml/cursor.ts';
+import { asText, at, type Cursor, isOpen, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * A queue does not cover a resource that a workload in it asks for.
+ *
+ * ## Why
+ *
+ * Kueue admits a workload only if its ClusterQueue has a quota for every resource that it asks for. A resource that none of the
+ * `coveredResources` names is never admitted: the workload waits for ever, suspended, and no pod is made that could tell why.
+ *
+ * A ClusterQueue whose flavors list resources in another number or order than `coveredResources` is refused.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: tune
+ *   labels:
+ *     kueue.x-k8s.io/queue-name: team
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: tune
+ *           image: registry.example/tune:1.4
+ *           resources: {limits: {nvidia.com/gpu: 4}}
+ * ---
+ * apiVersion: kueue.x-k8s.io/v1beta1
+ * kind: LocalQueue
+ * metadata: {name: team}
+ * spec: {clusterQueue: shared}
+ * ---
+ * apiVersion: kueue.x-k8s.io/v1beta1
+ * kind: ClusterQueue
+ * metadata: {name: shared}
+ * spec:
+ *   resourceGroups:
+ *     - coveredResources: [cpu, memory]
+ *       flavors:
+ *         - name: default
+ *           resources: [{name: cpu, nominalQuota: 40}, {name: memory, nominalQuota: 200Gi}]
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: tune
+ *   labels:
+ *     kueue.x-k8s.io/queue-name: team
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: tune
+ *           image: registry.example/tune:1.4
+ *           resources: {limits: {nvidia.com/gpu: 4}}
+ * ---
+ * apiVersion: kueue.x-k8s.io/v1beta1
+ * kind: LocalQueue
+ * metadata: {name: team}
+ * spec: {clusterQueue: shared}
+ * ---
+ * apiVersion: kueue.x-k8s.io/v1beta1
+ * kind: ClusterQueue
+ * metadata: {name: shared}
+ * spec:
+ *   resourceGroups:
+ *     - coveredResources: [cpu, memory, nvidia.com/gpu]
+ *       flavors:
+ *         - name: default
+ *           resources: [{name: cpu, nominalQuota: 40}, {name: memory, nominalQuota: 200Gi}, {name: nvidia.com/gpu, nominalQuota: 8}]
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where the LocalQueue or the ClusterQueue is not in the same project, is told twice, or is templated.
+ *
+ * ## Sources
+ *
+ * - [Kueue: ClusterQueue](https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#flavors-and-resources)
+ * - [kubernetes-sigs/kueue#4848](https://github.com/kubernetes-sigs/kueue/issues/4848)
+ */
+export default defineRule({
+  topic: 'quota',
+  severity: 'warning',
+  workload(workload, context) {
+    const label = queueLabel(workload);
+    if (label === undefined || isTemplated(label.at) || workload.role === 'definition') return;
+    const queue = context.surroundings.clusterQueueOf(workload.namespace, label.value);
+    const covered = queue?.facts.resources;
+    if (queue === undefined || covered == null) return;
+    const [missing, ...others] = askedOf(workload).filter((resource) => !covered.includes(resource));
+    if (missing === undefined) return;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    const where = queue.file === null ? '' : ` (${shorten(queue.file)})`;
+    context.report({
+      message: `ClusterQueue ${shorten(queue.name)}${where} has no quota for ${shorten(missing)}${more}: Kueue never admits the workload`,
+      span: spanOf(label.at),
+      ...(queue.apart && { severity: 'info' }),
+    });
+  },
+  manifest({ root, kind, apiVersion }, context) {
+    if (kind !== 'ClusterQueue' || groupOf(apiVersion) !== 'kueue.x-k8s.io') return;
+    for (const group of items(at(root, 'spec', 'resourceGroups'))) {
+      const covered = namesIn(at(group, 'coveredResources'));
+      if (covered === undefined) continue;
+      for (const flavor of items(at(group, 'flavors'))) {
+        const list = at(flavor, 'resources');
+        const listed = namesIn(list, 'name');
+        if (listed === undefined || list === undefined || listed.join() === covered.join()) continue;
+        const name = at(flavor, 'name');
+        context.report({
+          message: `Flavor ${shorten(asText(name) ?? '')} lists ${shorten(listed.join(', '))}, not ${shorten(covered.join(', '))} as coveredResources does: it is refused`,
+          span: spanOf(name ?? list),
+          severity: 'error',
+        });
+      }
+    }
+  },
+});
+
+const queueName = 'kueue.x-k8s.io/queue-name';
+
+/** On the object; for those that Kueue knows by their pods, on the template. */
+function queueLabel({ manifest, podSets }: Workload): Located<string> | undefined {
+  return lookUp(manifest.labels, queueName) ?? podSets.flatMap(({ labels }) => lookUp(labels, queueName) ?? [])[0];
+}
+
+/** Accelerators that its pods ask for by name, in a known number; of two kinds in one container another rule tells. */
+function askedOf({ podSets }: Workload): readonly string[] {
+  const asked = podSets
+    .filter(({ pods }) => pods.max !== 0)
+    .flatMap(({ containers }) => containers)
+    .filter(({ accelerators }) => accelerators.length === 1)
+    .flatMap(({ accelerators }) => accelerators.filter(({ count }) => count !== null && count > 0));
+  return [...new Set(asked.map(({ resource }) => resource))];
+}
+
+/** The texts of a list, or those under a key of its items; undefined where some are not known. */
+function namesIn(list: Cursor | undefined, key?: string): readonly string[] | undefined {
+  if (list === undefined || list.node.kind !== 'seq' || isOpen(list)) return undefined;
+  const names = items(list).map((item) => (key === undefined ? item : at(item, key)));
+  if (names.some((name) => name === undefined || isTemplated(name))) return undefined;
+  return names.map((name) => asText(name) ?? '');
+}

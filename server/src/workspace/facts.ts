@@ -1,0 +1,191 @@
+import { estimateCost } from '../cost/estimate.ts';
+import { claimedDevices } from '../model/claims.ts';
+import type { GivenAccelerator } from '../model/given.ts';
+import { lowerManifest } from '../model/lower.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { ModelOptions } from '../model/options.ts';
+import { defaultModelOptions } from '../model/options.ts';
+import { lowerCount } from '../model/pod.ts';
+import type {
+  PodsFacts,
+  PoolFacts,
+  QueueFacts,
+  ScalerFacts,
+  SeenDevice,
+  TrainingFacts,
+  WorkloadFacts,
+} from '../model/surroundings.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import { isLatencyCritical } from '../rules/latency.ts';
+import { asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { poolsOf } from './pools.ts';
+
+/** What an object says to those that name it, by what they need it for. */
+export type Facts =
+  | { readonly type: 'pods'; readonly facts: PodsFacts }
+  | { readonly type: 'training'; readonly facts: TrainingFacts }
+  | { readonly type: 'devices'; readonly facts: readonly SeenDevice[] }
+  | { readonly type: 'files'; readonly facts: Readonly<Record<string, string>> }
+  | {
+      readonly type: 'scaler';
+      readonly target: { readonly kind: string; readonly name: string };
+      readonly facts: ScalerFacts;
+    }
+  | { readonly type: 'localQueue'; readonly clusterQueue: string }
+  | { readonly type: 'queue'; readonly facts: QueueFacts }
+  | { readonly type: 'pools'; readonly facts: readonly PoolFacts[] }
+  | { readonly type: 'workload'; readonly facts: WorkloadFacts };
+
+export function factsOf(manifest: Manifest, options: ModelOptions): Facts | null {
+  const { root, kind } = manifest;
+  const spec = at(root, 'spec');
+  switch (`${groupOf(manifest.apiVersion)}/${kind}`) {
+    case 'serving.kserve.io/ServingRuntime':
+    case 'serving.kserve.io/ClusterServingRuntime':
+      return servingFacts(manifest);
+    case 'trainer.kubeflow.org/TrainingRuntime':
+    case 'trainer.kubeflow.org/ClusterTrainingRuntime':
+      return trainingFacts(manifest);
+    case 'resource.k8s.io/ResourceClaim':
+      return { type: 'devices', facts: claimedDevices(spec).map(seenDevice) };
+    case 'resource.k8s.io/ResourceClaimTemplate':
+      return { type: 'devices', facts: claimedDevices(at(spec, 'spec')).map(seenDevice) };
+    case '/ConfigMap':
+      return { type: 'files', facts: smallFiles(at(root, 'data')) };
+    case 'keda.sh/ScaledObject':
+      return scaledObject(spec);
+    case 'autoscaling/HorizontalPodAutoscaler':
+      return podAutoscaler(spec);
+    case 'kueue.x-k8s.io/LocalQueue': {
+      const clusterQueue = at(spec, 'clusterQueue');
+      if (clusterQueue === undefined || isTemplated(clusterQueue)) return null;
+      return { type: 'localQueue', clusterQueue: asText(clusterQueue) ?? '' };
+    }
+    case 'kueue.x-k8s.io/ClusterQueue':
+      return { type: 'queue', facts: queueFacts(spec) };
+    case 'karpenter.sh/NodePool':
+    case 'karpenter.sh/Provisioner':
+    case 'eksctl.io/ClusterConfig':
+      return { type: 'pools', facts: poolsOf(manifest) };
+    default:
+      return workloadFacts(manifest, options);
+  }
+}
+
+function servingFacts(manifest: Manifest): Facts | null {
+  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
+  const predictor = podSets.find(({ name }) => name === 'predictor');
+  const worker = podSets.find(({ name }) => name === 'worker');
+  if (predictor === undefined) return null;
+  return { type: 'pods', facts: { ...podsFacts(predictor), worker: worker === undefined ? null : podsFacts(worker) } };
+}
+
+/** The job that trains is called `node`; others fetch data and models. */
+function trainingFacts(manifest: Manifest): Facts | null {
+  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
+  const node = podSets.find(({ name }) => name === 'node');
+  if (node === undefined) return null;
+  const written = at(manifest.root, 'spec', 'mlPolicy', 'numNodes');
+  return { type: 'training', facts: { ...podsFacts(node), numNodes: lowerCount(written, 1) } };
+}
+
+function podsFacts(podSet: PodSet): PodsFacts {
+  return {
+    containers: podSet.containers.map(({ type, name, accelerators }) => ({
+      type,
+      name,
+      accelerators: accelerators.map(({ resource, form, count }) => ({ resource, form, count })),
+    })),
+    selectors: podSet.selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
+    worker: null,
+  };
+}
+
+function seenDevice({ resource, form, vendor, perPod, each, profile, models = [] }: GivenAccelerator): SeenDevice {
+  return { resource, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
+}
+
+/** Scripts are small; data and weights are nobody's command. */
+const smallFile = 32_000;
+
+function smallFiles(data: Cursor | undefined): Readonly<Record<string, string>> {
+  const files = entries(data).flatMap((file): [string, string][] => {
+    const text = asText(file);
+    return text === undefined || isTemplated(file) || text.length > smallFile ? [] : [[keyOf(file), text]];
+  });
+  return Object.fromEntries(files);
+}
+
+/** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
+function scaledObject(spec: Cursor | undefined): Facts | null {
+  const target = targetOf(at(spec, 'scaleTargetRef'), 'Deployment');
+  if (target === null) return null;
+  const idle = at(spec, 'idleReplicaCount');
+  const min = lowerCount(idle, lowerCount(at(spec, 'minReplicaCount'), 0) ?? Number.NaN);
+  const metrics = items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? '');
+  const facts = {
+    min: Number.isNaN(min) ? null : min,
+    max: lowerCount(at(spec, 'maxReplicaCount'), 100),
+    metrics,
+  };
+  return { type: 'scaler', target, facts };
+}
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/ */
+function podAutoscaler(spec: Cursor | undefined): Facts | null {
+  const target = targetOf(at(spec, 'scaleTargetRef'), '');
+  if (target === null) return null;
+  const max = at(spec, 'maxReplicas');
+  const facts = {
+    min: lowerCount(at(spec, 'minReplicas'), 1),
+    max: max === undefined ? undefined : lowerCount(max, 1),
+    metrics: items(at(spec, 'metrics')).map(
+      (metric) => asText(at(metric, 'resource', 'name')) ?? asText(at(metric, 'type')) ?? '',
+    ),
+  };
+  return { type: 'scaler', target, facts };
+}
+
+function targetOf(
+  reference: Cursor | undefined,
+  usual: string,
+): { readonly kind: string; readonly name: string } | null {
+  const name = at(reference, 'name');
+  const kind = at(reference, 'kind');
+  if (name === undefined || isTemplated(name) || isTemplated(kind)) return null;
+  return { kind: asText(kind) ?? usual, name: asText(name) ?? '' };
+}
+
+function queueFacts(spec: Cursor | undefined): QueueFacts {
+  const groups = at(spec, 'resourceGroups');
+  const covered = items(groups).map((group) => at(group, 'coveredResources'));
+  const unknown =
+    isOpen(spec) || isOpen(groups) || isTemplated(groups) || covered.some((list) => isOpen(list) || isTemplated(list));
+  const names = covered.flatMap(items);
+  if (unknown || names.some(isTemplated)) return { resources: null };
+  return { resources: names.flatMap((name) => asText(name) ?? []) };
+}
+
+function workloadFacts(manifest: Manifest, options: ModelOptions): Facts | null {
+  const workload = lowerManifest(manifest, options);
+  if (workload === undefined || workload.partial || workload.role === 'definition') return null;
+  const used = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  const [only, ...others] = used;
+  const facts = { role: workload.role, latencyCritical: isLatencyCritical(workload) };
+  if (only === undefined) return { type: 'workload', facts: { ...facts, devices: 0, hourly: 0 } };
+  // How many pods of each set one replica has is not told by their numbers.
+  if (others.length > 0) return { type: 'workload', facts: { ...facts, devices: null, hourly: null } };
+  return { type: 'workload', facts: { ...facts, devices: devicesOf(only), hourly: hourlyOf(workload, only) } };
+}
+
+function devicesOf({ accelerators }: PodSet): number | null {
+  return accelerators.reduce<number | null>(
+    (sum, { devices }) => (sum === null || devices === null ? null : sum + devices),
+    0,
+  );
+}
+
+function hourlyOf(workload: Workload, podSet: PodSet): number | null {
+  const one = { ...workload, podSets: [{ ...podSet, pods: { min: 1, max: 1 } }] };
+  return estimateCost(one).cost?.idleHourly ?? null;
+}

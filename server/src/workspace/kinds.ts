@@ -1,0 +1,52 @@
+/** The kinds of use that a text names anywhere, found without reading it: a file that names none is not parsed. */
+export function kindsIn(text: string): ReadonlySet<string> {
+  return new Set(valuesOf(text, 'kind').filter((kind) => targetKinds.has(kind)));
+}
+
+/** The values of all keys `name` in a text. */
+export function namesIn(text: string): ReadonlySet<string> {
+  return new Set(valuesOf(text, 'name'));
+}
+
+/** Most of a long text is passed over by the platform's own search. */
+function valuesOf(text: string, key: string): readonly string[] {
+  const values: string[] = [];
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + key.length)) {
+    word.lastIndex = at + key.length;
+    const found = word.exec(text)?.[1];
+    if (found !== undefined) values.push(found);
+  }
+  return values;
+}
+
+const word = /["']?[ \t]*:[ \t]*["']?([\w.-]{1,253})/y;
+
+/** Kinds by which other objects can be told more, or which they name. */
+const targetKinds: ReadonlySet<string> = new Set([
+  ...[
+    'ServingRuntime',
+    'ClusterServingRuntime',
+    'LLMInferenceServiceConfig',
+    'InferenceService',
+    'LLMInferenceService',
+  ],
+  ...['TrainingRuntime', 'ClusterTrainingRuntime'],
+  ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
+  ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],
+  ...['ScaledObject', 'HorizontalPodAutoscaler', 'TriggerAuthentication'],
+  ...['NodePool', 'Provisioner', 'ClusterConfig', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
+  ...[
+    'PersistentVolumeClaim',
+    'StorageClass',
+    'ConfigMap',
+    'Secret',
+    'ServiceAccount',
+    'RuntimeClass',
+    'PriorityClass',
+  ],
+  ...['Deployment', 'StatefulSet', 'ReplicaSet', 'Rollout', 'LeaderWorkerSet', 'RayCluster', 'CloneSet'],
+]);
+
+export function isTargetKind(kind: string): boolean {
+  return targetKinds.has(kind);
+}

@@ -1,0 +1,69 @@
+import { groupOf } from '../model/manifest.ts';
+import type { NodeTaint } from '../model/options.ts';
+import type { PoolFacts } from '../model/surroundings.ts';
+import type { Manifest } from '../model/workload.ts';
+import { type GpuPool, gpuPools } from '../rules/gpu-pools.ts';
+import { asString, asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+
+/** The pools of GPU nodes that an object describes: their own labels and their taints. */
+export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
+  const karpenter = groupOf(manifest.apiVersion) === 'karpenter.sh';
+  return gpuPools(manifest).map((pool) => ({
+    labels: karpenter ? karpenterLabels(pool, manifest) : eksctlLabels(pool),
+    taints: items(pool.taints).length > 0 ? items(pool.taints).flatMap(taint) : mappedTaints(pool.taints),
+    // https://learn.microsoft.com/azure/aks/use-nvidia-gpu says it of AKS; EKS has no such plugin.
+    toleratesRequested: /azure/.test(pool.because) || /azure/.test(manifest.document.text),
+    open: isOpen(pool.owner) || isOpen(pool.taints) || isTemplated(pool.taints) || items(pool.taints).some(isUnknown),
+  }));
+}
+
+/** https://karpenter.sh/docs/concepts/nodepools/: its own labels, its name, and requirements that leave one value. */
+function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Readonly<Record<string, string>> {
+  const metadata = kind === 'NodePool' ? at(root, 'spec', 'template', 'metadata') : at(root, 'spec');
+  const required = items(at(owner, 'requirements')).flatMap((requirement): [string, string][] => {
+    const [only, ...others] = items(at(requirement, 'values'));
+    if (only === undefined || others.length > 0 || asString(at(requirement, 'operator')) !== 'In') return [];
+    return isTemplated(only) ? [] : [[asText(at(requirement, 'key')) ?? '', asText(only) ?? '']];
+  });
+  const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
+  return {
+    ...Object.fromEntries(required),
+    ...labelsAt(at(metadata, 'labels')),
+    ...(name !== null && { [own]: name }),
+  };
+}
+
+/** https://eksctl.io/usage/schema/ */
+function eksctlLabels({ owner, name }: GpuPool): Readonly<Record<string, string>> {
+  const named = name === null ? {} : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
+  return { ...labelsAt(at(owner, 'labels')), ...named };
+}
+
+function labelsAt(map: Cursor | undefined): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    entries(map).flatMap((entry) => (isTemplated(entry) ? [] : [[keyOf(entry), asText(entry) ?? '']])),
+  );
+}
+
+function taint(item: Cursor): readonly NodeTaint[] {
+  const key = asText(at(item, 'key'));
+  const effect = asText(at(item, 'effect'));
+  if (key === undefined || !isEffect(effect)) return [];
+  return [{ key, value: asText(at(item, 'value')) ?? '', effect }];
+}
+
+/** eksctl's earlier form: `nvidia.com/gpu: "true:NoSchedule"`. */
+function mappedTaints(map: Cursor | undefined): readonly NodeTaint[] {
+  return entries(map).flatMap((entry) => {
+    const [value = '', effect] = (asText(entry) ?? '').split(':');
+    return isEffect(effect) ? [{ key: keyOf(entry), value, effect }] : [];
+  });
+}
+
+function isEffect(text: string | undefined): text is NodeTaint['effect'] {
+  return text === 'NoSchedule' || text === 'PreferNoSchedule' || text === 'NoExecute';
+}
+
+function isUnknown(item: Cursor): boolean {
+  return isOpen(item) || entries(item).some(isTemplated);
+}

@@ -1,0 +1,118 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asText, at, type Cursor, entries, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import type { Span } from '../yaml/span.ts';
+
+/** A place at which an object names another. */
+export interface Reference {
+  /** The name, as it is written. */
+  readonly span: Span;
+  /** What it may be, the first that there is: `<group>/<kind>`. */
+  readonly kinds: readonly string[];
+  readonly name: string;
+  /** Where it is looked for; null where the object that names it says none. */
+  readonly namespace: string | null;
+}
+
+/** Kinds that are in no namespace. */
+const clusterKinds: ReadonlySet<string> = new Set([
+  ...['serving.kserve.io/ClusterServingRuntime', 'trainer.kubeflow.org/ClusterTrainingRuntime'],
+  ...['kueue.x-k8s.io/ClusterQueue', 'kueue.x-k8s.io/ResourceFlavor', 'kueue.x-k8s.io/Topology'],
+  ...['kueue.x-k8s.io/WorkloadPriorityClass', 'resource.k8s.io/DeviceClass', 'node.k8s.io/RuntimeClass'],
+  ...['scheduling.k8s.io/PriorityClass', 'storage.k8s.io/StorageClass', 'karpenter.sh/NodePool'],
+  ...['karpenter.k8s.aws/EC2NodeClass', 'karpenter.azure.com/AKSNodeClass'],
+]);
+
+export function isClusterKind(kind: string): boolean {
+  return clusterKinds.has(kind);
+}
+
+/** Every object that this one names, wherever its kind does so. */
+export function referencesOf(manifest: Manifest): readonly Reference[] {
+  const found: Reference[] = [];
+  walk(manifest.root, manifest, found, 0);
+  return found;
+}
+
+const deepest = 40;
+
+function walk(cursor: Cursor, manifest: Manifest, found: Reference[], depth: number): void {
+  if (depth > deepest || cursor.node.kind === 'scalar') return;
+  for (const child of [...entries(cursor), ...items(cursor)]) {
+    if (child.node.kind !== 'scalar') walk(child, manifest, found, depth + 1);
+    else if (typeof child.step === 'string') {
+      const kinds = targetsOf(child, manifest);
+      const name = asText(child);
+      if (kinds.length === 0 || name === undefined || name === '' || isTemplated(child)) continue;
+      const namespace = asText(at(child.parent, 'namespace')) ?? manifest.namespace;
+      found.push({ span: spanOf(child), kinds, name, namespace });
+    }
+  }
+}
+
+/** Keys that alone say what their value names. */
+const byKey: Readonly<Record<string, readonly string[]>> = {
+  runtimeClassName: ['node.k8s.io/RuntimeClass'],
+  priorityClassName: ['scheduling.k8s.io/PriorityClass'],
+  storageClassName: ['storage.k8s.io/StorageClass'],
+  serviceAccountName: ['/ServiceAccount'],
+  resourceClaimName: ['resource.k8s.io/ResourceClaim'],
+  resourceClaimTemplateName: ['resource.k8s.io/ResourceClaimTemplate'],
+  deviceClassName: ['resource.k8s.io/DeviceClass'],
+  'kueue.x-k8s.io/queue-name': ['kueue.x-k8s.io/LocalQueue'],
+  'kueue.x-k8s.io/priority-class': ['kueue.x-k8s.io/WorkloadPriorityClass'],
+  'ray.io/cluster': ['ray.io/RayCluster'],
+  'karpenter.sh/nodepool': ['karpenter.sh/NodePool'],
+};
+
+/** Mappings whose `name` names an object. */
+const byHolder: Readonly<Record<string, readonly string[]>> = {
+  configMap: ['/ConfigMap'],
+  configMapRef: ['/ConfigMap'],
+  configMapKeyRef: ['/ConfigMap'],
+  secretRef: ['/Secret'],
+  secretKeyRef: ['/Secret'],
+  authenticationRef: ['keda.sh/TriggerAuthentication'],
+};
+
+function targetsOf(cursor: Cursor, manifest: Manifest): readonly string[] {
+  const key = keyOf(cursor);
+  const direct = byKey[key];
+  if (direct !== undefined) return direct;
+  const { parent } = cursor;
+  const holder = parent === undefined ? '' : keyOf(parent);
+  if (key === 'claimName') return holder === 'persistentVolumeClaim' ? ['/PersistentVolumeClaim'] : [];
+  if (key === 'secretName') return holder === 'secret' ? ['/Secret'] : [];
+  if (key === 'name') return namedBy(cursor, holder, manifest);
+  const own = `${groupOf(manifest.apiVersion)}/${manifest.kind}`;
+  if (key === 'runtime' && holder === 'model' && own === 'serving.kserve.io/InferenceService') return servingRuntimes;
+  if (key === 'clusterQueue' && own === 'kueue.x-k8s.io/LocalQueue') return ['kueue.x-k8s.io/ClusterQueue'];
+  if (key === 'topologyName' && own === 'kueue.x-k8s.io/ResourceFlavor') return ['kueue.x-k8s.io/Topology'];
+  return [];
+}
+
+const servingRuntimes = ['serving.kserve.io/ServingRuntime', 'serving.kserve.io/ClusterServingRuntime'];
+
+function namedBy(cursor: Cursor, holder: string, manifest: Manifest): readonly string[] {
+  const known = byHolder[holder];
+  if (known !== undefined) return known;
+  const { parent } = cursor;
+  const said = asText(at(parent, 'kind'));
+  if (holder === 'scaleTargetRef') return [withGroup(said ?? 'Deployment', asText(at(parent, 'apiVersion')))];
+  if (holder === 'runtimeRef') {
+    const kind = said ?? 'ClusterTrainingRuntime';
+    return kind.endsWith('TrainingRuntime') ? [`trainer.kubeflow.org/${kind}`] : [];
+  }
+  if (holder === 'nodeClassRef')
+    return [`${asText(at(parent, 'group')) ?? 'karpenter.k8s.aws'}/${said ?? 'EC2NodeClass'}`];
+  const above = parent?.parent === undefined ? '' : keyOf(parent.parent);
+  if (above === 'flavors' && manifest.kind === 'ClusterQueue') return ['kueue.x-k8s.io/ResourceFlavor'];
+  if (above === 'baseRefs') return ['serving.kserve.io/LLMInferenceServiceConfig'];
+  return [];
+}
+
+/** A reference to a workload may leave out the group of the built-in kinds. */
+function withGroup(kind: string, apiVersion: string | undefined): string {
+  if (apiVersion !== undefined) return `${groupOf(apiVersion)}/${kind}`;
+  return `apps/${kind}`;
+}

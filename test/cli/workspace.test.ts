@@ -1,0 +1,47 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 1
+    model: {modelFormat: {name: huggingface}, runtime: vllm}
+`;
+const runtime = `apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: vllm}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+  containers:
+    - name: kserve-container
+      image: registry.example/vllm:1.2
+      resources: {limits: {nvidia.com/gpu: 4}}
+`;
+
+/** The GPUs that the report counts in the services of these paths. */
+async function gpusOf(args: readonly string[], cwd: string): Promise<readonly (number | null)[]> {
+  const { stdout } = await runCli(['check', '--format', 'json', ...args], { cwd });
+  const report = JSON.parse(stdout) as Report;
+  return report.files
+    .flatMap(({ workloads }) => workloads)
+    .filter(({ kind }) => kind === 'InferenceService')
+    .map(({ gpus }) => gpus.min);
+}
+
+test('the files of a run are seen together, and no others', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(path.join(folder, 'platform'));
+  writeFileSync(path.join(folder, 'chat.yaml'), service);
+  writeFileSync(path.join(folder, 'platform/runtimes.yaml'), `\ufeff# the runtimes\n${runtime}`);
+  expect(await gpusOf(['.'], folder)).toEqual([4]);
+  expect(await gpusOf(['chat.yaml', 'platform/runtimes.yaml'], folder)).toEqual([4]);
+  expect(await gpusOf(['chat.yaml'], folder)).toEqual([]);
+  const { stdout } = await runCli(['check', '--format', 'json', '.'], { cwd: folder });
+  expect(stdout).toContain('GPU count from ServingRuntime vllm in platform/runtimes.yaml');
+});

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'vitest';
+import {
+  DefinitionRequest,
+  DidChangeWatchedFilesNotification,
+  FileChangeType,
+  type Location,
+  ReferencesRequest,
+} from 'vscode-languageserver/node';
+import { type Editor, type EditorOptions, folder, openEditor, withCursor } from './editor.ts';
+
+const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 1
+    model:
+      modelFormat: {name: huggingface}
+      runtime: $0vllm
+`;
+const chat = `${folder}/apps/chat.yaml`;
+
+const runtime = (gpus: number) => `# one of the team's
+apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: vllm}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+  containers:
+    - name: kserve-container
+      image: registry.example/vllm:1.2
+      resources: {limits: {nvidia.com/gpu: ${gpus}}}
+`;
+const runtimes = `${folder}/apps/runtimes.yaml`;
+
+/** An editor whose server can list these files. */
+function openFolder(files: Record<string, string>, setup: EditorOptions = {}): Promise<Editor> {
+  const host = {
+    readFile: async (uri: string) => files[uri],
+    listFiles: async (below: string) => Object.keys(files).filter((uri) => uri.startsWith(`${below}/`)),
+  };
+  return openEditor({ ...setup, host });
+}
+
+async function titles(editor: Editor, uri: string): Promise<readonly string[]> {
+  return (await editor.lenses(uri)).map(({ command }) => command?.title ?? '');
+}
+
+/** Asks until the lens of the one workload reads so: files are looked through beside, and the test's own time limit bounds it. */
+async function untilLens(editor: Editor, uri: string, title: RegExp): Promise<void> {
+  for (;;) if ((await titles(editor, uri)).some((one) => title.test(one))) return;
+}
+
+async function define(editor: Editor, uri: string, marked: string): Promise<readonly Location[]> {
+  const { position } = withCursor(marked);
+  const found = await editor.connection.sendRequest(DefinitionRequest.type, { textDocument: { uri }, position });
+  return (found ?? []) as Location[];
+}
+
+const placed = ({ uri, range }: Location) =>
+  `${uri.slice(folder.length + 1)}:${range.start.line}:${range.start.character}`;
+
+describe('files that are not open', () => {
+  test('say what an open one leaves out; a change on the disk reaches it', async () => {
+    const files = { [runtimes]: runtime(4) };
+    const editor = await openFolder(files);
+    await editor.open(chat, withCursor(service).text);
+    await untilLens(editor, chat, /^4 × L4/);
+    const before = editor.refreshes.length;
+    files[runtimes] = runtime(2);
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: runtimes, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.length > before);
+    expect((await titles(editor, chat)).join()).toMatch(/^2 × L4/);
+    const again = editor.refreshes.length;
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: runtimes, type: FileChangeType.Deleted }],
+    });
+    await editor.until(() => editor.refreshes.length > again);
+    expect(await titles(editor, chat)).toEqual([]);
+  });
+
+  test('count as the editor shows them while they are open', async () => {
+    const editor = await openFolder({ [runtimes]: runtime(4) });
+    await editor.open(chat, withCursor(service).text);
+    await editor.open(runtimes, runtime(1));
+    await untilLens(editor, chat, /^1 × L4/);
+    const before = editor.refreshes.length;
+    await editor.close(runtimes);
+    await editor.until(() => editor.refreshes.length > before);
+    expect((await titles(editor, chat)).join()).toMatch(/^4 × L4/);
+  });
+
+  test('are passed by where the config ignores them', async () => {
+    const files = { [runtimes]: runtime(4), [`${folder}/.gpulint.yaml`]: 'ignore: [runtimes.yaml]\n' };
+    const editor = await openFolder(files);
+    const other = `${folder}/apps/other.yaml`;
+    await editor.open(chat, withCursor(service).text);
+    // Opened last, it is seen when the folder has been looked through.
+    await editor.open(other, runtime(1).replaceAll('vllm', 'own'));
+    expect(await titles(editor, chat)).toEqual([]);
+    expect(await define(editor, chat, service)).toEqual([]);
+  });
+});
+
+test('a host that cannot list files sees those that are open', async () => {
+  const editor = await openEditor();
+  await editor.open(chat, withCursor(service).text);
+  expect(await titles(editor, chat)).toEqual([]);
+  await editor.open(runtimes, runtime(2));
+  await editor.until(() => editor.refreshes.length > 0);
+  expect((await titles(editor, chat)).join()).toMatch(/^2 × L4/);
+});
+
+test('progress is shown for a large folder only, and the server answers meanwhile', async () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 500 }, (_, index) => [
+      `${folder}/many/${index}.yaml`,
+      runtime(1).replaceAll('vllm', `r${index}`),
+    ]),
+  );
+  const created: unknown[] = [];
+  const editor = await openFolder(
+    { ...files, [runtimes]: runtime(4) },
+    {
+      capabilities: {
+        window: { workDoneProgress: true },
+        workspace: { diagnostics: { refreshSupport: true } },
+        textDocument: { diagnostic: {} },
+      },
+      progress: (token) => created.push(token),
+    },
+  );
+  await editor.open(chat, withCursor(service).text);
+  await untilLens(editor, chat, /^4 × L4/);
+  expect(created).toHaveLength(1);
+});
+
+describe('definitions and references', () => {
+  test('lead from a service to its runtime, and back', async () => {
+    const second = `${folder}/apps/second.yaml`;
+    const editor = await openFolder({
+      [runtimes]: runtime(4),
+      [second]: withCursor(service).text.replace('name: chat', 'name: second'),
+    });
+    await editor.open(chat, withCursor(service).text);
+    await untilLens(editor, chat, /^4 × L4/);
+    expect((await define(editor, chat, service)).map(placed)).toEqual(['apps/runtimes.yaml:3:17']);
+
+    await editor.open(runtimes, runtime(4));
+    const { position } = withCursor(runtime(4).replace('name: vllm', 'name: $0vllm'));
+    const found = await editor.connection.sendRequest(ReferencesRequest.type, {
+      textDocument: { uri: runtimes },
+      position,
+      context: { includeDeclaration: true },
+    });
+    expect((found ?? []).map(placed).sort()).toEqual([
+      'apps/chat.yaml:9:15',
+      'apps/runtimes.yaml:3:17',
+      'apps/second.yaml:9:15',
+    ]);
+  });
+
+  test.each([
+    [
+      'a scaler',
+      'spec:\n  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: $0server}',
+      'ScaledObject',
+      'keda.sh/v1alpha1',
+    ],
+    ['a queue', 'spec: {clusterQueue: $0shared}', 'LocalQueue', 'kueue.x-k8s.io/v1beta1'],
+    ['a train job', 'spec: {runtimeRef: {name: $0torch}}', 'TrainJob', 'trainer.kubeflow.org/v1alpha1'],
+    ['a flavor', 'spec: {resourceGroups: [{flavors: [{name: $0l4}]}]}', 'ClusterQueue', 'kueue.x-k8s.io/v1beta1'],
+    ['a volume', 'spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: $0data}}]}', 'Pod', 'v1'],
+    ['a runtime class', 'spec: {runtimeClassName: $0nvidia}', 'Pod', 'v1'],
+  ])('lead from %s', async (_, spec, kind, apiVersion) => {
+    const targets = [
+      'apps/v1 Deployment server',
+      'kueue.x-k8s.io/v1beta1 ClusterQueue shared',
+      'trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime torch',
+      'kueue.x-k8s.io/v1beta1 ResourceFlavor l4',
+      'v1 PersistentVolumeClaim data',
+      'node.k8s.io/v1 RuntimeClass nvidia',
+    ].map((target) => target.split(' '));
+    const all = targets
+      .map(([api, of, name]) => `apiVersion: ${api}\nkind: ${of}\nmetadata:\n  name: ${name}\n`)
+      .join('---\n');
+    const editor = await openEditor();
+    await editor.open(`${folder}/all.yaml`, all);
+    const marked = `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: {name: it}\n${spec}\n`;
+    await editor.open(`${folder}/it.yaml`, withCursor(marked).text);
+    await editor.diagnostics(`${folder}/all.yaml`);
+    const name = /\$0([\w-]+)/.exec(marked)?.[1];
+    const line = all.split('\n').indexOf(`  name: ${name}`);
+    expect((await define(editor, `${folder}/it.yaml`, marked)).map(placed)).toEqual([`all.yaml:${line}:8`]);
+  });
+
+  test('stay in the document for mounts of volumes and for aliases', async () => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: a, labels: &labels {app: a}, annotations: *labels}
+spec:
+  volumes:
+    - {name: shm, emptyDir: {medium: Memory}}
+  containers:
+    - name: a
+      image: registry.example/a:1
+      resources: {limits: {nvidia.com/gpu: 1}}
+      volumeMounts: [{name: shm, mountPath: /dev/shm}]
+`;
+    const editor = await openEditor();
+    await editor.open(chat, pod);
+    const at = (text: string) => pod.replace(text, `$0${text}`);
+    expect((await define(editor, chat, at('shm, mountPath'))).map(placed)).toEqual(['apps/chat.yaml:5:13']);
+    expect((await define(editor, chat, at('*labels'))).map(placed)).toEqual(['apps/chat.yaml:2:28']);
+    expect(await define(editor, chat, at('registry'))).toEqual([]);
+  });
+});

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
+import { gpusOf } from '../../server/src/cost/estimate.ts';
+
+const root = 'file:///project';
+
+const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 2
+    maxReplicas: 2
+    model:
+      modelFormat: {name: huggingface}
+      runtime: vllm
+`;
+
+const runtime = (gpus: number, kind = 'ServingRuntime') => `apiVersion: serving.kserve.io/v1alpha1
+kind: ${kind}
+metadata: {name: vllm}
+spec:
+  containers:
+    - name: kserve-container
+      image: registry.example/vllm:1
+      resources: {limits: {nvidia.com/gpu: ${gpus}}}
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+`;
+
+/** An analysis of several files; the first is the one that is asked about. */
+function project(files: Readonly<Record<string, string>>): Analysis {
+  const analysis = new Analysis({ strict: true });
+  for (const [name, text] of Object.entries(files)) analysis.setFile(`${root}/${name}`, text);
+  return analysis;
+}
+
+function total(file: FileAnalysis | undefined): number | null | undefined {
+  const workload = file?.documents.flatMap(({ workloads }) => workloads).find(({ role }) => role !== 'definition');
+  return workload && gpusOf(workload).min;
+}
+
+describe('an InferenceService takes from the runtime that it names what it does not say', () => {
+  test('in another file, in the same file, and from the cluster', () => {
+    const totalOf = (files: Readonly<Record<string, string>>) => total(project(files).file(`${root}/chat.yaml`));
+    expect(totalOf({ 'chat.yaml': service })).toBe(0);
+    expect(totalOf({ 'chat.yaml': service, 'runtimes.yaml': runtime(4) })).toBe(8);
+    expect(totalOf({ 'chat.yaml': `${service}---\n${runtime(4)}` })).toBe(8);
+    expect(totalOf({ 'chat.yaml': service, 'a/r.yaml': runtime(4, 'ClusterServingRuntime') })).toBe(8);
+  });
+
+  test('and what it says itself stands', () => {
+    const own = `${service}      resources: {limits: {nvidia.com/gpu: 1}}\n`;
+    const analysis = project({ 'chat.yaml': own, 'runtimes.yaml': runtime(4) });
+    expect(total(analysis.file(`${root}/chat.yaml`))).toBe(2);
+  });
+
+  test('with where it came from', () => {
+    const [document] = project({ 'chat.yaml': service, 'infra/runtimes.yaml': runtime(4) }).file(
+      `${root}/chat.yaml`,
+    )!.documents;
+    const { cost } = document!.costOf(document!.workloads[0]!);
+    expect(cost?.assumptions).toContain('GPU count from ServingRuntime vllm in infra/runtimes.yaml');
+    expect(cost?.hourly.min).toBeGreaterThan(0);
+  });
+
+  test('the nearest one counts, and of two that differ none', () => {
+    const near = project({ 'a/chat.yaml': service, 'a/r.yaml': runtime(2), 'b/r.yaml': runtime(4) });
+    expect(total(near.file(`${root}/a/chat.yaml`))).toBe(4);
+    const unclear = project({ 'a/chat.yaml': service, 'b/r.yaml': runtime(2), 'c/r.yaml': runtime(4) });
+    expect(total(unclear.file(`${root}/a/chat.yaml`))).toBe(0);
+    const alike = project({ 'a/chat.yaml': service, 'b/r.yaml': runtime(4), 'c/r.yaml': runtime(4) });
+    expect(total(alike.file(`${root}/a/chat.yaml`))).toBe(8);
+  });
+
+  test('not one of another namespace', () => {
+    const other = runtime(4).replace('{name: vllm}', '{name: vllm, namespace: prod}');
+    expect(total(project({ 'chat.yaml': service, 'r.yaml': other }).file(`${root}/chat.yaml`))).toBe(0);
+  });
+});
+
+describe('an edit', () => {
+  const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: alone}\nspec: {containers: [{name: a, image: nvidia:1}]}\n';
+
+  test('of what another file took changes that file, and no other document', () => {
+    const analysis = project({ 'chat.yaml': `${service}---\n${pod}`, 'runtimes.yaml': runtime(4) });
+    const before = analysis.file(`${root}/chat.yaml`)!;
+    expect(total(before)).toBe(8);
+    expect(before.documents[1]!.workloads).toHaveLength(1);
+    analysis.setFile(`${root}/runtimes.yaml`, runtime(1));
+    const after = analysis.file(`${root}/chat.yaml`)!;
+    expect(total(after)).toBe(2);
+    expect(after.documents[1]).toBe(before.documents[1]);
+    analysis.removeFile(`${root}/runtimes.yaml`);
+    expect(total(analysis.file(`${root}/chat.yaml`))).toBe(0);
+  });
+
+  test('that changes nothing that was taken changes nothing', () => {
+    const analysis = project({ 'chat.yaml': service, 'runtimes.yaml': runtime(4) });
+    const before = analysis.file(`${root}/chat.yaml`)!;
+    expect(total(before)).toBe(8);
+    analysis.setFile(`${root}/runtimes.yaml`, `# a line above\n${runtime(4).replace('vllm:1', 'vllm:2')}`);
+    expect(analysis.file(`${root}/chat.yaml`)).toBe(before);
+  });
+
+  test('an object that appears where none was is seen', () => {
+    const analysis = project({ 'chat.yaml': service });
+    expect(total(analysis.file(`${root}/chat.yaml`))).toBe(0);
+    analysis.setFile(`${root}/runtimes.yaml`, runtime(1));
+    expect(total(analysis.file(`${root}/chat.yaml`))).toBe(2);
+  });
+});
+
+describe('a TrainJob', () => {
+  const job = (trainer: string) => `apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {name: tune}
+spec:
+  runtimeRef: {name: torch}
+${trainer}`;
+  const runtimes = `apiVersion: trainer.kubeflow.org/v1alpha1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec:
+  mlPolicy: {numNodes: 3}
+  template:
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              template:
+                spec:
+                  containers:
+                    - name: node
+                      image: registry.example/torch:1
+                      resources: {limits: {nvidia.com/gpu: 8}}
+`;
+
+  test('takes nodes and devices from its runtime', () => {
+    const totalOf = (trainer: string) =>
+      total(project({ 'job.yaml': job(trainer), 'runtime.yaml': runtimes }).file(`${root}/job.yaml`));
+    expect(totalOf('')).toBe(24);
+    expect(totalOf('  trainer: {numNodes: 2}\n')).toBe(16);
+    expect(totalOf('  trainer: {resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}\n')).toBe(12);
+    expect(totalOf('  trainer: {numNodes: 1, resourcesPerNode: {limits: {nvidia.com/gpu: 4}}}\n')).toBe(4);
+  });
+});
+
+describe('a Deployment', () => {
+  const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/server:1
+          resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const scaler = (bounds: string) => `apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: server-scaler}
+spec:
+  scaleTargetRef: {name: server}
+  ${bounds}
+  triggers: [{type: prometheus, metadata: {}}]
+`;
+
+  test('has as many replicas as its scaler says', () => {
+    const podsOf = (bounds: string) => {
+      const file = project({ 'server.yaml': deployment, 'scaler.yaml': scaler(bounds) }).file(`${root}/server.yaml`);
+      return file?.documents[0]?.workloads[0]?.podSets[0]?.pods;
+    };
+    expect(podsOf('maxReplicaCount: 8')).toEqual({ min: 0, max: 8 });
+    expect(podsOf('minReplicaCount: 2')).toEqual({ min: 2, max: 100 });
+    expect(podsOf('minReplicaCount: 2\n  idleReplicaCount: 0\n  maxReplicaCount: 4')).toEqual({ min: 0, max: 4 });
+  });
+
+  test('is told by whom', () => {
+    const file = project({ 'server.yaml': deployment, 'scaler.yaml': scaler('maxReplicaCount: 8') });
+    expect(file.file(`${root}/server.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.told).toEqual([
+      'Replicas from ScaledObject server-scaler in scaler.yaml',
+    ]);
+  });
+});
+
+test('a pod finds its claim in another file', () => {
+  const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: user}
+spec:
+  resourceClaims: [{name: gpu, resourceClaimTemplateName: two}]
+  containers: [{name: main, image: registry.example/a:1}]
+`;
+  const template = `apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: two}
+spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.nvidia.com, count: 2}}]}}}
+`;
+  expect(total(project({ 'pod.yaml': pod, 'claims/two.yaml': template }).file(`${root}/pod.yaml`))).toBe(2);
+});
+
+describe('a finding that rests on another file', () => {
+  const job = `apiVersion: batch/v1
+kind: Job
+metadata: {name: tune, labels: {kueue.x-k8s.io/queue-name: team}}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - {name: tune, image: "registry.example/tune:1", resources: {limits: {nvidia.com/gpu: 4}}}
+`;
+  const queues = (resource: string) => `apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: team}
+spec: {clusterQueue: shared}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: shared}
+spec:
+  resourceGroups:
+    - coveredResources: [${resource}]
+      flavors: [{name: default, resources: [{name: ${resource}, nominalQuota: 40}]}]
+`;
+  const findings = (analysis: Analysis, name: string) =>
+    analysis
+      .file(`${root}/${name}`)!
+      .documents.flatMap((document) => document.findings)
+      .filter(({ rule }) => rule === 'queue-coverage')
+      .map(({ severity, message }) => `${severity}: ${message}`);
+
+  test('lands on the file that says the thing, and goes when the other is mended', () => {
+    const analysis = project({ 'a/job.yaml': job, 'a/queues.yaml': queues('cpu') });
+    expect(findings(analysis, 'a/job.yaml')).toEqual([
+      'warning: ClusterQueue shared (queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
+    ]);
+    expect(findings(analysis, 'a/queues.yaml')).toEqual([]);
+    analysis.setFile(`${root}/a/queues.yaml`, queues('nvidia.com/gpu'));
+    expect(findings(analysis, 'a/job.yaml')).toEqual([]);
+  });
+
+  test('is advice where the other stands in a folder beside', () => {
+    const beside = project({ 'a/job.yaml': job, 'b/queues.yaml': queues('cpu') });
+    expect(findings(beside, 'a/job.yaml')).toEqual([
+      'info: ClusterQueue shared (b/queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
+    ]);
+    const above = project({ 'a/job.yaml': job, 'queues.yaml': queues('cpu') });
+    expect(findings(above, 'a/job.yaml').join()).toMatch(/^warning/);
+  });
+});
