@@ -95,19 +95,26 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
 }
 
 /**
- * Opens a file of the workspace the way a user does: quick open, its name, Enter.
+ * Opens a file of the workspace the way a user does: quick open, its name, a click on its row.
  * @param {Page} page
- * @param {string} name
+ * @param {string} name With folders where others have the same name.
  */
 export async function openFile(page, name) {
+  const [base = name, folder] = name.split('/').reverse();
+  const exactly = new RegExp(`^${base.replaceAll('.', '\\.')}$`);
+  const row = page
+    .locator('.quick-input-list .monaco-list-row')
+    .filter({ has: page.locator('.label-name', { hasText: exactly }) })
+    .filter(folder ? { has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) } : {})
+    .first();
+  const tab = page.locator(`.tab.active[data-resource-name="${base}"]`).first();
   await page.keyboard.press('Control+P');
   const input = page.locator('.quick-input-widget input').first();
   await input.waitFor();
   await input.fill(name);
-  // Enter takes the focused row, which until the list is filtered is the file that was opened last.
-  await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator(`.tab.active[data-resource-name="${name}"]`).first().waitFor();
+  // The list is first of files opened before, whose names may hold this one, and is made anew when the search is through.
+  await row.click();
+  await tab.waitFor();
 }
 
 /**

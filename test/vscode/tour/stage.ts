@@ -78,8 +78,8 @@ export async function showsText(page: Page, wanted: RegExp): Promise<void> {
 
 /** Opens a file by its name; where two have it, by the end of its path. */
 export async function open({ page, workspace }: Stage, name: string): Promise<void> {
-  const file = find(workspace, name);
-  await openFile(page, path.basename(file));
+  const file = path.relative(workspace, find(workspace, name));
+  await openFile(page, file.split(path.sep).slice(-2).join('/'));
   await page.locator('.editor-group-container.active .view-line').first().waitFor();
   // An editor opens where it was left.
   await page.keyboard.press('Control+Home');
