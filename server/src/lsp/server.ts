@@ -9,6 +9,7 @@ import {
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
+import { parseConfig } from '../config.ts';
 import { codeActions } from '../features/code-actions.ts';
 import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion.ts';
@@ -190,14 +191,27 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     }
   });
 
+  /** A config that is half typed would make the prices of all open files flicker. */
+  function configEdited(document: TextDocument): void {
+    const messages = parseConfig(document.getText()).problems.map(({ message }) => message);
+    if (!typing.isConfigHeld(document.uri, messages)) projects.configEdited(document.uri, document.getText());
+  }
+
+  /** What was held back while a line was written is told now. */
+  function settled(uri: string): void {
+    const config = isConfigUri(uri) ? documents.get(uri) : undefined;
+    if (config !== undefined) projects.configEdited(uri, config.getText());
+    refresh();
+  }
+
   documents.onDidChangeContent(({ document }) => {
-    if (isConfigUri(document.uri)) projects.configEdited(document.uri, document.getText());
+    if (isConfigUri(document.uri)) configEdited(document);
     else neighbours.changed(document.uri);
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
   });
   documents.onDidSave(({ document: { uri } }) => {
-    if (typing.settle(uri)) refresh();
+    if (typing.settle(uri)) settled(uri);
   });
   documents.onDidClose(({ document }) => {
     typing.forget(document.uri);
@@ -257,7 +271,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
       // Editors ask wherever the caret goes, which is how it is known that it left the line.
-      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) refresh();
+      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line))
+        settled(textDocument.uri);
       const found = await session.analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);

@@ -3897,7 +3897,8 @@ Unsafe: the first request after a quiet time waits for a cold start.
 ## When it is silent
 
 With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
-\`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+\`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. \`serving.idleHoursPerDay\`
+in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
 
 ## Sources
 

@@ -53,7 +53,8 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
  * ## When it is silent
  *
  * With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
- * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+ * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. `serving.idleHoursPerDay`
+ * in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
  *
  * ## Sources
  *
@@ -67,6 +68,8 @@ export default defineRule({
     const { scaling } = workload;
     if (!hasRole(workload, 'serving') || workload.partial || scaling === null) return;
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
+    const hours = context.options.serving.idleHoursPerDay;
+    if (hours === 0) return;
     if (scaling.min === undefined && isOpen(scaling.owner)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
@@ -77,14 +80,15 @@ export default defineRule({
       .costOf(workload)
       .podSets.filter(({ name }) => names.has(name))
       .reduce((sum, { idleHourly }) => sum + idleHourly, 0);
-    const priced = idle === 0 ? undefined : idle;
     const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
-    const amount = priced === undefined ? `${held} idle` : `${formatHourly(priced)}, ${formatMonthly(priced)} idle`;
+    const saving = idle === 0 ? undefined : (idle * (hours ?? 24)) / 24;
+    const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} a day`;
+    const amount = saving === undefined ? `${held} idle` : `${formatHourly(idle)}, ${formatMonthly(saving)} ${when}`;
     context.report({
       message: `One replica stays up with no traffic: ${amount}. ${scaler(scaling)} can scale it to zero`,
       span: keySpanOf(scaling.min ?? scaling.owner),
       fixes: () => [floorToZero(scaling, context)],
-      saving: priced,
+      saving,
     });
   },
 });

@@ -1,6 +1,6 @@
 // What a person sees without changing anything.
 import assert from 'node:assert/strict';
-import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { comes, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -11,7 +11,6 @@ import {
   problemRow,
   type Step,
   sees,
-  shows,
   showsText,
 } from './stage.ts';
 
@@ -142,7 +141,7 @@ export const reading: readonly Step[] = [
         await page.keyboard.down('Control');
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await page.keyboard.up('Control');
-        return shows(opened, 4000);
+        return comes(opened, 4000);
       });
     },
   },
