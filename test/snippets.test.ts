@@ -8,6 +8,8 @@ import { parseYaml } from '../server/src/yaml/parse.ts';
 interface Snippet {
   readonly prefix: string;
   readonly description: string;
+  /** Heeded by VS Code 1.109 and later. */
+  readonly exclude: readonly string[];
   readonly body: readonly string[];
 }
 
@@ -52,4 +54,8 @@ test('prefixes are told apart, and all begin alike', () => {
   const prefixes = snippets.map(([, { prefix }]) => prefix);
   expect(new Set(prefixes).size).toBe(prefixes.length);
   expect(prefixes.every((prefix) => prefix.startsWith('gpu-'))).toBe(true);
+});
+
+test('none is offered in the config, which is no manifest', () => {
+  for (const [name, { exclude }] of snippets) expect(exclude, name).toEqual(['**/.gpulint.yaml']);
 });

@@ -95,19 +95,27 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
 }
 
 /**
- * Opens a file of the workspace the way a user does: quick open, its name, Enter.
+ * Opens a file of the workspace the way a user does: quick open, its name, down to its row, Enter. The mouse is left where it is, for
+ * what it points at has hovers of its own.
  * @param {Page} page
- * @param {string} name
+ * @param {string} name With its folder where others have the same name.
  */
 export async function openFile(page, name) {
-  await page.keyboard.press('Control+P');
-  const input = page.locator('.quick-input-widget input').first();
-  await input.waitFor();
-  await input.fill(name);
-  // Enter takes the focused row, which until the list is filtered is the file that was opened last.
-  await page.locator('.quick-input-list .monaco-list-row.focused', { hasText: name }).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator(`.tab.active[data-resource-name="${name}"]`).first().waitFor();
+  const [base = name, folder] = name.split('/').reverse();
+  const exactly = new RegExp(`^${base.replaceAll('.', '\\.')}$`);
+  const row = page
+    .locator('.quick-input-list .monaco-list-row.focused')
+    .filter({ has: page.locator('.label-name', { hasText: exactly }) })
+    .filter(folder ? { has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) } : {});
+  const tab = page.locator(`.tab.active[data-resource-name="${base}"]`).first();
+  // The list is first of files opened before, whose names may hold this one, and is made anew when the search is through.
+  await until(`the editor of ${name}`, async () => {
+    const input = await quickInput(page, 'Control+P');
+    await input.fill(name);
+    for (let rows = 0; rows < 8 && !(await comes(row.first(), 1000)); rows++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    return comes(tab, 5000);
+  });
 }
 
 /**
@@ -116,11 +124,36 @@ export async function openFile(page, name) {
  * @param {string} title
  */
 export async function runCommand(page, title) {
-  await page.keyboard.press('F1');
-  const input = page.locator('.quick-input-widget input').first();
-  await input.waitFor();
+  const input = await quickInput(page, 'F1');
   await input.fill(`>${title}`);
   await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click();
+}
+
+/**
+ * Opens an input by its key, which VS Code drops where the focus is just going somewhere else.
+ * @param {Page} page
+ * @param {string} key
+ */
+export async function quickInput(page, key) {
+  const input = page.locator('.quick-input-widget input').first();
+  await until(`the input of ${key}`, async () => {
+    await page.keyboard.press(key);
+    return comes(input, 4000);
+  });
+  return input;
+}
+
+/**
+ * Whether an element comes within so many milliseconds.
+ * @param {import('playwright-core').Locator} element
+ * @param {number} timeout
+ * @returns {Promise<boolean>}
+ */
+export async function comes(element, timeout) {
+  return element.waitFor({ timeout }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

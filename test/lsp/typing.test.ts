@@ -137,3 +137,38 @@ test('syntax errors go when another extension begins to show them, and come back
   await tell([]);
   expect(await shown(editor)).toEqual(before);
 });
+
+describe('while a line of the config is half typed', () => {
+  const config = `${folder}/.gpulint.yaml`;
+  const messages = async (editor: Editor) => (await editor.diagnostics(config)).map(({ message }) => message);
+  const lensOf = async (editor: Editor) => (await editor.lenses(uri)).map(({ command }) => command?.title).join();
+  const bare = pod.replace('  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-L4\n', '');
+
+  test('it is quiet until the caret leaves the line, and so are the prices of other files', async () => {
+    const editor = await openEditor();
+    await editor.open(config, 'gpu: l4\n\n');
+    expect(await messages(editor)).toEqual([]);
+    await editor.open(uri, bare);
+    expect(await lensOf(editor)).toMatch(/^1 × L4/);
+    for (const [index, key] of [...'capacty: spot'].entries()) {
+      await editor.change(config, caret({ line: 1, character: index }), key);
+      expect(await messages(editor)).toEqual([]);
+      expect(await lensOf(editor)).toMatch(/^1 × L4/);
+    }
+    await editor.actions(config, caret({ line: 0, character: 0 }));
+    expect(await messages(editor)).toEqual([expect.stringContaining("unknown key 'capacty'")]);
+  });
+
+  test('what is told counts as soon as it can be read', async () => {
+    const editor = await openEditor();
+    await editor.open(config, 'gpu: \n');
+    expect(await messages(editor)).toEqual([]);
+    await editor.open(uri, bare);
+    await editor.change(config, caret({ line: 0, character: 5 }), 'l');
+    expect(await messages(editor)).toEqual([]);
+    expect(await lensOf(editor)).not.toContain('L4');
+    await editor.change(config, caret({ line: 0, character: 6 }), '4');
+    expect(await messages(editor)).toEqual([]);
+    await expect.poll(() => lensOf(editor)).toMatch(/^1 × L4/);
+  });
+});

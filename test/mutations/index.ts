@@ -1,8 +1,10 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import * as annotations from './annotations.ts';
 import * as cluster from './cluster.ts';
 import * as configs from './configs.ts';
 import * as containers from './containers.ts';
 import * as devices from './devices.ts';
+import * as images from './images.ts';
 import * as others from './others.ts';
 import * as placement from './placement.ts';
 import * as requests from './requests.ts';
@@ -93,6 +95,17 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'rollout-surge': scalers.rolloutSurge,
   'ray-head-gpu': scalers.rayHeadGpu,
   'launcher-gpu': scalers.launcherGpu,
+  'command-single-string': images.commandSingleString,
+  'cpu-image-with-gpu': images.cpuImage,
+  'cuda-too-old': images.cudaTooOld,
+  'disruption-annotation': annotations.disruptionAnnotation,
+  'efa-impossible': images.efaImpossible,
+  'fraction-annotations': annotations.fractionAnnotations,
+  'image-invalid': images.imageInvalid,
+  'mig-many-slices': images.migManySlices,
+  'shared-request-many': images.sharedMany,
+  'surge-both-zero': annotations.surgeBothZero,
+  'trainjob-reserved-env': annotations.trainJobReservedEnv,
 };
 
 /** Rules without a mutator, each with the reason. */

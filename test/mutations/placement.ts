@@ -1,7 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, at, items } from '../../server/src/yaml/cursor.ts';
-import { containerSites, isWhole, manifestsOf, type PodSite, podSites } from './sites.ts';
+import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
 import { drop, type Mutation, type Path, putUnder, rename, type Step, set } from './steps.ts';
 
 // Mistakes in MIG profiles, selectors, spot capacity and node pools.
@@ -33,7 +33,7 @@ export function migNotOnGpu(analysis: DocumentAnalysis): readonly Mutation[] {
       vendor === 'nvidia' && (!migCapable || migTables().some((table) => table.gpus.includes(id))),
   );
   return podSites(analysis).flatMap(({ pod, podSet, first }): readonly Mutation[] => {
-    const free = podSet.selectors.length === 0 && podSet.accelerators.length === 1;
+    const free = podSet.selectors.length === 0 && podSet.accelerators.length === 1 && !splitsModel(first);
     if (!free || first.vendor !== 'nvidia' || podSet.containers.filter((one) => one.accelerators.length > 0).length > 1)
       return [];
     return models.flatMap((model) => {
@@ -60,7 +60,8 @@ export function instanceWithoutGpu(analysis: DocumentAnalysis): readonly Mutatio
     const others = site.podSet.selectors.some(
       ({ key, from }) => (key !== instanceType || from === 'affinity') && tells(key),
     );
-    return others || !takesSelectors(site.workload)
+    // So would network devices that they have not.
+    return others || !takesSelectors(site.workload) || /efa/.test(analysis.text)
       ? []
       : types.map((type) => selecting(site, instanceType, type, 'value'));
   });
@@ -175,7 +176,7 @@ export function poolUnlimited(analysis: DocumentAnalysis): readonly Mutation[] {
 
 function asSlices(analysis: DocumentAnalysis, names: readonly string[]): readonly Mutation[] {
   return containerSites(analysis)
-    .filter(({ vendor, podSet }) => vendor === 'nvidia' && podSet.accelerators.length === 1)
+    .filter((site) => site.vendor === 'nvidia' && site.podSet.accelerators.length === 1 && !splitsModel(site))
     .flatMap((site) =>
       names.map(
         (name): Mutation => ({

@@ -69,6 +69,12 @@ export function isWhole({ partial, role }: Workload): boolean {
   return !partial && role !== 'definition' && role !== 'infrastructure';
 }
 
+/** A model over several devices: another rule's, once these are slices. */
+export function splitsModel({ container: { command, args, env } }: ContainerSite): boolean {
+  const words = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
+  return /tensor.parallel|\btp\b|num.shard|pipeline.parallel/i.test(words.join(' '));
+}
+
 function containerSite(workload: Workload, podSet: PodSet, container: Container): ContainerSite | undefined {
   const asking = container.accelerators.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   const [request, other] = asking;

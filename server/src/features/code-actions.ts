@@ -1,4 +1,4 @@
-import type { FileAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
@@ -52,15 +52,7 @@ function wants({ only }: ActionQuery, kind: ActionKind): boolean {
 }
 
 function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): readonly Action[] {
-  const found = file.documents.flatMap((document) =>
-    document.findings
-      .filter((finding) => {
-        const place = shiftSpan(finding.span, document.base);
-        const isShown = shown.some(({ rule, span: other }) => rule === finding.rule && same(other, place));
-        return isShown || touches(place, span);
-      })
-      .map((finding) => ({ finding, document })),
-  );
+  const found = findingsAt(file, span, shown);
   const fixes = found.flatMap(({ finding, document }) => {
     const preferred = finding.fixes.find((fix) => fix.safe);
     return finding.fixes.map((fix): Action => {
@@ -92,6 +84,30 @@ function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): r
     return [reason === undefined ? action : { ...action, select: reason }];
   });
   return [...fixes, ...others, ...silencing];
+}
+
+interface Found {
+  readonly finding: Finding;
+  readonly document: DocumentAnalysis;
+}
+
+/** The findings at a place; where there is none, those of its line: advice has no squiggle that shows where exactly it sits. */
+function findingsAt(file: FileAnalysis, span: Span, shown: ActionQuery['shown']): readonly Found[] {
+  const all = file.documents.flatMap((document) =>
+    document.findings.map((finding) => ({ finding, document, place: shiftSpan(finding.span, document.base) })),
+  );
+  const exact = all.filter(({ finding, place }) => {
+    const isShown = shown.some(({ rule, span: other }) => rule === finding.rule && same(other, place));
+    return isShown || touches(place, span);
+  });
+  return exact.length > 0 ? exact : all.filter(({ place }) => touches(lineAt(file.text, place.start), span));
+}
+
+/** The line that an offset is in, without its end. */
+function lineAt(text: string, offset: number): Span {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const end = text.indexOf('\n', offset);
+  return { start, end: end === -1 ? text.length : end };
 }
 
 /** All findings of one rule at once: in the file where it has several, and in the workspace. */

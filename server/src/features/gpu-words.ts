@@ -101,9 +101,9 @@ export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';
 }
 
-/** `1/8`, `3/7`, `37.5%`. */
-export function formatShare(share: number): string {
-  for (let parts = 1; parts <= 16; parts += 1) {
+/** `1/8`, `3/7`, `37.7%`; of more parts than that it is told in percent. */
+export function formatShare(share: number, mostParts = 16): string {
+  for (let parts = 1; parts <= mostParts; parts += 1) {
     const taken = share * parts;
     if (Math.abs(taken - Math.round(taken)) < 1e-6 && taken >= 0.5)
       return parts === 1 ? formatNumber(taken) : `${Math.round(taken)}/${parts}`;

@@ -18,7 +18,7 @@ export interface InlayHint {
 
 /** Behind each count of accelerators in a span of the file: what they cost an hour. Nothing where the GPU or its price is not known. */
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
-  return acceleratedWorkloads(file).flatMap(({ workload, document }) =>
+  const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
     workload.podSets.flatMap((podSet) =>
       podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
@@ -36,6 +36,13 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
       ),
     ),
   );
+  // Pods that are written once and used by an alias are several, and one of them is what a hint is of.
+  const told = new Set<string>();
+  return hints.filter(({ offset, label }) => {
+    const isNew = !told.has(`${offset} ${label}`);
+    told.add(`${offset} ${label}`);
+    return isNew;
+  });
 }
 
 function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest, own: OwnPrices): Range | undefined {

@@ -5,6 +5,7 @@ import { lowerManifests } from '../model/manifest.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import { asNumber, asText, at, type Cursor, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { coldStartOf } from './cold-start.ts';
 import type { HoverContent } from './hover.ts';
 import type { Block } from './markdown.ts';
 
@@ -72,6 +73,7 @@ function factsOf(key: string, count: number | undefined, spec: Cursor, target: T
   return [
     { kind: 'lead', text: lead },
     ...(said === '' ? [] : [{ kind: 'text', text: said } as const]),
+    ...(count === 0 && key !== 'minReplicas' ? [coldStartOf(spec)] : []),
     { kind: 'text', text: `One replica costs ${formatHourly(each)}; hover over its GPUs to see what that rests on.` },
   ];
 }

@@ -49,7 +49,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
   async function diagnose(uri: string): Promise<readonly Diagnostic[]> {
     const document = documents.get(uri);
     if (document === undefined) return [];
-    if (isConfigUri(uri)) return configDiagnostics(document.getText());
+    if (isConfigUri(uri)) return typing.steadyConfig(uri, configDiagnostics(document.getText()));
     const found = await session.analysed(uri);
     if (found === undefined) return [];
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);

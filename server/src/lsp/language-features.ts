@@ -33,9 +33,13 @@ export interface Features {
 
 /**
  * Hover, completion, lenses, actions, links and hints: each answers from the newest analysis.
- * @param refresh has the client ask for everything again
+ * @param settled called when the caret has left a line for which something was held back
  */
-export function registerLanguageFeatures(session: Session, replaced: Partial<Features>, refresh: () => void): void {
+export function registerLanguageFeatures(
+  session: Session,
+  replaced: Partial<Features>,
+  settled: (uri: string) => void,
+): void {
   const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
   const { connection, documents, projects, typing, log, analysed } = session;
 
@@ -87,7 +91,9 @@ export function registerLanguageFeatures(session: Session, replaced: Partial<Fea
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
       // Editors ask wherever the caret goes, which is how it is known that it left the line.
-      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) refresh();
+      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
+        settled(textDocument.uri);
+      }
       const found = await analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);

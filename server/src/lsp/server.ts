@@ -9,6 +9,7 @@ import {
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
+import { parseConfig } from '../config.ts';
 import { summarize } from '../features/report.ts';
 import type { ClientAbilities } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
@@ -128,7 +129,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   };
 
   const diagnostics = registerDiagnostics(session);
-  registerLanguageFeatures(session, replaced, refresh);
+  registerLanguageFeatures(session, replaced, settled);
   registerPickers(session);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
@@ -185,15 +186,28 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     }
   });
 
+  /** A config that is half typed would make the prices of all open files flicker. */
+  function configEdited(document: TextDocument): void {
+    const messages = parseConfig(document.getText()).problems.map(({ message }) => message);
+    if (!typing.isConfigHeld(document.uri, messages)) projects.configEdited(document.uri, document.getText());
+  }
+
+  /** What was held back while a line was written is told now. */
+  function settled(uri: string): void {
+    const config = isConfigUri(uri) ? documents.get(uri) : undefined;
+    if (config !== undefined) projects.configEdited(uri, config.getText());
+    refresh();
+  }
+
   documents.onDidChangeContent(({ document }) => {
-    if (isConfigUri(document.uri)) projects.configEdited(document.uri, document.getText());
+    if (isConfigUri(document.uri)) configEdited(document);
     else neighbours.changed(document.uri);
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
     if (documents.all().length > 1) othersRuns.schedule(document.uri);
   });
   documents.onDidSave(({ document: { uri } }) => {
-    if (typing.settle(uri)) refresh();
+    if (typing.settle(uri)) settled(uri);
   });
   documents.onDidClose(({ document }) => {
     typing.forget(document.uri);

@@ -21,8 +21,12 @@ export interface Typing {
   };
   /** What to show: what was found, or what was shown before where the line being written breaks the file. */
   steady<K extends keyof Shown>(file: FileAnalysis, kind: K, found: Shown[K]): Shown[K];
+  /** The same for the config, whose every problem is held back while its line is written: a word that is half typed is no known one. */
+  steadyConfig(uri: string, found: readonly Diagnostic[]): readonly Diagnostic[];
   /** Whether an error is held back. */
   isHeld(file: FileAnalysis): boolean;
+  /** Whether the config is half typed: what it said before still counts. */
+  isConfigHeld(uri: string, messages: readonly string[]): boolean;
   /** Changes when something held back is to be shown though the text is the same. */
   turn(uri: string): number;
   /** The person has left the line, or saved. True where something was held back that is to be shown now. */
@@ -52,13 +56,24 @@ export function watchTyping(): Typing {
     return state;
   }
 
-  function isHeld(file: FileAnalysis): boolean {
-    const state = stateOf(file.uri);
-    state.errors = syntaxErrors(file);
+  function holds(uri: string, errors: readonly string[]): boolean {
+    const state = stateOf(uri);
+    state.errors = errors;
     // Only this one line has changed since, so what is new is of this line.
     state.held = state.line !== undefined && state.errors.some((error) => !state.known.includes(error));
     if (!state.held) state.known = state.errors;
     return state.held;
+  }
+
+  const isHeld = (file: FileAnalysis) => holds(file.uri, syntaxErrors(file));
+
+  /** What was shown before, as long as something is held back. */
+  function keep<K extends keyof Shown>(uri: string, held: boolean, kind: K, found: Shown[K]): Shown[K] {
+    const { shown } = stateOf(uri);
+    const before = shown[kind];
+    if (held && before !== undefined) return before;
+    shown[kind] = found;
+    return found;
   }
 
   return {
@@ -72,13 +87,14 @@ export function watchTyping(): Typing {
     },
     isHeld,
     turn: (uri) => states.get(uri)?.turn ?? 0,
-    steady(file, kind, found) {
-      const held = isHeld(file);
-      const { shown } = stateOf(file.uri);
-      const before = shown[kind];
-      if (held && before !== undefined) return before;
-      shown[kind] = found;
-      return found;
+    isConfigHeld: holds,
+    steady: (file, kind, found) => keep(file.uri, isHeld(file), kind, found),
+    steadyConfig(uri, found) {
+      const held = holds(
+        uri,
+        found.map(({ message }) => (typeof message === 'string' ? message : message.value)),
+      );
+      return keep(uri, held, 'diagnostics', found);
     },
     settle(uri, caret) {
       const state = states.get(uri);

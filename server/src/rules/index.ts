@@ -3,12 +3,18 @@ import autoscalingAnnotation from './autoscaling-annotation.ts';
 import checkpointEphemeral from './checkpoint-ephemeral.ts';
 import checkpointInterval from './checkpoint-interval.ts';
 import checkpointNever from './checkpoint-never.ts';
+import commandSingleString from './command-single-string.ts';
 import containerName from './container-name.ts';
+import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
+import cudaTooOld from './cuda-too-old.ts';
+import disruptionAnnotation from './disruption-annotation.ts';
 import draShape from './dra-shape.ts';
+import efaImpossible from './efa-impossible.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
+import fractionAnnotations from './fraction-annotations.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
 import gpuMisplaced from './gpu-misplaced.ts';
 import gpuQuantityEmpty from './gpu-quantity-empty.ts';
@@ -18,6 +24,7 @@ import gpuResourceName from './gpu-resource-name.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
 import hpaMinZero from './hpa-min-zero.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
+import imageInvalid from './image-invalid.ts';
 import imageNotPinned from './image-not-pinned.ts';
 import instanceWithoutGpu from './instance-without-gpu.ts';
 import kedaFieldName from './keda-field-name.ts';
@@ -27,6 +34,7 @@ import kubernetesVersion from './kubernetes-version.ts';
 import launcherGpu from './launcher-gpu.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
+import migManySlices from './mig-many-slices.ts';
 import migProfileNotOnGpu from './mig-profile-not-on-gpu.ts';
 import migProfileUnknown from './mig-profile-unknown.ts';
 import migResourceSpelling from './mig-resource-spelling.ts';
@@ -49,6 +57,7 @@ import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import sharedRequestMany from './shared-request-many.ts';
 import sharingConfig from './sharing-config.ts';
 import shmMissing from './shm-missing.ts';
 import spotCandidate from './spot-candidate.ts';
@@ -57,10 +66,12 @@ import spotNoRetry from './spot-no-retry.ts';
 import spotSelectorToleration from './spot-selector-toleration.ts';
 import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
+import surgeBothZero from './surge-both-zero.ts';
 import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
+import trainjobReservedEnv from './trainjob-reserved-env.ts';
 import valueNotString from './value-not-string.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import worldSize from './world-size.ts';
@@ -72,12 +83,18 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['checkpoint-ephemeral', checkpointEphemeral],
   ['checkpoint-interval', checkpointInterval],
   ['checkpoint-never', checkpointNever],
+  ['command-single-string', commandSingleString],
   ['container-name', containerName],
+  ['cpu-image-with-gpu', cpuImageWithGpu],
   ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
+  ['cuda-too-old', cudaTooOld],
+  ['disruption-annotation', disruptionAnnotation],
   ['dra-shape', draShape],
+  ['efa-impossible', efaImpossible],
   ['floor-over-ceiling', floorOverCeiling],
+  ['fraction-annotations', fractionAnnotations],
   ['gpu-limits-required', gpuLimitsRequired],
   ['gpu-misplaced', gpuMisplaced],
   ['gpu-quantity-empty', gpuQuantityEmpty],
@@ -87,6 +104,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpus-exceed-node', gpusExceedNode],
   ['hpa-min-zero', hpaMinZero],
   ['idle-gpu-container', idleGpuContainer],
+  ['image-invalid', imageInvalid],
   ['image-not-pinned', imageNotPinned],
   ['instance-without-gpu', instanceWithoutGpu],
   ['keda-field-name', kedaFieldName],
@@ -96,6 +114,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['launcher-gpu', launcherGpu],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
+  ['mig-many-slices', migManySlices],
   ['mig-profile-not-on-gpu', migProfileNotOnGpu],
   ['mig-profile-unknown', migProfileUnknown],
   ['mig-resource-spelling', migResourceSpelling],
@@ -117,6 +136,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['shared-request-many', sharedRequestMany],
   ['sharing-config', sharingConfig],
   ['shm-missing', shmMissing],
   ['spot-candidate', spotCandidate],
@@ -125,10 +145,12 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-selector-toleration', spotSelectorToleration],
   ['spot-serving', spotServing],
   ['spot-without-checkpoint', spotWithoutCheckpoint],
+  ['surge-both-zero', surgeBothZero],
   ['tensor-parallel-mismatch', tensorParallelMismatch],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],
+  ['trainjob-reserved-env', trainjobReservedEnv],
   ['value-not-string', valueNotString],
   ['visible-devices-bypass', visibleDevicesBypass],
   ['world-size', worldSize],

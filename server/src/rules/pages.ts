@@ -325,6 +325,79 @@ rules:
 `,
   ],
   [
+    'command-single-string',
+    `<!-- Generated from server/src/rules/command-single-string.ts by \`npm run generate\`. Do not edit. -->
+# command-single-string
+
+A whole command line stands in one item of \`command\`.
+
+Severity: **error** · Topic: other
+
+## Why
+
+The items of \`command\` are the words of the command line, and no shell splits them: with \`["python train.py"]\` the runtime looks for a
+file of that very name, blanks included, and the container never starts. Write each word as an item of its own, or call a shell.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      command:
+        - python train.py --epochs 3
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      command:
+        - python
+        - train.py
+        - "--epochs"
+        - "3"
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+Where the item may be the name of a file (no known program at its start), for templates, values of charts, kinds that are not known, and
+pods without accelerators.
+
+## Sources
+
+- [Kubernetes: define a command and arguments](https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/)
+
+## Silence it
+
+\`# gpulint-disable-next-line command-single-string -- reason\` above the line, or the annotation \`gpulint.dev/disable: "command-single-string"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  command-single-string: off
+\`\`\`
+`,
+  ],
+  [
     'container-name',
     `<!-- Generated from server/src/rules/container-name.ts by \`npm run generate\`. Do not edit. -->
 # container-name
@@ -397,6 +470,72 @@ Unsafe: scripts, policies and other tools may know the container by its old name
 \`\`\`yaml
 rules:
   container-name: off
+\`\`\`
+`,
+  ],
+  [
+    'cpu-image-with-gpu',
+    `<!-- Generated from server/src/rules/cpu-image-with-gpu.ts by \`npm run generate\`. Do not edit. -->
+# cpu-image-with-gpu
+
+A container holds a GPU and runs an image that is built for CPUs.
+
+Severity: **warning** · Topic: gpu-request
+
+## Why
+
+An image whose name or tag says \`-cpu\` has libraries without CUDA or ROCm. It runs, on the cores, and the GPU beside it is paid for and
+does nothing.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4-cpu
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4-cuda
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For names that speak of a GPU as well, templates, infrastructure, and accelerators that are no GPUs: their frameworks come as builds for
+CPUs with a plugin.
+
+## Sources
+
+- [PyTorch: builds for CPU and for GPUs](https://pytorch.org/get-started/locally/)
+
+## Silence it
+
+\`# gpulint-disable-next-line cpu-image-with-gpu -- reason\` above the line, or the annotation \`gpulint.dev/disable: "cpu-image-with-gpu"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  cpu-image-with-gpu: off
 \`\`\`
 `,
   ],
@@ -636,6 +775,164 @@ rules:
 `,
   ],
   [
+    'cuda-too-old',
+    `<!-- Generated from server/src/rules/cuda-too-old.ts by \`npm run generate\`. Do not edit. -->
+# cuda-too-old
+
+An image's CUDA is older than the GPU that the pod selects.
+
+Severity: **warning** · Topic: other
+
+## Why
+
+A CUDA toolkit makes code for the architectures of its day. One that is older than the GPU runs there only where its libraries carry PTX,
+which is compiled at the start; where they do not, they fail with "no kernel image is available". Hopper came with CUDA 11.8, Blackwell
+with 12.8.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1-cuda11.3
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1-cuda12.4
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+Where no selector names the GPU, or one of several that it may be is old enough; where the tag tells no version; for images of samples and
+base images, and for Ada, on which code for Ampere runs.
+
+## Sources
+
+- [CUDA toolkit release notes](https://docs.nvidia.com/cuda/cuda-toolkit-release-notes/)
+- [CUDA: Hopper compatibility guide](https://docs.nvidia.com/cuda/hopper-compatibility-guide/)
+- [CUDA: Blackwell compatibility guide](https://docs.nvidia.com/cuda/blackwell-compatibility-guide/)
+- [CUDA: Ada compatibility guide](https://docs.nvidia.com/cuda/ada-compatibility-guide/)
+
+## Silence it
+
+\`# gpulint-disable-next-line cuda-too-old -- reason\` above the line, or the annotation \`gpulint.dev/disable: "cuda-too-old"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  cuda-too-old: off
+\`\`\`
+`,
+  ],
+  [
+    'disruption-annotation',
+    `<!-- Generated from server/src/rules/disruption-annotation.ts by \`npm run generate\`. Do not edit. -->
+# disruption-annotation
+
+An annotation against disruption does not reach what it is to protect.
+
+Severity: **warning** · Topic: other
+
+## Why
+
+Karpenter and the cluster autoscaler read \`karpenter.sh/do-not-disrupt\` and \`cluster-autoscaler.kubernetes.io/safe-to-evict\` off pods. On
+the object that makes the pods they do nothing, and a long training run is evicted with its node. \`karpenter.sh/do-not-evict\` is the
+name of Karpenter before 0.33 and does nothing since.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    metadata:
+      annotations:
+        karpenter.sh/do-not-evict: "true"
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:2.1
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    metadata:
+      annotations:
+        karpenter.sh/do-not-disrupt: "true"
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: registry.example/trainer:2.1
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: the pods are then kept, and their nodes with them.
+
+## When it is silent
+
+For kinds whose controllers hand their annotations on, and for pods without accelerators.
+
+## Sources
+
+- [Karpenter: pod-level controls](https://karpenter.sh/docs/concepts/disruption/#pod-level-controls)
+- [Karpenter: upgrade guide](https://karpenter.sh/docs/upgrading/upgrade-guide/)
+- [kubernetes-sigs/karpenter#1167](https://github.com/kubernetes-sigs/karpenter/issues/1167)
+
+## Silence it
+
+\`# gpulint-disable-next-line disruption-annotation -- reason\` above the line, or the annotation \`gpulint.dev/disable: "disruption-annotation"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  disruption-annotation: off
+\`\`\`
+`,
+  ],
+  [
     'dra-shape',
     `<!-- Generated from server/src/rules/dra-shape.ts by \`npm run generate\`. Do not edit. -->
 # dra-shape
@@ -698,6 +995,82 @@ Unsafe: the object was refused before, and takes devices then.
 \`\`\`yaml
 rules:
   dra-shape: off
+\`\`\`
+`,
+  ],
+  [
+    'efa-impossible',
+    `<!-- Generated from server/src/rules/efa-impossible.ts by \`npm run generate\`. Do not edit. -->
+# efa-impossible
+
+A pod asks for more EFA devices than its instance type has.
+
+Severity: **error** · Topic: network
+
+## Why
+
+EFA devices belong to the machine: p4d has 4, p5 has 32, g5.xlarge has none. A pod that asks for more than the type that it selects has
+waits for ever, and an autoscaler makes no node for it.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: p4d.24xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+          vpc.amazonaws.com/efa: 32
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: train
+spec:
+  nodeSelector:
+    node.kubernetes.io/instance-type: p4d.24xlarge
+  containers:
+    - name: main
+      image: registry.example/trainer:2.1
+      resources:
+        limits:
+          nvidia.com/gpu: 8
+          vpc.amazonaws.com/efa: 4
+\`\`\`
+
+## Fix safety
+
+Unsafe: another instance type is as good an answer.
+
+## When it is silent
+
+Where no instance type is selected, or one of several is not known.
+
+## Sources
+
+- [Amazon EC2: EFA on accelerated instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
+- [Karpenter: instance types](https://karpenter.sh/docs/reference/instance-types/)
+
+## Silence it
+
+\`# gpulint-disable-next-line efa-impossible -- reason\` above the line, or the annotation \`gpulint.dev/disable: "efa-impossible"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  efa-impossible: off
 \`\`\`
 `,
   ],
@@ -768,6 +1141,76 @@ Where a bound is templated or not written, and for a ceiling of 0 in KServe, whi
 \`\`\`yaml
 rules:
   floor-over-ceiling: off
+\`\`\`
+`,
+  ],
+  [
+    'fraction-annotations',
+    `<!-- Generated from server/src/rules/fraction-annotations.ts by \`npm run generate\`. Do not edit. -->
+# fraction-annotations
+
+A share of a GPU by annotation, in a form that KAI and Run:ai refuse.
+
+Severity: **error** · Topic: sharing
+
+## Why
+
+KAI and Run:ai take \`gpu-fraction\` between 0 and 1 and \`gpu-memory\` as a whole number of MiB, one of the two, and not beside a request for
+whole GPUs. They refuse a pod that says it otherwise.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+  annotations:
+    gpu-memory: 8000Mi
+spec:
+  schedulerName: kai-scheduler
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+  annotations:
+    gpu-memory: "8000"
+spec:
+  schedulerName: kai-scheduler
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+\`\`\`
+
+## Fix safety
+
+Unsafe: the pod was refused before, and holds that much of a card then.
+
+## When it is silent
+
+Where neither schedulerName nor a label of a queue says that KAI or Run:ai schedules the pod: others may use these words.
+
+## Sources
+
+- [KAI scheduler: GPU sharing](https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md)
+- [NVIDIA/KAI-Scheduler#257](https://github.com/NVIDIA/KAI-Scheduler/issues/257)
+
+## Silence it
+
+\`# gpulint-disable-next-line fraction-annotations -- reason\` above the line, or the annotation \`gpulint.dev/disable: "fraction-annotations"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  fraction-annotations: off
 \`\`\`
 `,
   ],
@@ -1412,6 +1855,72 @@ launcher starts processes in them) and infrastructure. It is advice for shares o
 \`\`\`yaml
 rules:
   idle-gpu-container: off
+\`\`\`
+`,
+  ],
+  [
+    'image-invalid',
+    `<!-- Generated from server/src/rules/image-invalid.ts by \`npm run generate\`. Do not edit. -->
+# image-invalid
+
+An image's name is none.
+
+Severity: **error** · Topic: image-pin
+
+## Why
+
+The API server takes any text for an image. The node does not: a name with blanks, braces that no template filled in, or capitals in
+the repository ends in InvalidImageName, and the pod never starts, on a node that may have been made for it.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: server
+spec:
+  containers:
+    - name: main
+      image: registry.example/server:{TAG}
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+Right:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: server
+spec:
+  containers:
+    - name: main
+      image: registry.example/server:0.9.2
+      resources:
+        limits:
+          nvidia.com/gpu: 1
+\`\`\`
+
+## When it is silent
+
+For templates and placeholders, words in capitals among them, and for pods without accelerators.
+
+## Sources
+
+- [Distribution: references](https://github.com/distribution/reference)
+- [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
+
+## Silence it
+
+\`# gpulint-disable-next-line image-invalid -- reason\` above the line, or the annotation \`gpulint.dev/disable: "image-invalid"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  image-invalid: off
 \`\`\`
 `,
   ],
@@ -2066,6 +2575,80 @@ Where at least one GPU can hold the mix: which GPU a node has is not in the file
 \`\`\`yaml
 rules:
   mig-geometry: off
+\`\`\`
+`,
+  ],
+  [
+    'mig-many-slices',
+    `<!-- Generated from server/src/rules/mig-many-slices.ts by \`npm run generate\`. Do not edit. -->
+# mig-many-slices
+
+A container asks for several MIG slices, or splits a model over them.
+
+Severity: **warning** · Topic: mig
+
+## Why
+
+CUDA uses one MIG device for each process, and slices have no link between them: a process with three slices computes on the first and
+pays for the others. A server that is told to split its model over slices (tensor or pipeline parallelism) does not start. Take one
+larger slice, or a whole GPU.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4
+      command: [vllm, serve, /models/embed]
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 3
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: embed
+spec:
+  containers:
+    - name: main
+      image: registry.example/embed:1.4
+      command: [vllm, serve, /models/embed]
+      resources:
+        limits:
+          nvidia.com/mig-1g.10gb: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: a program that starts a process for each slice would have work for all of them.
+
+## When it is silent
+
+Where several processes are evident (a launcher, a script that sets CUDA_VISIBLE_DEVICES), and where it is not known what runs: then a
+count above one is advice, as it is in notebooks.
+
+## Sources
+
+- [NVIDIA: MIG user guide, CUDA concurrency](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/)
+- [NVIDIA/k8s-device-plugin#728](https://github.com/NVIDIA/k8s-device-plugin/issues/728)
+
+## Silence it
+
+\`# gpulint-disable-next-line mig-many-slices -- reason\` above the line, or the annotation \`gpulint.dev/disable: "mig-many-slices"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  mig-many-slices: off
 \`\`\`
 `,
   ],
@@ -3518,7 +4101,8 @@ Unsafe: the first request after a quiet time waits for a cold start.
 
 For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
 a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
-\`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+\`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. \`serving.idleHoursPerDay\`
+in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
 
 ## Sources
 
@@ -3757,6 +4341,78 @@ For values that are near no known one, labels of your own, and alternatives of w
 \`\`\`yaml
 rules:
   selector-value: off
+\`\`\`
+`,
+  ],
+  [
+    'shared-request-many',
+    `<!-- Generated from server/src/rules/shared-request-many.ts by \`npm run generate\`. Do not edit. -->
+# shared-request-many
+
+A container asks for more than one share of time-sliced or MPS-shared GPUs.
+
+Severity: **warning** · Topic: sharing
+
+## Why
+
+Shares are turns on a card, not parts of it: two of them promise no more compute and no more memory than one, they may be of the same
+card, and others get fewer. GKE, NVIDIA's plugin under MPS, and with \`failRequestsGreaterThanOne\`, refuse more than one: the pod fails
+with UnexpectedAdmissionError.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+      resources:
+        limits:
+          nvidia.com/gpu.shared: 2
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: v1
+kind: Pod
+metadata:
+  name: notebook
+spec:
+  containers:
+    - name: main
+      image: registry.example/notebook:4.2
+      resources:
+        limits:
+          nvidia.com/gpu.shared: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: where the plugin allows it, the pod ran with two before.
+
+## When it is silent
+
+On GKE with MPS, whose nodes of one GPU give several shares, and where a selector allows other nodes too.
+
+## Sources
+
+- [NVIDIA device plugin: time slicing](https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing)
+- [NVIDIA/k8s-device-plugin#1208](https://github.com/NVIDIA/k8s-device-plugin/issues/1208)
+- [GKE: about GPU sharing](https://cloud.google.com/kubernetes-engine/docs/concepts/timesharing-gpus)
+
+## Silence it
+
+\`# gpulint-disable-next-line shared-request-many -- reason\` above the line, or the annotation \`gpulint.dev/disable: "shared-request-many"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  shared-request-many: off
 \`\`\`
 `,
   ],
@@ -4405,6 +5061,93 @@ rules:
 `,
   ],
   [
+    'surge-both-zero',
+    `<!-- Generated from server/src/rules/surge-both-zero.ts by \`npm run generate\`. Do not edit. -->
+# surge-both-zero
+
+A rollout may neither start a new pod nor stop an old one.
+
+Severity: **error** · Topic: autoscaling
+
+## Why
+
+With maxSurge 0 and maxUnavailable 0 no rollout could ever begin, so the API server refuses the Deployment. On a pool of GPUs that is
+full, maxSurge 0 with maxUnavailable 1 replaces pods one by one.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replicas: 2
+  strategy:
+    rollingUpdate:
+      maxSurge: 0
+      maxUnavailable: 0
+  selector:
+    matchLabels: {app: server}
+  template:
+    metadata:
+      labels: {app: server}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/server:0.9.2
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: server
+spec:
+  replicas: 2
+  strategy:
+    rollingUpdate:
+      maxSurge: 0
+      maxUnavailable: 1
+  selector:
+    matchLabels: {app: server}
+  template:
+    metadata:
+      labels: {app: server}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/server:0.9.2
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: which of the two is to be 1 depends on whether GPUs are free for one more pod. Both are offered.
+
+## Sources
+
+- [Kubernetes: maxUnavailable](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-unavailable)
+
+## Silence it
+
+\`# gpulint-disable-next-line surge-both-zero -- reason\` above the line, or the annotation \`gpulint.dev/disable: "surge-both-zero"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  surge-both-zero: off
+\`\`\`
+`,
+  ],
+  [
     'tensor-parallel-mismatch',
     `<!-- Generated from server/src/rules/tensor-parallel-mismatch.ts by \`npm run generate\`. Do not edit. -->
 # tensor-parallel-mismatch
@@ -4721,6 +5464,79 @@ rules:
 `,
   ],
   [
+    'trainjob-reserved-env',
+    `<!-- Generated from server/src/rules/trainjob-reserved-env.ts by \`npm run generate\`. Do not edit. -->
+# trainjob-reserved-env
+
+A TrainJob sets an environment variable that its controller owns.
+
+Severity: **error** · Topic: training
+
+## Why
+
+The trainer's torch plugin tells torchrun by PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT how many
+nodes there are and who is who. It refuses a TrainJob for a torch runtime that sets one of them itself; say \`numNodes\` and \`numProcPerNode\` instead.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: train
+spec:
+  runtimeRef:
+    name: torch-distributed
+  trainer:
+    numNodes: 2
+    env:
+      - name: PET_NPROC_PER_NODE
+        value: "8"
+      - name: LOG_LEVEL
+        value: info
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: train
+spec:
+  runtimeRef:
+    name: torch-distributed
+  trainer:
+    numNodes: 2
+    env:
+      - name: LOG_LEVEL
+        value: info
+\`\`\`
+
+## Fix safety
+
+Unsafe: the job was refused before, and runs with the controller's own numbers then.
+
+## When it is silent
+
+For runtimes whose name says nothing of torch: only its plugin owns these variables.
+
+## Sources
+
+- [Kubeflow trainer: torch plugin](https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go)
+
+## Silence it
+
+\`# gpulint-disable-next-line trainjob-reserved-env -- reason\` above the line, or the annotation \`gpulint.dev/disable: "trainjob-reserved-env"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  trainjob-reserved-env: off
+\`\`\`
+`,
+  ],
+  [
     'value-not-string',
     `<!-- Generated from server/src/rules/value-not-string.ts by \`npm run generate\`. Do not edit. -->
 # value-not-string
@@ -4731,8 +5547,8 @@ Severity: **error** · Topic: placement
 
 ## Why
 
-Values of node selectors, tolerations and environment variables are strings. Without quotes, \`8\` is a number and \`true\` (also \`yes\`
-and \`on\`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
+Values of labels, annotations, node selectors, tolerations and environment variables are strings. Without quotes, \`8\` is a number and
+\`true\` (also \`yes\` and \`on\`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
 
 Wrong:
 

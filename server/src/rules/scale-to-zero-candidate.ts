@@ -58,7 +58,8 @@ import { shorten } from './shorten.ts';
  *
  * For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
  * a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
- * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+ * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. `serving.idleHoursPerDay`
+ * in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
  *
  * ## Sources
  *
@@ -72,19 +73,22 @@ export default defineRule({
     const found = scaledObjectAtOne(manifest, context);
     if (found === undefined) return;
     const { floor, target, hourly, devices } = found;
-    const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
-    const amount = hourly === null ? `${held} idle` : `${formatHourly(hourly)}, ${formatMonthly(hourly)} idle`;
+    const hours = context.options.serving.idleHoursPerDay;
+    if (hours === 0) return;
+    const { amount, saving } = idleAmount(devices, hourly, hours);
     context.report({
       message: `One replica of ${shorten(target)} stays up with no traffic: ${amount}. KEDA can scale it to zero`,
       span: keySpanOf(floor),
       fixes: () => [scaleToZero(floor, context)],
-      saving: hourly ?? undefined,
+      saving,
     });
   },
   workload(workload, context) {
     const { scaling } = workload;
     if (!hasRole(workload, 'serving') || workload.partial || scaling === null) return;
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
+    const hours = context.options.serving.idleHoursPerDay;
+    if (hours === 0) return;
     if (scaling.min === undefined && isOpen(scaling.owner)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
@@ -95,17 +99,29 @@ export default defineRule({
       .costOf(workload)
       .podSets.filter(({ name }) => names.has(name))
       .reduce((sum, { idleHourly }) => sum + idleHourly, 0);
-    const priced = idle === 0 ? undefined : idle;
-    const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
-    const amount = priced === undefined ? `${held} idle` : `${formatHourly(priced)}, ${formatMonthly(priced)} idle`;
+    const { amount, saving } = idleAmount(devices, idle === 0 ? null : idle, hours);
     context.report({
       message: `One replica stays up with no traffic: ${amount}. ${scaler(scaling)} can scale it to zero`,
       span: keySpanOf(scaling.min ?? scaling.owner),
       fixes: () => [floorToZero(scaling, context)],
-      saving: priced,
+      saving,
     });
   },
 });
+
+/**
+ * What is paid while nobody asks.
+ * @param devices null: of an unknown number
+ * @param hourly US dollars an hour of one replica; null where no price is known
+ * @param hours of a day in which nobody asks; null: all
+ */
+function idleAmount(devices: number | null, hourly: number | null, hours: number | null) {
+  const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
+  if (hourly === null) return { amount: `${held} idle`, saving: undefined };
+  const saving = (hourly * (hours ?? 24)) / 24;
+  const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} a day`;
+  return { amount: `${formatHourly(hourly)}, ${formatMonthly(saving)} ${when}`, saving };
+}
 
 /** Devices that one replica holds; null where some are of an unknown part. 0 means that nothing is held. */
 function devicesPerReplica(podSets: readonly PodSet[]): number | null {

@@ -9,8 +9,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Values of node selectors, tolerations and environment variables are strings. Without quotes, `8` is a number and `true` (also `yes`
- * and `on`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
+ * Values of labels, annotations, node selectors, tolerations and environment variables are strings. Without quotes, `8` is a number and
+ * `true` (also `yes` and `on`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,6 +63,8 @@ export default defineRule({
       ...entries(at(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
       ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: at(one, 'value') })),
       ...podSet.containers.flatMap(environment),
+      ...named('Annotation', podSet.annotations),
+      ...named('Label', podSet.labels),
     ];
     for (const { of, value } of values) {
       const text = value && unquoted(value);
@@ -75,6 +77,13 @@ export default defineRule({
     }
   },
 });
+
+/** Those of autoscalers have a rule of their own. */
+function named(what: string, strings: PodSet['labels']) {
+  return strings
+    .filter(({ at: value }) => !keyOf(value).startsWith('autoscaling.knative.dev/'))
+    .map(({ at: value }) => ({ of: `${what} ${keyOf(value)}`, value }));
+}
 
 function environment({ env }: Container): readonly { readonly of: string; readonly value: Cursor | undefined }[] {
   return env.map(({ name, at: one }) => ({ of: `The value of ${name}`, value: at(one, 'value') }));

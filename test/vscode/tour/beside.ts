@@ -88,16 +88,7 @@ export const beside: readonly Step[] = [
     picture: 'beside-config',
     async run(stage) {
       const { page, shot } = stage;
-      await page.keyboard.press('Control+P');
-      const input = page.locator('.quick-input-widget:visible input').first();
-      await input.waitFor();
-      await input.fill('wrong/.gpulint.yaml');
-      await page
-        .locator('.quick-input-list .monaco-list-row.focused', { hasText: '.gpulint.yaml' })
-        .filter({ has: page.locator('.label-description', { hasText: /wrong$/ }) })
-        .waitFor();
-      await page.keyboard.press('Enter');
-      await page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').waitFor();
+      await open(stage, 'wrong/.gpulint.yaml');
       await page.keyboard.press('Control+Shift+M');
       await sees(page, problemRow, /h1000/);
       assert.equal(await page.locator(problemRow, { hasText: 'h1000' }).count(), 1);

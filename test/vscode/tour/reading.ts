@@ -1,6 +1,6 @@
 // What a person sees without changing anything.
 import assert from 'node:assert/strict';
-import { openFile, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { comes, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -11,7 +11,6 @@ import {
   problemRow,
   type Step,
   sees,
-  shows,
   showsText,
 } from './stage.ts';
 
@@ -142,7 +141,7 @@ export const reading: readonly Step[] = [
         await page.keyboard.down('Control');
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await page.keyboard.up('Control');
-        return shows(opened, 4000);
+        return comes(opened, 4000);
       });
     },
   },
@@ -166,8 +165,9 @@ export const reading: readonly Step[] = [
     feature: 'Explain a rule',
     shows: 'the command lists the rules and opens the page of one',
     picture: 'explain-rule',
-    async run({ page, shot }) {
-      await openFile(page, 'llama-isvc.yaml');
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'llama-isvc.yaml');
       await runCommand(page, 'gpulint: Explain a Rule…');
       await sees(page, '.quick-input-title', 'Rules of gpulint');
       await page.keyboard.type('mig-profile-unknown');

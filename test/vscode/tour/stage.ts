@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { openFile, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { comes, openFile, quickInput, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 
 /** A workbench, and the folder that it shows. */
 export interface Stage {
@@ -78,8 +78,8 @@ export async function showsText(page: Page, wanted: RegExp): Promise<void> {
 
 /** Opens a file by its name; where two have it, by the end of its path. */
 export async function open({ page, workspace }: Stage, name: string): Promise<void> {
-  const file = find(workspace, name);
-  await openFile(page, path.basename(file));
+  const file = path.relative(workspace, find(workspace, name));
+  await openFile(page, file.split(path.sep).slice(-2).join('/'));
   await page.locator('.editor-group-container.active .view-line').first().waitFor();
   // An editor opens where it was left.
   await page.keyboard.press('Control+Home');
@@ -98,9 +98,7 @@ export async function caretBehind({ page, workspace }: Stage, name: string, text
 
 /** Puts the caret at a line and a column, which count from 1. */
 export async function goTo(page: Page, line: number, column: number): Promise<void> {
-  await page.keyboard.press('Control+G');
-  const input = page.locator('.quick-input-widget:visible input').first();
-  await input.waitFor();
+  const input = await quickInput(page, 'Control+G');
   await input.fill(`:${line}:${column}`);
   await page.keyboard.press('Enter');
   await page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
@@ -112,7 +110,7 @@ export async function lightBulb(page: Page): Promise<void> {
   const menu = page.locator(menuRow).first();
   await until('the light bulb', async () => {
     await page.keyboard.press('Control+.');
-    return shows(menu, 4000);
+    return comes(menu, 4000);
   });
 }
 
@@ -128,7 +126,7 @@ export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
   const seen = async () => {
     await page.keyboard.press('Control+K');
     await page.keyboard.press('Control+I');
-    if (await shows(hover, 4000)) return true;
+    if (await comes(hover, 4000)) return true;
     await page.keyboard.press('Escape');
     return false;
   };
@@ -139,7 +137,7 @@ export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
 /** Waits for a row of the completion at the caret, which is asked for where it does not come by itself. */
 export async function completion(page: Page, text: RegExp | string): Promise<Locator> {
   const rows = page.locator(suggestRow);
-  const came = await shows(rows.first(), 1000);
+  const came = await comes(rows.first(), 1000);
   if (!came) await page.keyboard.press('Control+Space');
   return sees(page, suggestRow, text);
 }
@@ -171,14 +169,6 @@ export async function tidy(page: Page): Promise<void> {
       () => false,
     );
   });
-}
-
-/** Whether an element comes within so many milliseconds. */
-export async function shows(element: Locator, timeout: number): Promise<boolean> {
-  return element.waitFor({ timeout }).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Text as it reads: editors and lists show blanks as no-break spaces. */

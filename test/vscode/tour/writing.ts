@@ -1,7 +1,5 @@
 // What helps while a manifest or the config is typed.
-import assert from 'node:assert/strict';
-import { openFile } from '../../../scripts/vscode/launch.mjs';
-import { caretBehind, closePanel, completion, goTo, open, type Stage, type Step, sees, showsText } from './stage.ts';
+import { caretBehind, closePanel, completion, goTo, open, type Step, sees, showsText } from './stage.ts';
 
 interface Offer {
   readonly feature: string;
@@ -79,7 +77,7 @@ export const writing: readonly Step[] = [
     picture: 'complete-config',
     async run(stage) {
       const { page, shot } = stage;
-      await openConfig(stage, 'near');
+      await open(stage, 'near/.gpulint.yaml');
       await goTo(page, 4, 8);
       await page.keyboard.press('Enter');
       await page.keyboard.type('cap');
@@ -97,7 +95,7 @@ export const writing: readonly Step[] = [
     picture: 'hover-config',
     async run(stage) {
       const { page } = stage;
-      await openConfig(stage, 'near');
+      await open(stage, 'near/.gpulint.yaml');
       await goTo(page, 2, 3);
       await page.keyboard.press('Control+K');
       await page.keyboard.press('Control+I');
@@ -110,14 +108,14 @@ export const writing: readonly Step[] = [
     picture: 'config-diagnostics',
     async run(stage) {
       const { page } = stage;
-      await openConfig(stage, 'wrong');
+      await open(stage, 'wrong/.gpulint.yaml');
       await page.keyboard.press('Control+Shift+M');
       await sees(page, '.markers-panel-container .monaco-list-row', /h1000/);
       await sees(page, '.markers-panel-container .monaco-list-row', /capacty/);
       await sees(page, '.markers-panel-container .monaco-list-row', /loud/);
       await stage.shot();
       await closePanel(page);
-      await openFile(page, 'beside.yaml');
+      await open(stage, 'beside.yaml');
       await page.locator('.squiggly-error').first().waitFor();
     },
   },
@@ -138,19 +136,3 @@ export const writing: readonly Step[] = [
     },
   },
 ];
-
-/** The config of a folder, of which there are several, so that quick open is given the folder as well. */
-async function openConfig({ page }: Stage, folder: string): Promise<void> {
-  await page.keyboard.press('Control+P');
-  const input = page.locator('.quick-input-widget:visible input').first();
-  await input.waitFor();
-  await input.fill(`${folder}/.gpulint.yaml`);
-  await page
-    .locator('.quick-input-list .monaco-list-row.focused', { hasText: '.gpulint.yaml' })
-    .filter({ has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) })
-    .waitFor();
-  await page.keyboard.press('Enter');
-  const tab = page.locator('.tab.active[data-resource-name=".gpulint.yaml"]').first();
-  await tab.waitFor();
-  assert.equal(await page.locator('.tab').count(), 1);
-}

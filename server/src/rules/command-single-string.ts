@@ -1,0 +1,112 @@
+import { isValues } from '../model/values.ts';
+import type { PodSet } from '../model/workload.ts';
+import { type Cursor, isOpen, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { appendItem, replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import { defineRule, type Fix } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * A whole command line stands in one item of `command`.
+ *
+ * ## Why
+ *
+ * The items of `command` are the words of the command line, and no shell splits them: with `["python train.py"]` the runtime looks for a
+ * file of that very name, blanks included, and the container never starts. Write each word as an item of its own, or call a shell.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       command:
+ *         - python train.py --epochs 3
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       command:
+ *         - python
+ *         - train.py
+ *         - "--epochs"
+ *         - "3"
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * Where the item may be the name of a file (no known program at its start), for templates, values of charts, kinds that are not known, and
+ * pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: define a command and arguments](https://kubernetes.io/docs/tasks/inject-data-application/define-command-argument-container/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, context) {
+    const { command } = container;
+    const { workload } = context;
+    const [first] = command;
+    const list = first?.at.parent;
+    if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isOpen(list)) return;
+    // Charts and kinds of others may join the items, or hand them to a shell.
+    if (!holds(context.podSet) || workload.byShape || isValues(workload)) return;
+    const words = first.value.trim().split(/\s+/);
+    const program = words[0] ?? '';
+    if (words.length < 2 || !isProgram(program)) return;
+    context.report({
+      message: `"${shorten(first.value.trim(), 50)}" is one item of command: no shell splits it, no file has that name, and the container does not start`,
+      span: spanOf(first.at),
+      fixes: () => [command.length === 1 ? split(context.document, first.at, words) : undefined],
+    });
+  },
+});
+
+function holds({ accelerators }: PodSet): boolean {
+  return accelerators.some(({ perPod }) => perPod !== 0);
+}
+
+/** What people start containers with: everything else may be a path with blanks. */
+function isProgram(word: string): boolean {
+  return /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?(?:python[\d.]*|bash|sh|torchrun|accelerate|deepspeed|vllm|sglang|ollama|nvidia-smi|mpirun|node|java|tritonserver|sleep|tail|ray|jupyter|uvicorn|gunicorn|text-generation-launcher|trtllm-serve)$/.test(
+    word,
+  );
+}
+
+/** Quotes, expansions and operators want a shell; such lines are left to people. */
+function split(document: YamlDocument, item: Cursor, words: readonly string[]): Fix | undefined {
+  const list = item.parent;
+  const [first = '', ...others] = words;
+  if (list === undefined || item.shared || words.some((word) => /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
+  const replaced = replaceScalar(document, item, first);
+  const appended = others.map((word) => appendItem(document, list, word));
+  const [place] = appended[0] ?? [];
+  // Each says what to write behind the last item, so together they are one edit.
+  const together = appended.every((edits) => edits?.length === 1 && isBehind(edits[0], place?.span.start));
+  if (replaced === undefined || place === undefined || !together) return undefined;
+  const newText = appended.map((edits) => edits?.[0]?.newText ?? '').join('');
+  return { title: 'Write each word as an item of its own', safe: true, edits: [...replaced, { ...place, newText }] };
+}
+
+function isBehind(edit: TextEdit | undefined, start: number | undefined): boolean {
+  return edit?.span.start === start && edit?.span.end === start && /^[,\r\n]/.test(edit?.newText ?? '');
+}

@@ -1,0 +1,135 @@
+import type { PodSet, Workload } from '../model/workload.ts';
+import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { addKey } from './asked.ts';
+import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+
+/**
+ * An annotation against disruption does not reach what it is to protect.
+ *
+ * ## Why
+ *
+ * Karpenter and the cluster autoscaler read `karpenter.sh/do-not-disrupt` and `cluster-autoscaler.kubernetes.io/safe-to-evict` off pods. On
+ * the object that makes the pods they do nothing, and a long training run is evicted with its node. `karpenter.sh/do-not-evict` is the
+ * name of Karpenter before 0.33 and does nothing since.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     metadata:
+ *       annotations:
+ *         karpenter.sh/do-not-evict: "true"
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:2.1
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     metadata:
+ *       annotations:
+ *         karpenter.sh/do-not-disrupt: "true"
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:2.1
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the pods are then kept, and their nodes with them.
+ *
+ * ## When it is silent
+ *
+ * For kinds whose controllers hand their annotations on, and for pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Karpenter: pod-level controls](https://karpenter.sh/docs/concepts/disruption/#pod-level-controls)
+ * - [Karpenter: upgrade guide](https://karpenter.sh/docs/upgrading/upgrade-guide/)
+ * - [kubernetes-sigs/karpenter#1167](https://github.com/kubernetes-sigs/karpenter/issues/1167)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  workload(workload, context) {
+    const { manifest, podSets } = workload;
+    const holders = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    if (holders.length === 0) return;
+    for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
+    if (!ownTemplate.test(workload.kind)) return;
+    for (const annotation of entries(at(manifest.root, 'metadata', 'annotations')))
+      checkObject(annotation, workload, context);
+  },
+});
+
+const names =
+  /^(?:karpenter\.sh\/do-not-(?:disrupt|evict|consolidate)|cluster-autoscaler\.kubernetes\.io\/safe-to-evict)$/;
+
+/** Kinds whose own annotations stay with them; of others it is not known. */
+const ownTemplate = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
+
+function annotationsOf({ annotations }: PodSet): readonly Cursor[] {
+  return annotations.map(({ at: annotation }) => annotation).filter((annotation) => names.test(keyOf(annotation)));
+}
+
+function checkPod(annotation: Cursor, { document, report }: WorkloadContext): void {
+  const key = keyOf(annotation);
+  if (isTemplated(annotation)) return;
+  if (!/do-not-(?:evict|consolidate)$/.test(key)) return;
+  report({
+    message: `${key} does nothing since Karpenter 0.33: it is karpenter.sh/do-not-disrupt now, and the pod is not protected`,
+    span: keySpanOf(annotation),
+    fixes: () => {
+      const edits = renameKey(document, annotation, 'karpenter.sh/do-not-disrupt');
+      return [edits && { title: 'Rename it to karpenter.sh/do-not-disrupt', safe: false, edits }];
+    },
+  });
+}
+
+function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document, report }: WorkloadContext): void {
+  const key = keyOf(annotation);
+  const inPods = podSets.some(({ annotations }) => annotations.some(({ at: one }) => keyOf(one) === key));
+  if (!names.test(key) || inPods) return;
+  report({
+    message: `${key} is read off pods, and a ${kind} does not hand it on: write it under the pod template`,
+    span: keySpanOf(annotation),
+    fixes: () => [intoTemplate(annotation, podSets, document)],
+  });
+}
+
+function intoTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
+  const [only, ...others] = podSets;
+  const template = only?.pod.parent;
+  const value = asText(annotation);
+  if (value === undefined || others.length > 0 || only?.pod.step !== 'spec') return undefined;
+  const metadata = at(template, 'metadata');
+  const annotations = at(metadata, 'annotations');
+  const entry = { [keyOf(annotation)]: value };
+  const edits =
+    annotations !== undefined
+      ? addKey(document, annotations, keyOf(annotation), value)
+      : metadata !== undefined
+        ? addKey(document, metadata, 'annotations', entry)
+        : addKey(document, template, 'metadata', { annotations: entry });
+  return edits && { title: 'Write it under the pod template, too', safe: false, edits };
+}

@@ -1,0 +1,119 @@
+import { type InstanceType, instanceType } from '../catalog/index.ts';
+import { plural } from '../cost/format.ts';
+import { isInstanceTypeLabel } from '../model/gpu-model.ts';
+import type { PodSet } from '../model/workload.ts';
+import { asNumber, asText, at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+
+/**
+ * A pod asks for more EFA devices than its instance type has.
+ *
+ * ## Why
+ *
+ * EFA devices belong to the machine: p4d has 4, p5 has 32, g5.xlarge has none. A pod that asks for more than the type that it selects has
+ * waits for ever, and an autoscaler makes no node for it.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: p4d.24xlarge
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ *           vpc.amazonaws.com/efa: 32
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: train
+ * spec:
+ *   nodeSelector:
+ *     node.kubernetes.io/instance-type: p4d.24xlarge
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:2.1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ *           vpc.amazonaws.com/efa: 4
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: another instance type is as good an answer.
+ *
+ * ## When it is silent
+ *
+ * Where no instance type is selected, or one of several is not known.
+ *
+ * ## Sources
+ *
+ * - [Amazon EC2: EFA on accelerated instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
+ * - [Karpenter: instance types](https://karpenter.sh/docs/reference/instance-types/)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'error',
+  container({ resources }, context) {
+    const types = typesOf(context.podSet);
+    if (types === undefined) return;
+    const most = types.reduce((found, type) => (efaOf(type) > efaOf(found) ? type : found));
+    for (const key of ['limits', 'requests']) {
+      const asks = at(resources, key, 'vpc.amazonaws.com/efa');
+      const count = asNumber(asks) ?? Number(asText(asks) ?? Number.NaN);
+      if (asks === undefined || isTemplated(asks) || !Number.isInteger(count) || count <= efaOf(most)) continue;
+      context.report({
+        message: `${plural(count, 'EFA device')} in one container, but ${most.name} has ${efaOf(most) === 0 ? 'none' : efaOf(most)}: the pod stays Pending`,
+        span: spanOf(asks),
+        fixes: () => [asMany(resources, efaOf(most), context)],
+      });
+      return;
+    }
+  },
+});
+
+/** Limits and requests are one number for devices. */
+function asMany(resources: Cursor | undefined, count: number, { document }: PodSetContext): Fix | undefined {
+  if (count === 0) return undefined;
+  const edits: TextEdit[] = [];
+  for (const key of ['limits', 'requests']) {
+    const asks = at(resources, key, 'vpc.amazonaws.com/efa');
+    const made = asks?.shared === true ? undefined : asks === undefined ? [] : replaceScalar(document, asks, count);
+    if (made === undefined) return undefined;
+    edits.push(...made);
+  }
+  return { title: `Ask for ${plural(count, 'EFA device')}`, safe: false, edits };
+}
+
+function efaOf({ rdma, rdmaDevices }: InstanceType): number {
+  return rdma === 'EFA' ? (rdmaDevices ?? Number.POSITIVE_INFINITY) : 0;
+}
+
+/** The AWS types that the pod may land on; undefined where that is not told, or not in full. */
+function typesOf({ selectors }: PodSet): readonly [InstanceType, ...InstanceType[]] | undefined {
+  const selector = selectors.find(({ key }) => isInstanceTypeLabel(key));
+  const types = (selector?.values ?? []).map(({ value, at: place }) =>
+    isTemplated(place) ? undefined : instanceType(value),
+  );
+  const known = types.filter((type) => type !== undefined);
+  const [first, ...others] = known;
+  const sourced = known.every(
+    ({ provider, unsourced }) =>
+      provider === 'aws' &&
+      !unsourced.includes('all') &&
+      !unsourced.includes('rdma') &&
+      !unsourced.includes('rdmaDevices'),
+  );
+  return first === undefined || known.length < types.length || !sourced ? undefined : [first, ...others];
+}

@@ -1,0 +1,84 @@
+import type { PodSet } from '../model/workload.ts';
+import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * An image's name is none.
+ *
+ * ## Why
+ *
+ * The API server takes any text for an image. The node does not: a name with blanks, braces that no template filled in, or capitals in
+ * the repository ends in InvalidImageName, and the pod never starts, on a node that may have been made for it.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: server
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:{TAG}
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: server
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:0.9.2
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates and placeholders, words in capitals among them, and for pods without accelerators.
+ *
+ * ## Sources
+ *
+ * - [Distribution: references](https://github.com/distribution/reference)
+ * - [Kubernetes: images](https://kubernetes.io/docs/concepts/containers/images/#image-names)
+ */
+export default defineRule({
+  topic: 'image-pin',
+  severity: 'error',
+  container({ image }, context) {
+    if (image === undefined || image.value === '' || isTemplated(image.at) || !holds(context.podSet)) return;
+    const fault = faultOf(image.value, context.document.text);
+    if (fault === undefined) return;
+    context.report({
+      message: `Image ${shorten(image.value, 50)} has ${fault}: the node refuses it (InvalidImageName) and the pod never starts`,
+      span: spanOf(image.at),
+    });
+  },
+});
+
+function holds({ accelerators }: PodSet): boolean {
+  return accelerators.some(({ perPod }) => perPod !== 0);
+}
+
+/** What of it no image's name has; undefined for what may be one, or stands in for one. */
+function faultOf(image: string, text: string): string | undefined {
+  // A word in capitals is somebody's placeholder; so is what stands in angle brackets, and what is mine or yours.
+  const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
+  if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;
+  if (/\s/.test(image.trim())) return /\n/.test(image.trim()) ? 'several lines' : 'a blank in it';
+  const braces = /\{[A-Za-z_]\w*\}/.exec(image)?.[0];
+  // Others beside it make the file a template of somebody's own.
+  if (braces !== undefined && (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces))
+    return undefined;
+  if (braces !== undefined) return `${shorten(braces, 20)}, which nothing fills in`;
+  const [first = '', ...rest] = (image.split('@')[0] ?? '').split('/');
+  const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
+  const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');
+  return /[A-Z]/.test(path) ? 'capitals in its repository' : undefined;
+}

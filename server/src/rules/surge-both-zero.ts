@@ -1,0 +1,95 @@
+import { asText, at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A rollout may neither start a new pod nor stop an old one.
+ *
+ * ## Why
+ *
+ * With maxSurge 0 and maxUnavailable 0 no rollout could ever begin, so the API server refuses the Deployment. On a pool of GPUs that is
+ * full, maxSurge 0 with maxUnavailable 1 replaces pods one by one.
+ *
+ * ```yaml invalid
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: server
+ * spec:
+ *   replicas: 2
+ *   strategy:
+ *     rollingUpdate:
+ *       maxSurge: 0
+ *       maxUnavailable: 0
+ *   selector:
+ *     matchLabels: {app: server}
+ *   template:
+ *     metadata:
+ *       labels: {app: server}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:0.9.2
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: server
+ * spec:
+ *   replicas: 2
+ *   strategy:
+ *     rollingUpdate:
+ *       maxSurge: 0
+ *       maxUnavailable: 1
+ *   selector:
+ *     matchLabels: {app: server}
+ *   template:
+ *     metadata:
+ *       labels: {app: server}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:0.9.2
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: which of the two is to be 1 depends on whether GPUs are free for one more pod. Both are offered.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: maxUnavailable](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#max-unavailable)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'error',
+  workload({ kind, apiVersion, manifest, podSets }, context) {
+    if (kind !== 'Deployment' || !apiVersion.startsWith('apps/')) return;
+    if (!podSets.some(({ accelerators }) => accelerators.length > 0)) return;
+    const update = at(manifest.root, 'spec', 'strategy', 'rollingUpdate');
+    const surge = at(update, 'maxSurge');
+    const unavailable = at(update, 'maxUnavailable');
+    if (surge === undefined || unavailable === undefined || isTemplated(surge) || isTemplated(unavailable)) return;
+    const isZero = (text: string | undefined) => /^0+%?$/.test(text ?? '');
+    if (!isZero(asText(surge)) || !isZero(asText(unavailable))) return;
+    context.report({
+      message: `maxSurge ${asText(surge)} and maxUnavailable ${asText(unavailable)}: no rollout could begin, and the API server refuses it`,
+      span: spanOf(unavailable),
+      fixes: () => {
+        const one = (bound: Cursor, name: string) => {
+          const edits = bound.shared ? undefined : replaceScalar(context.document, bound, 1);
+          return edits && { title: `Set ${name} to 1`, safe: false, edits };
+        };
+        return [one(unavailable, 'maxUnavailable'), one(surge, 'maxSurge')];
+      },
+    });
+  },
+});

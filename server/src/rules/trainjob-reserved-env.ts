@@ -1,0 +1,86 @@
+import { groupOf } from '../model/manifest.ts';
+import { asText, at, items, spanOf } from '../yaml/cursor.ts';
+import { removeItem } from '../yaml/edit.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A TrainJob sets an environment variable that its controller owns.
+ *
+ * ## Why
+ *
+ * The trainer's torch plugin tells torchrun by PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT how many
+ * nodes there are and who is who. It refuses a TrainJob for a torch runtime that sets one of them itself; say `numNodes` and `numProcPerNode` instead.
+ *
+ * ```yaml invalid
+ * apiVersion: trainer.kubeflow.org/v1alpha1
+ * kind: TrainJob
+ * metadata:
+ *   name: train
+ * spec:
+ *   runtimeRef:
+ *     name: torch-distributed
+ *   trainer:
+ *     numNodes: 2
+ *     env:
+ *       - name: PET_NPROC_PER_NODE
+ *         value: "8"
+ *       - name: LOG_LEVEL
+ *         value: info
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: trainer.kubeflow.org/v1alpha1
+ * kind: TrainJob
+ * metadata:
+ *   name: train
+ * spec:
+ *   runtimeRef:
+ *     name: torch-distributed
+ *   trainer:
+ *     numNodes: 2
+ *     env:
+ *       - name: LOG_LEVEL
+ *         value: info
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the job was refused before, and runs with the controller's own numbers then.
+ *
+ * ## When it is silent
+ *
+ * For runtimes whose name says nothing of torch: only its plugin owns these variables.
+ *
+ * ## Sources
+ *
+ * - [Kubeflow trainer: torch plugin](https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go)
+ */
+export default defineRule({
+  topic: 'training',
+  severity: 'error',
+  manifest({ root, kind, apiVersion }, context) {
+    if (kind !== 'TrainJob' || groupOf(apiVersion) !== 'trainer.kubeflow.org') return;
+    if (!/torch/i.test(asText(at(root, 'spec', 'runtimeRef', 'name')) ?? '')) return;
+    for (const item of items(at(root, 'spec', 'trainer', 'env'))) {
+      const name = at(item, 'name');
+      const text = asText(name);
+      if (name === undefined || text === undefined || !reserved.has(text)) continue;
+      context.report({
+        message: `${text} is set by the trainer's torch plugin, which refuses a TrainJob that sets it too`,
+        span: spanOf(name),
+        fixes: () => {
+          const edits = item.shared ? undefined : removeItem(context.document, item);
+          return [edits && { title: `Remove ${text}`, safe: false, edits }];
+        },
+      });
+    }
+  },
+});
+
+const reserved: ReadonlySet<string> = new Set([
+  'PET_NNODES',
+  'PET_NPROC_PER_NODE',
+  'PET_NODE_RANK',
+  'PET_MASTER_ADDR',
+  'PET_MASTER_PORT',
+]);
