@@ -97,6 +97,8 @@ function asParts(analysis: DocumentAnalysis, name: string, count: number): reado
     const { resources, resource, requested, path, container } = first;
     if (resource !== 'nvidia.com/gpu' || !isOpenForSelectors(site) || container.type === 'init') return [];
     if (podSet.containers.length > 1 || workload.role === 'interactive' || splitsModel(first)) return [];
+    // A queue without a quota for the part would be told, too.
+    if (/kueue\.x-k8s\.io\/queue-name/.test(analysis.text)) return [];
     // What gives each process its slice is right.
     if (/VISIBLE_DEVICES|nvidia-smi/.test(analysis.text)) return [];
     const held = requested ? ['limits', 'requests'] : ['limits'];

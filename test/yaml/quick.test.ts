@@ -68,6 +68,10 @@ test.each([
   ['a: 1\n  b: 2\n', false],
   ['a: {b, c: }\n', false],
   ['a: 1\n...\n', false],
+  [`a: { b: \${B}, c: x-\${C:-1} }\nd: [\${D}]\ne: \${E}\nf: |\n  \${F}\n`, true],
+  [`a: { b: \${B}\n`, false],
+  [`a: { b: \${B }, c: 1 }\n`, false],
+  [`a: [x, \${Y}]\nb: &c 1\n`, false],
 ])('%j: read quickly %j', (text, quick) => {
   expect(agrees(text)).toBe(quick);
   expect(agrees(text.replaceAll('\n', '\r\n'))).toBe(quick);

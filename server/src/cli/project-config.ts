@@ -36,14 +36,27 @@ export function projectConfigs(choice: string | false | undefined, ruleSet?: Rul
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
   const chosen = typeof choice === 'string' ? loadConfig(choice) : undefined;
+  const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
   async function nearest(given: string): Promise<LoadedConfig | undefined> {
     if (choice !== undefined) return chosen;
     const start = path.resolve(given);
-    const file = isFolder(start) ? path.join(start, configName) : start;
-    const found = await nearestConfig(pathToFileURL(file).href, (folder) => {
-      const look = looks.get(folder) ?? lookInto(fileURLToPath(`${folder}/`));
-      looks.set(folder, look);
+    return inFolder(isFolder(start) ? start : path.dirname(start));
+  }
+
+  /** Of the config in the folder or above it. A walk finds many files in one folder. */
+  function inFolder(folder: string): Promise<LoadedConfig | undefined> {
+    if (choice !== undefined) return Promise.resolve(chosen);
+    const found = byFolder.get(folder) ?? findAbove(folder);
+    byFolder.set(folder, found);
+    return found;
+  }
+
+  async function findAbove(folder: string): Promise<LoadedConfig | undefined> {
+    const uri = pathToFileURL(path.join(folder, configName)).href;
+    const found = await nearestConfig(uri, (above) => {
+      const look = looks.get(above) ?? lookInto(fileURLToPath(`${above}/`));
+      looks.set(above, look);
       return look;
     });
     return found?.found;
@@ -58,9 +71,10 @@ export function projectConfigs(choice: string | false | undefined, ruleSet?: Rul
       return resolveConfig({ settings: undefined, file: { told: { ...config?.told, ...replaced }, path } });
     },
     async isIgnored(file) {
-      const config = await nearest(file);
-      const inside = config && below(config, file);
-      return inside !== undefined && (config?.told.ignore ?? []).some((glob) => matchesGlob(inside, glob));
+      const config = await inFolder(path.dirname(path.resolve(file)));
+      if (config?.told.ignore === undefined) return false;
+      const inside = below(config, file);
+      return inside !== undefined && config.told.ignore.some((glob) => matchesGlob(inside, glob));
     },
   };
 }

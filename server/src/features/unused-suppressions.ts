@@ -16,9 +16,8 @@ export const unusedSuppressionId = 'unused-suppression';
 /** Suppressions that were not needed. Where a rule was not asked or the text could not be read whole, nobody knows, and nothing is said. */
 export function unusedSuppressions(file: FileAnalysis): readonly UnusedSuppression[] {
   return file.documents
-    .filter(
-      ({ document, crashes }) => document.problems.length === 0 && document.skipped === null && crashes.length === 0,
-    )
+    .filter(({ suppressions, crashes }) => suppressions.length > 0 && crashes.length === 0)
+    .filter(({ document }) => document.problems.length === 0 && document.skipped === null)
     .flatMap((document) => inDocument(document, file));
 }
 

@@ -5667,7 +5667,8 @@ Unsafe: a container that asks for no GPU then has none.
 
 ## When it is silent
 
-For \`none\` and \`void\`, which take GPUs away, for values that are not known, and for infrastructure.
+For \`none\` and \`void\`, which take GPUs away, for values that are not known, and for infrastructure. Beside a limit of 0 the card is shared
+on purpose, so it is told as advice.
 
 ## Sources
 

@@ -4,7 +4,7 @@ import { noSurroundings, type Surroundings } from '../model/surroundings.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, Fix, PodSetContext, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Fix, Report, Rule, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -36,99 +36,113 @@ export interface RunResult {
 
 /** Lets every rule that is not off look at the document. The runner walks, the rules look. */
 export function runRules(input: RunInput): RunResult {
-  const found: Finding[] = [];
-  const crashes: RuleCrash[] = [];
-  for (const [id, rule] of input.registry ?? everyRule) {
-    const configured = input.rules[id];
-    if (configured === 'off') continue;
-    const visitor: Visitor = { id, rule, configured, input, found, crashes };
-    visitDocument(visitor);
-    for (const manifest of input.manifests) visitManifest(visitor, manifest);
-    for (const workload of input.workloads) visitWorkload(visitor, workload);
+  const { document, manifests, options, costOf, surroundings = noSurroundings } = input;
+  const looking = lookingOf(input.registry ?? everyRule, input.rules);
+  const walk: Walk = { input, found: [], crashes: [], asked: undefined };
+  const context = { document, options, surroundings, costOf, report: reporter(walk, null, null) };
+  ask(walk, looking.document, (rule) => rule.document?.(document, context));
+  for (const manifest of manifests) {
+    const inManifest = { document, options, surroundings, costOf, report: context.report, manifest };
+    ask(walk, looking.manifest, (rule) => rule.manifest?.(manifest, inManifest));
   }
-  const { kept, uses } = applySuppressions(input.document, input.manifests, found);
-  return { findings: distinct([...kept].sort(inTextOrder)), crashes, suppressions: uses };
+  for (const workload of input.workloads) visitWorkload(walk, looking, workload);
+  const { kept, uses } = applySuppressions(document, manifests, walk.found);
+  return { findings: distinct([...kept].sort(inTextOrder)), crashes: walk.crashes, suppressions: uses };
 }
 
-interface Visitor {
+/** A rule with what is told of it. */
+interface Told {
   readonly id: string;
   readonly rule: Rule;
-  readonly configured: Severity | undefined;
+  readonly severity: Severity | undefined;
+}
+
+interface Walk {
   readonly input: RunInput;
   readonly found: Finding[];
   readonly crashes: RuleCrash[];
+  /** The rule that is looking. It looks at once and never later, so all rules that look at one thing share a context. */
+  asked: Told | undefined;
 }
 
-// A long file has many places and most rules look at few of them, so a context is made only for what a rule looks at, and written
-// out: a spread costs many times as much.
+type Level = 'document' | 'manifest' | 'workload' | 'podSet' | 'container';
 
-function visitDocument(visitor: Visitor): void {
-  const { rule, input } = visitor;
-  if (rule.document === undefined) return;
-  const { document, options, costOf, surroundings = noSurroundings } = input;
-  const context = { document, options, surroundings, costOf, report: reporter(visitor, null, null) };
-  guard(visitor, () => rule.document?.(document, context), undefined);
+/** The rules that look at each level. Nearly every rule looks at one level only, and a long file has thousands of things to look at. */
+type Looking = Readonly<Record<Level, readonly Told[]>>;
+
+function lookingOf(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Looking {
+  if (registry !== everyRule) return sortByLevel(registry, options);
+  const known = lookingByOptions.get(options) ?? sortByLevel(registry, options);
+  lookingByOptions.set(options, known);
+  return known;
 }
 
-function visitManifest(visitor: Visitor, manifest: Manifest): void {
-  const { rule, input } = visitor;
-  if (rule.manifest === undefined) return;
-  const { document, options, costOf, surroundings = noSurroundings } = input;
-  const context = { document, options, surroundings, costOf, report: reporter(visitor, null, null), manifest };
-  guard(visitor, () => rule.manifest?.(manifest, context), undefined);
+/** A config object stands for its values. */
+const lookingByOptions = new WeakMap<RulesOptions, Looking>();
+
+function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Looking {
+  const told = [...registry].flatMap(([id, rule]): readonly Told[] => {
+    const severity = options[id];
+    return severity === 'off' ? [] : [{ id, rule, severity }];
+  });
+  const at = (level: Level) => told.filter(({ rule }) => rule[level] !== undefined);
+  return {
+    document: at('document'),
+    manifest: at('manifest'),
+    workload: at('workload'),
+    podSet: at('podSet'),
+    container: at('container'),
+  };
 }
 
 /** Every pod set and every container (init, sidecar or app) is shown once. */
-function visitWorkload(visitor: Visitor, workload: Workload): void {
-  const { rule, input } = visitor;
-  const { document, options, costOf, surroundings = noSurroundings } = input;
+function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
+  const { document, options, costOf, surroundings = noSurroundings } = walk.input;
   const { manifest } = workload;
-  if (rule.workload !== undefined) {
-    const context = {
-      document,
-      options,
-      surroundings,
-      costOf,
-      report: reporter(visitor, workload, null),
-      manifest,
-      workload,
-    };
-    guard(visitor, () => rule.workload?.(workload, context), undefined);
-  }
-  if (rule.podSet === undefined && rule.container === undefined) return;
+  // Contexts are written out: a spread costs many times as much.
+  const report = reporter(walk, workload, null);
+  const context = { document, options, surroundings, costOf, report, manifest, workload };
+  ask(walk, looking.workload, (rule) => rule.workload?.(workload, context));
   for (const podSet of workload.podSets) {
-    const inPodSet = (container: string | null): PodSetContext => ({
-      document,
-      options,
-      surroundings,
-      costOf,
-      report: reporter(visitor, workload, container),
-      manifest,
-      workload,
-      podSet,
-    });
-    guard(visitor, () => rule.podSet?.(podSet, inPodSet(null)), undefined);
-    if (rule.container === undefined) continue;
+    const inPodSet = { document, options, surroundings, costOf, report, manifest, workload, podSet };
+    ask(walk, looking.podSet, (rule) => rule.podSet?.(podSet, inPodSet));
     for (const container of podSet.containers) {
-      guard(visitor, () => rule.container?.(container, inPodSet(container.name)), undefined);
+      const reportOf = reporter(walk, workload, container.name);
+      const inContainer = { document, options, surroundings, costOf, report: reportOf, manifest, workload, podSet };
+      ask(walk, looking.container, (rule) => rule.container?.(container, inContainer));
     }
   }
 }
 
-function reporter(visitor: Visitor, workload: Workload | null, container: string | null): DocumentContext['report'] {
-  const { id, rule, configured, found } = visitor;
+/** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
+function ask(walk: Walk, told: readonly Told[], look: (rule: Rule) => void): void {
+  for (const one of told) {
+    walk.asked = one;
+    try {
+      look(one.rule);
+    } catch (error) {
+      crashed(walk, one.id, error);
+    }
+  }
+  walk.asked = undefined;
+}
+
+function reporter(walk: Walk, workload: Workload | null, container: string | null): DocumentContext['report'] {
   return (report: Report): void => {
+    const { asked } = walk;
+    if (asked === undefined) throw new Error('a rule reports while it looks, and not later');
+    const { id, rule, severity } = asked;
     let fixes: readonly Fix[] | undefined;
-    found.push({
+    walk.found.push({
       rule: id,
       topic: rule.topic,
-      severity: configured ?? report.severity ?? rule.severity,
+      severity: severity ?? report.severity ?? rule.severity,
       message: report.message,
       span: report.span,
       workload,
       container,
       get fixes() {
-        fixes ??= guard(visitor, () => report.fixes?.() ?? [], []).filter((fix) => fix !== undefined);
+        fixes ??= fixesOf(walk, id, report);
         return fixes;
       },
       saving: report.saving ?? null,
@@ -136,15 +150,18 @@ function reporter(visitor: Visitor, workload: Workload | null, container: string
   };
 }
 
-/** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
-function guard<T>({ id, input, crashes }: Visitor, look: () => T, otherwise: T): T {
+function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {
   try {
-    return look();
+    return (report.fixes?.() ?? []).filter((fix) => fix !== undefined);
   } catch (error) {
-    if (input.strict === true) throw error;
-    crashes.push({ rule: id, error: error instanceof Error ? error.message : String(error) });
-    return otherwise;
+    crashed(walk, id, error);
+    return [];
   }
+}
+
+function crashed({ input, crashes }: Walk, rule: string, error: unknown): void {
+  if (input.strict === true) throw error;
+  crashes.push({ rule, error: error instanceof Error ? error.message : String(error) });
 }
 
 function inTextOrder(a: Finding, b: Finding): number {

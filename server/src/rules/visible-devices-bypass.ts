@@ -1,3 +1,4 @@
+import type { Container } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { asked, askedWords, isNoWorkload } from './asked.ts';
@@ -55,7 +56,8 @@ import { shorten } from './shorten.ts';
  *
  * ## When it is silent
  *
- * For `none` and `void`, which take GPUs away, for values that are not known, and for infrastructure.
+ * For `none` and `void`, which take GPUs away, for values that are not known, and for infrastructure. Beside a limit of 0 the card is shared
+ * on purpose, so it is told as advice.
  *
  * ## Sources
  *
@@ -76,6 +78,8 @@ export default defineRule({
         ? 'takes GPUs that nobody counts, and the scheduler may give them to another pod'
         : `overrides the ${askedWords(requests)} that the device plugin hands out`;
     context.report({
+      // Who writes a limit of 0 beside it shares the card on purpose.
+      severity: requests.length === 0 && isToldNone(container) ? 'info' : 'warning',
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${instead}`,
       span: spanOf(value.at),
       fixes: () => {
@@ -87,3 +91,7 @@ export default defineRule({
     });
   },
 });
+
+function isToldNone({ accelerators }: Container): boolean {
+  return accelerators.some(({ count }) => count === 0);
+}

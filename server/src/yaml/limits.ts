@@ -3,7 +3,7 @@ import { Lexer } from 'yaml';
 /** Longer texts are not read: no manifest is that long, and an editor must not stall on one. */
 const MAX_LENGTH = 5_000_000;
 /** Deeper nesting is not read: readers recurse, and no manifest is that deep. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /** So many values may stand in a document through aliases alone. */
 export const MAX_ALIASED = 100_000;
 

@@ -42,15 +42,16 @@ export function parsePart({ base, text, item }: DocumentText): YamlDocument {
  * @param quick the reader of simple texts; a test that compares it with the library leaves it out
  */
 export function parseDocument(text: string, base: number, quick = readQuick): YamlDocument {
-  const skipped = nestingReason(text);
-  if (skipped !== null) return unread(text, base, skipped);
   try {
     const mask = maskTemplates(text);
     const read = quick(text, mask);
     if (read !== undefined) {
       if (read.root && mask) markOpen(read.root, mask);
-      return { base, text, ...read, template: mask !== undefined, skipped: null };
+      return { base, text, ...read, skipped: null };
     }
+    // The library recurses without end.
+    const skipped = nestingReason(text);
+    if (skipped !== null) return unread(text, base, skipped);
     return mask ? readTemplate(text, base, mask) : readPlain(text, base);
   } catch (error) {
     const message = `This document cannot be read (${error instanceof Error ? error.message : String(error)})`;

@@ -1,14 +1,16 @@
 import { setTwice } from './convert.ts';
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
-import { comment, giveUp, isBreak, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
+import { comment, enter, giveUp, isBreak, meetVariable, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
 import { checkPlain, plainNode, quoted, quoteEnd } from './quick-scalar.ts';
 
 /** A mapping or sequence in brackets. Its lines must be deeper than the block around; pairs without a value are left to the library. */
 export function readFlow(reader: Reader, parent: number): YamlNode {
   const start = reader.at++;
   reader.brackets++;
+  enter(reader);
   const node = reader.source.charAt(start) === '{' ? flowMap(reader, parent, start) : flowSeq(reader, parent, start);
   reader.brackets--;
+  reader.depth--;
   return node;
 }
 
@@ -95,6 +97,7 @@ function separate(reader: Reader, parent: number, bracket: string): void {
   space(reader, parent);
   const char = reader.source.charAt(reader.at);
   if (char === ',') reader.at++;
+  else if (char === '{' && reader.source.charAt(reader.at - 1) === '$' && reader.mask === undefined) meetVariable();
   else if (char !== bracket) giveUp();
 }
 

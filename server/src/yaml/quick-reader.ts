@@ -1,3 +1,4 @@
+import { MAX_DEPTH } from './limits.ts';
 import type { YamlComment, YamlProblem } from './node.ts';
 import type { Mask } from './template.ts';
 
@@ -13,6 +14,8 @@ export interface Reader {
   lineStart: number;
   /** How many brackets are open. */
   brackets: number;
+  /** How many collections are open. */
+  depth: number;
   /** The column of what stands at `at` when a line was begun; -1 at the end of the text. */
   column: number;
 }
@@ -24,11 +27,23 @@ export function giveUp(): never {
   throw GIVE_UP;
 }
 
+/** Thrown where the brace of a `${VAR}` stands in a flow collection: all before it could be read, and there it is a fault for sure. */
+export const VARIABLE_MET: unique symbol = Symbol('a variable in a flow collection');
+
+export function meetVariable(): never {
+  throw VARIABLE_MET;
+}
+
 /** Undefined for texts whose line ends or first character need a closer look. */
 export function createReader(text: string, mask: Mask | undefined): Reader | undefined {
   const source = mask?.text ?? text;
   if (/\uFEFF|\r(?!\n)|\n *\t/.test(source)) return undefined;
-  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0 };
+  return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0, depth: 0 };
+}
+
+/** Goes into a collection. One that is too deep is left to whoever says so. */
+export function enter(reader: Reader): void {
+  if (++reader.depth > MAX_DEPTH) giveUp();
 }
 
 /** From a line's start to the next text that is no comment. @param first whether a `---` line may still come */

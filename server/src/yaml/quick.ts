@@ -6,21 +6,25 @@ import {
   advance,
   createReader,
   endLine,
+  enter,
   GIVE_UP,
   giveUp,
   isBreak,
   isDash,
   type Reader,
   skipSpaces,
+  VARIABLE_MET,
 } from './quick-reader.ts';
 import { blockScalar, keyColon, plainLines, quoted, quoteEnd, readKey } from './quick-scalar.ts';
-import type { Mask } from './template.ts';
+import { type Mask, maskVariables } from './template.ts';
 
 /** What `readQuick` read: the same as the library gives for a text without faults. */
 export interface QuickRead {
   readonly root: YamlNode | null;
   readonly comments: readonly YamlComment[];
   readonly problems: readonly YamlProblem[];
+  /** It was read as a template. */
+  readonly template: boolean;
 }
 
 /**
@@ -33,11 +37,23 @@ export function readQuick(text: string, mask: Mask | undefined): QuickRead | und
   const reader = createReader(text, mask);
   if (reader === undefined) return undefined;
   try {
-    return { root: readDocument(reader), comments: reader.comments, problems: reader.problems };
+    return {
+      root: readDocument(reader),
+      comments: reader.comments,
+      problems: reader.problems,
+      template: mask !== undefined,
+    };
   } catch (reason) {
     if (reason === GIVE_UP) return undefined;
+    if (reason === VARIABLE_MET) return readWithVariables(text);
     throw reason;
   }
+}
+
+/** A text that is no YAML as it stands, but may be with its variables filled in. */
+function readWithVariables(text: string): QuickRead | undefined {
+  const mask = maskVariables(text);
+  return mask && readQuick(text, mask);
 }
 
 function readDocument(reader: Reader): YamlNode | null {
@@ -62,6 +78,7 @@ function mapping(reader: Reader, column: number): YamlNode {
   let open = false;
   let twice = false;
   let end = start;
+  enter(reader);
   do {
     if (isDash(reader)) giveUp();
     const key = readKey(reader, keyColon(reader));
@@ -77,6 +94,7 @@ function mapping(reader: Reader, column: number): YamlNode {
     entries.push({ key: key.source, keySpan: key.span, value, shared: false });
   } while (reader.column === column);
   if (reader.column > column) giveUp();
+  reader.depth--;
   return { kind: 'map', entries, flow: false, open, span: { start, end } };
 }
 
@@ -85,6 +103,7 @@ function sequence(reader: Reader, column: number): YamlNode {
   const start = reader.at;
   const items: YamlItem[] = [];
   let end = start;
+  enter(reader);
   do {
     reader.at++;
     const value = valueBehind(reader, column, false);
@@ -93,6 +112,7 @@ function sequence(reader: Reader, column: number): YamlNode {
     // What follows at the same column may be the next key of the mapping around.
   } while (reader.column === column && isDash(reader));
   if (reader.column > column) giveUp();
+  reader.depth--;
   return { kind: 'seq', items, flow: false, open: false, span: { start, end } };
 }
 

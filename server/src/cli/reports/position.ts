@@ -4,7 +4,11 @@ import type { ReportRange } from './report-schema.ts';
 /** The offsets at which the lines of a text start. LF, CRLF and CR end a line, as in LSP. */
 export function lineStartsOf(text: string): readonly number[] {
   const starts = [0];
-  for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length);
+  if (text.includes('\r')) {
+    for (const match of text.matchAll(/\r\n|\n|\r/g)) starts.push(match.index + match[0].length);
+    return starts;
+  }
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
   return starts;
 }
 
