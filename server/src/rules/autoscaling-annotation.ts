@@ -130,11 +130,11 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     return;
   report({
     severity: 'error',
-    message: `${keyOf(entry)} is ${shorten(node.source, 20)}, which is no string: the API server refuses it without quotes`,
+    message: `${keyOf(entry)} is the ${typeof node.value} ${shorten(node.source, 20)}, not a string: the API server refuses it without quotes`,
     span: spanOf(entry),
     fixes: () => {
       const edits = entry.shared ? undefined : replaceScalar(document, entry, node.source);
-      return [edits && { title: `Write "${node.source}"`, safe: !document.template, edits }];
+      return [edits && { title: `Quote it: "${node.source}"`, safe: !document.template, edits }];
     },
   });
 }

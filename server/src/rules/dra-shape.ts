@@ -88,7 +88,7 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     return;
   }
   const nested = /\/v1(beta2)?$/.test(apiVersion);
-  if (!nested && !/\/v1beta1$/.test(apiVersion)) return;
+  if (!nested && !/\/v1(?:beta1|alpha3)$/.test(apiVersion)) return;
   for (const request of items(at(spec, 'devices', 'requests'))) {
     const flat = at(request, 'deviceClassName');
     const exactly = at(request, 'exactly');

@@ -76,7 +76,7 @@ export default defineRule({
     const over = count > gpus;
     const consequence = over
       ? `${plural(count - gpus, 'process').replace('processs', 'processes')} without one, and the start fails`
-      : `${plural(gpus - count, 'GPU')} held and not used`;
+      : `${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'is' : 'are'} held and not used`;
     context.report({
       severity: over ? 'error' : 'warning',
       message: `${shorten(text)} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
