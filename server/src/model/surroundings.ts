@@ -48,7 +48,15 @@ export interface PodsFacts {
   readonly containers: readonly SeenContainer[];
   readonly selectors: readonly SeenSelector[];
   /** The pods beside the first in a group, where there are any. */
-  readonly worker: PodsFacts | null;
+  readonly worker: WorkerFacts | null;
+}
+
+/** The workers of a runtime on several nodes; null where a template says a size. */
+export interface WorkerFacts extends PodsFacts {
+  /** Stages of the pipeline. */
+  readonly pipeline: number | null;
+  /** GPUs of a stage. */
+  readonly tensor: number | null;
 }
 
 export interface SeenContainer {

@@ -77,7 +77,12 @@ function servingFacts(manifest: Manifest): Facts | null {
   const predictor = podSets.find(({ name }) => name === 'predictor');
   const worker = podSets.find(({ name }) => name === 'worker');
   if (predictor === undefined) return null;
-  return { type: 'pods', facts: { ...podsFacts(predictor), worker: worker === undefined ? null : podsFacts(worker) } };
+  const size = (key: string) => lowerCount(at(manifest.root, 'spec', 'workerSpec', key), 1);
+  const sizes = { pipeline: size('pipelineParallelSize'), tensor: size('tensorParallelSize') };
+  return {
+    type: 'pods',
+    facts: { ...podsFacts(predictor), worker: worker === undefined ? null : { ...podsFacts(worker), ...sizes } },
+  };
 }
 
 /** The job that trains is called `node`; others fetch data and models. */

@@ -4,7 +4,8 @@ import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { Borrowed, KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
-import { exactly, product, untilStopped } from './pod-sets.ts';
+import { multiNode } from './kserve-nodes.ts';
+import { untilStopped } from './pod-sets.ts';
 
 /**
  * KServe's InferenceService. Who can scale to zero, and the defaults:
@@ -76,9 +77,7 @@ function endpointPods(
       ...(runtime && { borrowed: runtime }),
     };
     const worker = at(component, 'workerSpec');
-    return worker === undefined
-      ? [served]
-      : [served, { ...workerPods(worker, scaling.floor), ...workerRuntime(runtime) }];
+    return worker === undefined ? [served] : multiNode(served, worker, scaling.floor, runtime);
   });
 }
 
@@ -94,22 +93,9 @@ function runtimeOf(component: Cursor, { namespace, surroundings }: KindInput): B
   return from && { at: named, from, pods: from.facts };
 }
 
-function workerRuntime(runtime: Borrowed | undefined): Pick<PodSetSource, 'borrowed'> {
-  const worker = runtime?.from.facts.worker;
-  return runtime === undefined || worker == null ? {} : { borrowed: { ...runtime, pods: worker } };
-}
-
 function componentContainers(component: Cursor): readonly Container[] {
   const models = entries(component).filter((entry) => modelKeys.has(keyOf(entry)));
   return [...models.map((model) => lowerContainer(model, 'app', 'kserve-container')), ...lowerContainers(component)];
-}
-
-/** The head is one of pipelineParallelSize nodes; the workers are the others. */
-function workerPods(worker: Cursor, heads: number | null): PodSetSource {
-  const written = at(worker, 'pipelineParallelSize');
-  const nodes = lowerCount(written, 2);
-  const pods = exactly(product(heads, nodes === null ? null : Math.max(nodes - 1, 0)));
-  return { name: 'worker', pod: worker, metadata: undefined, replicas: written, pods };
 }
 
 interface Mode {

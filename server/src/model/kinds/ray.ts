@@ -2,7 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
-import { exactly, fromTemplate, retriesAt, times, written } from './pod-sets.ts';
+import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
 
 /**
  * KubeRay. Pods of a cluster: one head, and replicas x numOfHosts of each worker group.
@@ -46,11 +46,17 @@ export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLoweri
   return { podSets, retries, scaling: null, partial: head === undefined };
 }
 
-/** With in-tree autoscaling the group moves between its bounds; without it the bounds mean nothing. */
+/**
+ * With in-tree autoscaling the group moves between its bounds. Without it the group stays at its replicas, which the operator lifts to the
+ * floor and cuts to the ceiling; unset they are none. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
+ */
 function workerPods(group: Cursor, autoscaled: boolean): PodCount {
+  if (asBoolean(at(group, 'suspend')) === true) return exactly(0);
   const hosts = lowerCount(at(group, 'numOfHosts'), 1);
-  if (!autoscaled) return times(written(at(group, 'replicas')), hosts);
-  const max = lowerCount(at(group, 'maxReplicas'), Number.NaN);
   const min = lowerCount(at(group, 'minReplicas'), 0);
-  return times({ min, max: Number.isNaN(max) ? null : max }, hosts);
+  const max = lowerCount(at(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
+  if (autoscaled) return times({ min, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
+  const replicas = lowerCount(at(group, 'replicas'), 0);
+  if (replicas === null || min === null || max === null) return exactly(null);
+  return times(exactly(Math.min(Math.max(replicas, min), max)), hosts);
 }

@@ -1,0 +1,101 @@
+import { acceleratorResource } from '../../catalog/index.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
+import { at } from '../../yaml/cursor.ts';
+import { lowerContainers, lowerCount } from '../pod.ts';
+import type { SeenContainer } from '../surroundings.ts';
+import type { Borrowed, PodSetSource } from './kind.ts';
+import { exactly, product } from './pod-sets.ts';
+
+/**
+ * A predictor on several nodes: the head and its workers. One replica has tensorParallelSize x pipelineParallelSize GPUs in all, of which each
+ * worker takes what it asks for and the head the rest; the nodes follow from that. Where one of the two sizes is nowhere told, a stage of the
+ * pipeline is a node, with what is written for it.
+ * https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/components/predictor.go
+ * @param heads replicas of the predictor
+ */
+export function multiNode(
+  head: PodSetSource,
+  spec: Cursor,
+  heads: number | null,
+  runtime: Borrowed | undefined,
+): readonly PodSetSource[] {
+  const seen = runtime?.from.facts.worker ?? undefined;
+  const borrowed = runtime === undefined || seen === undefined ? undefined : { ...runtime, pods: seen };
+  const worker: PodSetSource = {
+    name: 'worker',
+    pod: spec,
+    metadata: undefined,
+    replicas: at(spec, 'pipelineParallelSize'),
+    pods: exactly(null),
+    ...(borrowed && { borrowed }),
+  };
+  const stages = sizeOf(spec, 'pipelineParallelSize', seen?.pipeline ?? 2);
+  const asked = { head: gpusOf(head), worker: gpusOf(worker) };
+  const width = sizeOf(spec, 'tensorParallelSize', seen?.tensor);
+  const nodes =
+    width === undefined
+      ? { count: stages, head: asked.head.count, worker: asked.worker.count }
+      : split(product(stages, width), asked.head.count, asked.worker.count);
+  const workers = product(heads, nodes.count === null ? null : Math.max(nodes.count - 1, 0));
+  return [
+    { ...head, ...taking(head, spec, nodes.head, asked.head) },
+    { ...worker, pods: exactly(workers), ...taking(worker, spec, nodes.worker, asked.worker) },
+  ];
+}
+
+/** null where a template says it, `unset` where nobody does. */
+function sizeOf<T>(spec: Cursor, key: string, unset: T): number | null | T {
+  const said = at(spec, key);
+  return said === undefined ? unset : lowerCount(said, 1);
+}
+
+interface Nodes {
+  readonly count: number | null;
+  readonly head: number | null;
+  readonly worker: number | null;
+}
+
+/** How all GPUs of a replica spread over its nodes; `head` and `worker` are what is written for one, 0 for nothing. */
+function split(all: number | null, head: number | null, worker: number | null): Nodes {
+  if (all === null || head === null || worker === null) return { count: null, head: null, worker: null };
+  if (worker === 0 && head === 0) return { count: all, head: 1, worker: 1 };
+  if (worker === 0) return { count: Math.max(all - head, 0) + 1, head, worker: 1 };
+  const count = head >= all ? 1 : Math.ceil(all / worker);
+  if (count <= 1) return { count: 1, head: all, worker: 0 };
+  return { count, head: head > 0 ? head : all - worker * (count - 1), worker };
+}
+
+interface Asked {
+  readonly resource: string;
+  /** 0 where nothing is asked for, null where a template says it. */
+  readonly count: number | null;
+}
+
+/** What the one container of a node asks for, itself or by its runtime. */
+function gpusOf({ pod, containers, borrowed }: PodSetSource): Asked {
+  const all: readonly Pick<SeenContainer, 'accelerators'>[] = [
+    ...(containers ?? lowerContainers(pod)),
+    ...(borrowed?.pods.containers ?? []),
+  ];
+  const [first] = all.flatMap(({ accelerators }) => accelerators);
+  return first === undefined ? { resource: 'nvidia.com/gpu', count: 0 } : first;
+}
+
+/** What KServe writes over what is asked for. */
+function taking(source: PodSetSource, spec: Cursor, count: number | null, asked: Asked): Pick<PodSetSource, 'given'> {
+  if (count === asked.count) return {};
+  const known = acceleratorResource(asked.resource);
+  const place = at(spec, 'tensorParallelSize') ?? source.borrowed?.at ?? spec;
+  return {
+    given: [
+      {
+        resource: asked.resource,
+        at: place,
+        form: known?.form ?? 'whole',
+        vendor: known?.vendor ?? null,
+        perPod: count,
+        each: 1,
+      },
+    ],
+  };
+}
