@@ -7,6 +7,7 @@ export interface CheckpointInterval {
   /** The name of the flag, as it is read: `save-checkpoints-secs`. */
   readonly name: string;
   readonly word: Word;
+  readonly flag: Flag;
 }
 
 /**
@@ -20,7 +21,7 @@ export function findCheckpointIntervals(
   return allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
     readFlags(words).flatMap((flag) => {
       const every = flag.dynamic ? undefined : intervalOf(flag);
-      return every === undefined ? [] : [{ every, name: flag.name, word: flag.word }];
+      return every === undefined ? [] : [{ every, name: flag.name, word: flag.word, flag }];
     }),
   );
 }

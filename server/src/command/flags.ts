@@ -9,6 +9,8 @@ export interface Flag {
   /** The value holds an expansion of the shell or of Kubernetes, so it is not known. */
   readonly dynamic: boolean;
   readonly word: Word;
+  /** The word that holds the value: the same, or the next. Undefined for a switch. */
+  readonly valueWord: Word | undefined;
 }
 
 /** The flags among the words of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
@@ -24,6 +26,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
         value: word.text.slice(written[0].length),
         dynamic: word.dynamic,
         word,
+        valueWord: word,
       });
     } else if (/^--?[A-Za-z]/.test(word.text)) {
       const next = words[at + 1];
@@ -33,6 +36,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
         value: takes ? next.text : undefined,
         dynamic: word.dynamic || (takes && next.dynamic),
         word,
+        valueWord: takes ? next : undefined,
       });
     }
   }

@@ -1,8 +1,10 @@
-import { findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
+import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import { formatNumber } from '../cost/format.ts';
+import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
 import { hasRole } from './role.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { setFlag } from './word-edits.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -54,6 +56,10 @@ import { spanOfWords } from './word-span.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: checkpoints take time and room.
+ *
  * ## When it is silent
  *
  * For intervals in steps as long as `training.stepSeconds` in `.gpulint.yaml` does not say how long one takes, and in epochs. Off spot
@@ -88,20 +94,43 @@ export default defineRule({
     const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
     const told = 'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
+    const fixes = () => [every30Minutes(shortest, stepSeconds, container, context)];
     context.report(
       onSpot
         ? {
             message: `Saves every ${formatNumber(seconds / 60)} minutes${told} on spot: an interruption loses half of that on average; 15 to 30 are usual`,
             span,
+            fixes,
           }
         : {
             message: `Saves every ${formatNumber(seconds / 3600)} hours${told}: a failure loses half of that on average`,
             span,
             severity: 'info',
+            fixes,
           },
     );
   },
 });
+
+function every30Minutes(
+  { every, flag }: CheckpointInterval,
+  stepSeconds: number | null,
+  { command, args }: Container,
+  { document }: PodSetContext,
+): Fix | undefined {
+  const steps = 'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(longest / stepSeconds)) : undefined;
+  const value = steps === undefined ? inUnitOf(flag.name) : String(steps);
+  const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
+  const told = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
+  return edits && { title: `Save every 30 minutes${told}`, safe: false, edits };
+}
+
+/** Half an hour, as the flag counts time; undefined for those whose hours and minutes are flags of their own. */
+function inUnitOf(name: string): string | undefined {
+  if (/save-checkpoints-secs$/.test(name)) return '1800';
+  if (/interval-minutes$/.test(name)) return '30';
+  return /train-time-interval$/.test(name) ? '00:00:30:00' : undefined;
+}
 
 /** Seconds. */
 const longest = 30 * 60;

@@ -1,9 +1,11 @@
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
+import { formatNumber } from '../cost/format.ts';
 import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
 import { hasRole } from './role.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { setFlag } from './word-edits.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -52,6 +54,10 @@ import { spanOfWords } from './word-span.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: checkpoints take time and room, and how often is for the owner to say.
+ *
  * ## When it is silent
  *
  * For what is no training, and for benchmarks and trials. Where nothing restarts the job it is advice only.
@@ -77,6 +83,7 @@ export default defineRule({
       severity: restarts ? 'warning' : 'info',
       message: `${told.text}: ${restarts ? 'every restart begins at step 0' : 'a run that fails leaves nothing to resume from'}`,
       span,
+      fixes: () => [saving(told, [...container.command, ...container.args], context)],
     });
   },
 });
@@ -84,6 +91,8 @@ export default defineRule({
 interface Told {
   readonly text: string;
   readonly word: Word;
+  /** What to write instead, and what that does. */
+  readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
 }
 
 function neverSaves({ command, args }: Container): Told | undefined {
@@ -99,6 +108,11 @@ function neverSaves({ command, args }: Container): Told | undefined {
   return undefined;
 }
 
+function saving({ instead }: Told, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
+  const edits = instead && setFlag(document, lines, instead.flag, instead.value);
+  return edits && instead && { title: instead.title, safe: false, edits };
+}
+
 function turnedOff(flags: readonly Flag[]): Told | undefined {
   const off = flags.find(
     ({ name, value, dynamic }) =>
@@ -107,7 +121,13 @@ function turnedOff(flags: readonly Flag[]): Told | undefined {
         (/^(trainer\.)?enable-checkpointing$|^exp-manager\.create-checkpoint-callback$/.test(name) &&
           /^false$/i.test(value ?? ''))),
   );
-  return off && { text: `${off.name.replaceAll('-', '_')} ${off.value ?? ''} saves no checkpoint`, word: off.word };
+  if (off === undefined) return undefined;
+  const name = off.name.replaceAll('-', '_');
+  const instead =
+    off.name === 'save-strategy'
+      ? { flag: off, value: 'epoch', title: 'Save after each epoch' }
+      : { flag: off, value: /^[A-Z]/.test(off.value ?? '') ? 'True' : 'true', title: `Set ${name} to true` };
+  return { text: `${name} ${off.value ?? ''} saves no checkpoint`, word: off.word, instead };
 }
 
 /** An interval below 1 is a share of the run. */
@@ -121,7 +141,9 @@ function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
   const steps = number(['max-steps', 'train-iters']);
   if (interval === undefined || steps === undefined || interval.value <= steps.value) return undefined;
   const text = `${interval.flag.name.replaceAll('-', '_')} ${interval.value} is beyond the ${steps.value} steps of the run`;
-  return { text, word: interval.flag.word };
+  const tenth = Math.ceil(steps.value / 10);
+  const instead = { flag: interval.flag, value: String(tenth), title: `Save every ${formatNumber(tenth)} steps` };
+  return { text, word: interval.flag.word, instead };
 }
 
 function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): Told | undefined {

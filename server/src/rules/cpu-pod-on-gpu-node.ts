@@ -1,8 +1,10 @@
 import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { asBoolean, at, entries, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
+import type { TextEdit } from '../yaml/span.ts';
 import { meantResource } from './near-names.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { isInstanceTypeKey } from './selected-models.ts';
 
 /**
@@ -42,6 +44,10 @@ import { isInstanceTypeKey } from './selected-models.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: it may be the request for a device that is missing. Selectors in an affinity are left to people.
+ *
  * ## When it is silent
  *
  * For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
@@ -67,9 +73,21 @@ export default defineRule({
     context.report({
       message: `Selects nodes with accelerators (${shown}) and asks for none: it holds such a node and gets no device`,
       span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
+      fixes: () => [unselect(podSet, context)],
     });
   },
 });
+
+/** Takes every such selector away; of an affinity other terms may hang on it. */
+function unselect({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
+  const edits: TextEdit[] = [];
+  for (const { at: selector, from } of selectors.filter(meansAccelerator)) {
+    const made = from !== 'nodeSelector' || selector.shared ? undefined : removeKey(document, selector);
+    if (made === undefined) return undefined;
+    edits.push(...made);
+  }
+  return { title: 'Select these nodes no more', safe: false, edits };
+}
 
 function meansAccelerator({ key, values }: Selector): boolean {
   if (values.length === 0 || values.some(({ at: value }) => isTemplated(value))) return false;

@@ -1,8 +1,10 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { isValues } from '../model/values.ts';
-import type { PodSet } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { moveField } from './move-field.ts';
+
+import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
 /**
@@ -45,6 +47,10 @@ import { shorten } from './shorten.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: what was dropped before takes effect. What has comments in it is left to people.
+ *
  * ## When it is silent
  *
  * For pods that have nothing to do with accelerators, and for fields of custom resources that gpulint does not know.
@@ -65,6 +71,7 @@ export default defineRule({
       context.report({
         message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
         span: keySpanOf(field),
+        fixes: () => [moveTo(at(manifest.root, 'spec', 'predictor'), field, 'predictor', context)],
       });
     }
   },
@@ -77,12 +84,14 @@ export default defineRule({
         context.report({
           message: `${rightName(field)} is no field of a container but of the pod: ${lost}`,
           span: keySpanOf(field),
+          fixes: () => [moveTo(podSet.pod, field, 'the pod', context)],
         });
       }
       for (const entry of strayResources(container.at, container.resources)) {
         context.report({
           message: `${shorten(keyOf(entry), 60)} does not stand in resources.limits: the pod gets no accelerator`,
           span: keySpanOf(entry),
+          fixes: () => [toLimits(container, entry, context)],
         });
       }
     }
@@ -90,22 +99,44 @@ export default defineRule({
       context.report({
         message: `${rightName(field)} is no field here but of the pod (template.spec): ${lost}`,
         span: keySpanOf(field),
+        fixes: () => [moveTo(podSet.pod, field, 'the pod', context)],
       });
     }
     for (const entry of context.workload.byShape ? [] : besideContainers(podSet)) {
       context.report({
         message: `${shorten(keyOf(entry), 60)} beside the containers and not in one's resources.limits: no container gets it`,
         span: keySpanOf(entry),
+        fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
       });
     }
     for (const entry of podLevelResources(podSet)) {
       context.report({
         message: `${shorten(keyOf(entry), 60)} in the pod's own resources, which take cpu and memory only: no container gets it`,
         span: keySpanOf(entry),
+        fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
       });
     }
   },
 });
+
+function moveTo(owner: Cursor | undefined, field: Cursor, where: string, { document }: WorkloadContext) {
+  const key = keyOf(field) === 'toleration' ? 'tolerations' : keyOf(field);
+  return owner && moveField(document, field, owner, [key], `Move ${keyOf(field)} to ${where}`);
+}
+
+/** Of one that stands in limits and in requests, the limit counts: the request would then be told anew. */
+function toLimits(container: Container | undefined, entry: Cursor, { document }: PodSetContext) {
+  const name = keyOf(entry);
+  const beside = entry.parent?.step === 'requests' && at(entry.parent.parent, 'limits', name) !== undefined;
+  if (container === undefined || container.type !== 'app' || beside) return undefined;
+  const title = `Move ${name} to the limits of ${container.name === '' ? 'the container' : container.name}`;
+  return moveField(document, entry, container.at, ['resources', 'limits', name], title);
+}
+
+function onlyContainer({ containers }: PodSet): Container | undefined {
+  const [only, ...others] = containers.filter(({ type }) => type === 'app');
+  return others.length === 0 ? only : undefined;
+}
 
 const lost = 'kubectl refuses it, other clients drop it';
 

@@ -1,8 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
-import type { Selector } from '../model/workload.ts';
+import type { AcceleratorRequest, Selector } from '../model/workload.ts';
 import { keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import type { TextEdit } from '../yaml/span.ts';
 import { writtenQuantities } from './quantity-edits.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
 /**
@@ -63,6 +65,10 @@ import { shorten } from './shorten.ts';
  *           nvidia.com/mig-1g.10gb: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: of which size the slice is, the name then tells no more. Labels are left to people.
+ *
  * ## When it is silent
  *
  * Where a template decides, in objects of which only a part is here, and for profiles that no GPU has (mig-profile-unknown).
@@ -101,11 +107,24 @@ export default defineRule({
         report({
           message: `${why}: no node offers ${resource}, and the pod stays Pending`,
           span: keySpanOf(written.at),
+          fixes: () => [asWhole(accelerator, context)],
         });
       }
     }
   },
 });
+
+/** Under `single` a slice goes by the name of a GPU; under `none` there are none. */
+function asWhole(request: AcceleratorRequest, { document, options }: PodSetContext): Fix | undefined {
+  if (options.migStrategy === 'none') return undefined;
+  const edits: TextEdit[] = [];
+  for (const { at } of writtenQuantities(request)) {
+    const made = at.shared ? undefined : renameKey(document, at, 'nvidia.com/gpu');
+    if (made === undefined) return undefined;
+    edits.push(...made);
+  }
+  return { title: 'Ask for nvidia.com/gpu, as these nodes call a slice', safe: false, edits };
+}
 
 /** A product label of the single strategy, with nothing templated in it. */
 function selectsSlices({ key, values }: Selector): boolean {

@@ -1,6 +1,7 @@
-import { at, entries, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { at, type Cursor, entries, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { addKey } from './asked.ts';
 import { gpuPools } from './gpu-pools.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type RuleContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
 /**
@@ -47,6 +48,10 @@ import { shorten } from './shorten.ts';
  *     nvidia.com/gpu: 16
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the number is a guess, which the owner has to replace.
+ *
  * ## When it is silent
  *
  * For pools that may also start nodes without accelerators, with any limit (cpu bounds nodes as well), and for pools with a fixed number of nodes.
@@ -67,7 +72,21 @@ export default defineRule({
       context.report({
         message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
         span: keySpanOf(spec),
+        fixes: () => [limit(spec, limits, because, context)],
       });
     }
   },
 });
+
+function limit(spec: Cursor, limits: Cursor | undefined, because: string, { document }: RuleContext): Fix | undefined {
+  const resource = /(^|\s)(inf|trn)\d?/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
+  if (/(^|\s)dl\d?/.test(because)) return undefined;
+  const edits =
+    limits === undefined
+      ? addKey(document, spec, 'limits', { [resource]: first })
+      : addKey(document, limits, resource, first);
+  return edits && { title: `Limit the pool to ${first} ${resource}`, safe: false, edits };
+}
+
+/** One node of the largest kind: a number to be changed, which only its owner knows. */
+const first = 8;

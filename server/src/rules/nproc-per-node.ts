@@ -1,4 +1,5 @@
 import { findLocalProcesses } from '../command/processes.ts';
+import type { Word } from '../command/shell.ts';
 import { plural } from '../cost/format.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor, spanOf } from '../yaml/cursor.ts';
@@ -7,6 +8,7 @@ import type { Span } from '../yaml/span.ts';
 import { processInput, scriptInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
+import { setLastNumber } from './word-edits.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -53,6 +55,10 @@ import { spanOfWords } from './word-span.ts';
  *               nvidia.com/gpu: 4
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: asking for another number of GPUs is as good an answer.
+ *
  * ## When it is silent
  *
  * For `auto` and `gpu`, where the number is not known, where several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared and
@@ -81,7 +87,9 @@ export default defineRule({
       severity: over ? 'error' : 'warning',
       message: `${shorten(text)} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
       span,
-      fixes: () => [value && setCount(value, gpus, context)],
+      fixes: () => [
+        told.words === undefined ? value && setCount(value, gpus, context) : inWords(told, gpus, container, context),
+      ],
     });
   },
 });
@@ -92,6 +100,8 @@ interface Told {
   readonly span: Span;
   /** The scalar that holds the number, where it stands alone. */
   readonly value: Cursor | undefined;
+  /** The words of a command line that hold it. */
+  readonly words?: readonly [Word, Word];
 }
 
 function inCommand(container: Container, { document }: PodSetContext): Told | undefined {
@@ -103,7 +113,25 @@ function inCommand(container: Container, { document }: PodSetContext): Told | un
     return env?.value && { count: only.count, text: only.text, span: spanOf(env.value.at), value: undefined };
   }
   const span = spanOfWords(document, [...container.command, ...container.args], only.words);
-  return span && { count: only.count, text: only.text, span, value: undefined };
+  return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
+}
+
+/** Where the number written is the number of a node: accelerate is told that of all nodes. */
+function inWords(
+  { words, text, count }: Told,
+  gpus: number,
+  container: Container,
+  { document }: PodSetContext,
+): Fix | undefined {
+  if (words === undefined || /\d+$/.exec(text)?.[0] !== String(count)) return undefined;
+  const edits = setLastNumber(document, [...container.command, ...container.args], words, gpus);
+  return (
+    edits && {
+      title: `Start ${plural(gpus, 'process').replace('processs', 'processes')}, one for each GPU`,
+      safe: false,
+      edits,
+    }
+  );
 }
 
 /** A script that the command runs from a ConfigMap: it is told where it is run. */

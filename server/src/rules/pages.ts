@@ -227,6 +227,10 @@ spec:
               nvidia.com/gpu: 8
 \`\`\`
 
+## Fix safety
+
+Unsafe: checkpoints take time and room.
+
 ## When it is silent
 
 For intervals in steps as long as \`training.stepSeconds\` in \`.gpulint.yaml\` does not say how long one takes, and in epochs. Off spot
@@ -303,6 +307,10 @@ spec:
             limits:
               nvidia.com/gpu: 8
 \`\`\`
+
+## Fix safety
+
+Unsafe: checkpoints take time and room, and how often is for the owner to say.
 
 ## When it is silent
 
@@ -684,6 +692,10 @@ spec:
         limits:
           nvidia.com/gpu: 1
 \`\`\`
+
+## Fix safety
+
+Unsafe: it may be the request for a device that is missing. Selectors in an affinity are left to people.
 
 ## When it is silent
 
@@ -1335,6 +1347,10 @@ spec:
         limits:
           nvidia.com/gpu: 1
 \`\`\`
+
+## Fix safety
+
+Unsafe: what was dropped before takes effect. What has comments in it is left to people.
 
 ## When it is silent
 
@@ -2930,6 +2946,10 @@ spec:
           nvidia.com/mig-1g.10gb: 1
 \`\`\`
 
+## Fix safety
+
+Unsafe: of which size the slice is, the name then tells no more. Labels are left to people.
+
 ## When it is silent
 
 Where a template decides, in objects of which only a part is here, and for profiles that no GPU has (mig-profile-unknown).
@@ -3237,6 +3257,10 @@ spec:
     nvidia.com/gpu: 16
 \`\`\`
 
+## Fix safety
+
+Unsafe: the number is a guess, which the owner has to replace.
+
 ## When it is silent
 
 For pools that may also start nodes without accelerators, with any limit (cpu bounds nodes as well), and for pools with a fixed number of nodes.
@@ -3387,6 +3411,10 @@ spec:
             limits:
               nvidia.com/gpu: 4
 \`\`\`
+
+## Fix safety
+
+Unsafe: asking for another number of GPUs is as good an answer.
 
 ## When it is silent
 
@@ -3928,6 +3956,10 @@ spec:
             limits:
               nvidia.com/gpu: 8
 \`\`\`
+
+## Fix safety
+
+Unsafe: a run that is meant to begin anew would go on from what is there.
 
 ## When it is silent
 
@@ -4786,6 +4818,10 @@ spec:
             limits:
               nvidia.com/gpu: 8
 \`\`\`
+
+## Fix safety
+
+Unsafe: failed work is then done again. \`OnFailure\` restarts a container that fails for other reasons, too.
 
 ## When it is silent
 
@@ -5744,6 +5780,10 @@ spec:
                 limits:
                   nvidia.com/gpu: 8
 \`\`\`
+
+## Fix safety
+
+Unsafe: the number of pods may be what is wrong.
 
 ## When it is silent
 

@@ -1,8 +1,10 @@
-import { readFlags } from '../command/flags.ts';
+import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, readCommandLine } from '../command/shell.ts';
+import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
 import { hasRole } from './role.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { rewriteWord, setFlag } from './word-edits.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -51,6 +53,10 @@ import { spanOfWords } from './word-span.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: a run that is meant to begin anew would go on from what is there.
+ *
  * ## When it is silent
  *
  * Where nothing restarts the job, where another flag names the checkpoint to resume from, and for benchmarks and trials.
@@ -82,11 +88,30 @@ export default defineRule({
       const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
       if (off === undefined || names || span === undefined) continue;
       const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
-      context.report({ message: `${shown}, but the job is restarted: a restart begins at step 0`, span });
+      context.report({
+        message: `${shown}, but the job is restarted: a restart begins at step 0`,
+        span,
+        fixes: () => [turnOn(off, lines, context)],
+      });
       return;
     }
   },
 });
+
+function turnOn(off: Flag, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
+  const overwrites = off.name === 'overwrite-output-dir';
+  const edits =
+    off.valueWord === undefined
+      ? rewriteWord(document, lines, off.word, `${off.word.text}=False`)
+      : setFlag(document, lines, off, alike(off.value ?? '', overwrites ? 'false' : 'true'));
+  const title = overwrites ? 'Keep what is in the output directory' : `Set ${off.name.replaceAll('-', '_')} to true`;
+  return edits && { title, safe: false, edits };
+}
+
+/** Python's way of writing it where the flag has that. */
+function alike(old: string, text: string): string {
+  return /^[A-Z]/.test(old) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
+}
 
 function isOff(name: string, value: string | undefined): boolean {
   if (name === 'overwrite-output-dir') return value === undefined || /^true$/i.test(value);

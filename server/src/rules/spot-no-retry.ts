@@ -1,6 +1,8 @@
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asNumber, asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { defineRule } from './rule.ts';
+import { asNumber, asText, at, type Cursor, entries, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
  * A job on spot capacity that is not restarted.
@@ -49,6 +51,10 @@ import { defineRule } from './rule.ts';
  *               nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: failed work is then done again. `OnFailure` restarts a container that fails for other reasons, too.
+ *
  * ## When it is silent
  *
  * Where the limit is not written, where a pod failure policy ignores disruptions, for pods that no controller owns, and where an
@@ -78,9 +84,42 @@ export default defineRule({
     context.report({
       message: `${said} on spot: the first interruption ends the job`,
       span: failing === undefined ? keySpanOf(place) : spanOf(at(failing, 'action') ?? failing),
+      fixes: () => [failing === undefined ? comeBack(place, workload, context) : ignore(failing, context)],
     });
   },
 });
+
+/** What is written there brings the pods back. */
+function comeBack(
+  place: Cursor,
+  { kind, manifest: { root } }: Workload,
+  { document }: WorkloadContext,
+): Fix | undefined {
+  const never = asText(place) === 'Never';
+  const others = never
+    ? entries(place.parent?.parent).map((replica) => at(replica, 'restartPolicy'))
+    : kind === 'JobSet'
+      ? items(at(root, 'spec', 'replicatedJobs')).map((job) => at(job, 'template', 'spec', 'backoffLimit'))
+      : [place];
+  const edits: TextEdit[] = [];
+  for (const one of others.filter((other) => asText(other) === asText(place))) {
+    const made =
+      one === undefined || one.shared ? undefined : replaceScalar(document, one, never ? 'OnFailure' : usual);
+    if (made === undefined) return undefined;
+    edits.push(...made);
+  }
+  const title = never ? 'Restart failed pods' : `Allow ${usual} retries`;
+  return edits.length === 0 ? undefined : { title, safe: false, edits };
+}
+
+/** Kubernetes' own default of backoffLimit. */
+const usual = 6;
+
+function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
+  const action = at(rule, 'action');
+  const edits = action === undefined || action.shared ? undefined : replaceScalar(document, action, 'Ignore');
+  return edits && { title: 'Do not count disruptions as failures', safe: false, edits };
+}
 
 function isOnSpot({ placement, accelerators }: PodSet): boolean {
   return placement.capacity === 'spot' && accelerators.some(({ perPod }) => perPod !== 0);

@@ -3,9 +3,11 @@ import { plural } from '../cost/format.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { at, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import { processInput, wholeGpus } from './process-input.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
+import { setLastNumber } from './word-edits.ts';
 import { spanOfWords } from './word-span.ts';
 
 /**
@@ -57,6 +59,10 @@ import { spanOfWords } from './word-span.ts';
  *                   nvidia.com/gpu: 8
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the number of pods may be what is wrong.
+ *
  * ## When it is silent
  *
  * Where a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
@@ -69,14 +75,21 @@ import { spanOfWords } from './word-span.ts';
 export default defineRule({
   topic: 'parallelism',
   severity: 'warning',
-  workload(workload, { report }) {
+  workload(workload, { document, report }) {
     if (workload.partial) return;
     const written = at(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
     if (written === undefined || slots == null || gpus === null || slots <= gpus || placesByItself(workload)) return;
     const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: processes share a GPU`;
-    report({ message, span: spanOf(written) });
+    report({
+      message,
+      span: spanOf(written),
+      fixes: () => {
+        const edits = written.shared || startsMore(workload, gpus) ? undefined : replaceScalar(document, written, gpus);
+        return [edits && { title: `Set slotsPerWorker to ${gpus}`, safe: false, edits }];
+      },
+    });
   },
   container(container, context) {
     const { workload } = context;
@@ -86,21 +99,33 @@ export default defineRule({
       for (const told of findNodeCounts(processInput(container))) {
         if (typeof told.count !== 'number' || told.count === pods) continue;
         const missing = told.count > pods ? 'the launch waits for pods that never come' : 'the other pods are left out';
-        say(told, `${shorten(told.text)} with ${plural(pods, 'pod')}: ${missing}`);
+        say(told, `${shorten(told.text)} with ${plural(pods, 'pod')}: ${missing}`, pods);
       }
     }
     const slots = slotsOfWorkers(workload);
     if (slots !== null) {
       for (const told of findMpiProcesses(processInput(container))) {
         if (typeof told.count !== 'number' || told.count <= slots || told.oversubscribes) continue;
-        say(told, `mpirun ${shorten(told.text)} with ${plural(slots, 'slot')} on the workers: it refuses to start`);
+        say(
+          told,
+          `mpirun ${shorten(told.text)} with ${plural(slots, 'slot')} on the workers: it refuses to start`,
+          slots,
+        );
       }
     }
 
-    function say({ words }: LocalProcesses, message: string): void {
+    function say({ words, text }: LocalProcesses, message: string, right: number): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
-      if (span !== undefined) context.report({ message, span });
+      if (words === undefined || span === undefined) return;
+      context.report({
+        message,
+        span,
+        fixes: () => {
+          const edits = setLastNumber(context.document, lines, words, right);
+          return [edits && { title: `Write ${right} instead of ${shorten(text, 30)}`, safe: false, edits }];
+        },
+      });
     }
   },
 });
@@ -126,6 +151,15 @@ function sum({ podSets }: Workload): number | null {
     all += pods.min;
   }
   return all;
+}
+
+/** mpirun is told of more processes than there would be slots: both numbers are for people to change. */
+function startsMore({ podSets }: Workload, slots: number): boolean {
+  const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? 0;
+  const containers = podSets.flatMap((podSet) => podSet.containers);
+  return containers.some((one) =>
+    findMpiProcesses(processInput(one)).some(({ count }) => typeof count !== 'number' || count > slots * workers),
+  );
 }
 
 function gpusOfWorker({ kind, podSets }: Workload): number | null {

@@ -11,6 +11,7 @@ import type { TextEdit } from './span.ts';
 // caller then offers no fix.
 
 export { appendItem, insertKey } from './edit-insert.ts';
+export { replacePart } from './edit-part.ts';
 export { removeItem, removeKey } from './edit-remove.ts';
 export { replaceScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';

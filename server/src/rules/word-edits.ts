@@ -1,0 +1,51 @@
+import type { Flag } from '../command/flags.ts';
+import type { Word } from '../command/shell.ts';
+import type { Located } from '../yaml/cursor.ts';
+import { replacePart, replaceScalar } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { TextEdit } from '../yaml/span.ts';
+import { spanOfWords } from './word-span.ts';
+
+/** The items of a container's command and args, in their order. */
+type Lines = readonly Located<string>[];
+
+/** Gives a flag another value, in the form in which it has one. Undefined for switches, and where the text cannot be edited without damage. */
+export function setFlag(
+  document: YamlDocument,
+  lines: Lines,
+  { word, valueWord }: Flag,
+  value: string,
+): readonly TextEdit[] | undefined {
+  if (valueWord === undefined) return undefined;
+  const text = valueWord === word ? word.text.slice(0, word.text.indexOf('=') + 1) + value : value;
+  return rewriteWord(document, lines, valueWord, text);
+}
+
+/** Writes another number where words such as `--nnodes=4` or `-np 16` end with one. */
+export function setLastNumber(
+  document: YamlDocument,
+  lines: Lines,
+  words: readonly [Word, Word],
+  value: number,
+): readonly TextEdit[] | undefined {
+  const [, last] = words;
+  const before = /^(.*?)\d+$/s.exec(last.text)?.[1];
+  return before === undefined ? undefined : rewriteWord(document, lines, last, `${before}${value}`);
+}
+
+/** Writes another word, in an item of its own or within a script. */
+export function rewriteWord(
+  document: YamlDocument,
+  lines: Lines,
+  word: Word,
+  text: string,
+): readonly TextEdit[] | undefined {
+  const item = lines[word.item];
+  if (item === undefined || word.dynamic) return undefined;
+  if (word.start !== 0 || word.end !== item.value.length) {
+    const span = spanOfWords(document, lines, [word, word]);
+    return span && replacePart(document, item.at, span, word.text, text);
+  }
+  const isNumber = item.at.node.kind === 'scalar' && typeof item.at.node.value === 'number';
+  return replaceScalar(document, item.at, isNumber && /^\d+$/.test(text) ? Number(text) : text);
+}

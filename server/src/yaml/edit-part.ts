@@ -1,0 +1,22 @@
+import type { Cursor } from './cursor.ts';
+import { isAnchored } from './layout.ts';
+import type { YamlDocument } from './node.ts';
+import type { Span, TextEdit } from './span.ts';
+
+/**
+ * Writes other characters over a part of a scalar, such as one word of a script. Undefined where something else than `expected` stands
+ * there (quotes, escapes and folding hide the places of a scalar's characters), and where the new ones could mean something in YAML or a shell.
+ */
+export function replacePart(
+  doc: YamlDocument,
+  target: Cursor,
+  span: Span,
+  expected: string,
+  newText: string,
+): readonly TextEdit[] | undefined {
+  const { node } = target;
+  if (node.kind !== 'scalar' || target.shared || isAnchored(doc, target)) return undefined;
+  if (node.templated && doc.template) return undefined;
+  if (span.start < node.span.start || span.end > node.span.end || !/^[\w./=:-]*[\w/=]$/.test(newText)) return undefined;
+  return doc.text.slice(span.start, span.end) === expected ? [{ span, newText }] : undefined;
+}
