@@ -33,6 +33,15 @@ describe("a chart's template", () => {
     expect(await title()).toMatch(/^with values\.yaml: 24 × H100 80GB SXM · \$/);
   });
 
+  test('is priced so, too, when the values were looked at before', async () => {
+    const editor = await openEditor({ files: { [`${chart}/Chart.yaml`]: read('Chart.yaml') } });
+    await editor.open(valuesUri, read('values.yaml'));
+    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
+    await editor.open(template, read('templates/deployment.yaml'));
+    expect((await editor.lenses(template))[0]?.command?.title).toMatch(/^with values\.yaml: 6 × H100 80GB SXM · \$/);
+    expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
+  });
+
   test('without a chart around it is read alone', async () => {
     const editor = await openEditor({ files: { [valuesUri]: read('values.yaml') } });
     await editor.open(template, read('templates/deployment.yaml'));

@@ -154,6 +154,8 @@ describe('while a line of the config is half typed', () => {
       await editor.change(config, caret({ line: 1, character: index }), key);
       expect(await messages(editor)).toEqual([]);
       expect(await lensOf(editor)).toMatch(/^1 × L4/);
+      // Editors ask for lenses of every document.
+      expect(await editor.lenses(config)).toEqual([]);
     }
     await editor.actions(config, caret({ line: 0, character: 0 }));
     expect(await messages(editor)).toEqual([expect.stringContaining("unknown key 'capacty'")]);

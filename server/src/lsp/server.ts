@@ -117,7 +117,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     },
     async analysed(uri) {
       const before = documents.get(uri);
-      if (before === undefined || !isOurs(before)) return undefined;
+      // The config is no manifest: it has features of its own.
+      if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
       const { version } = before;
       const [config, beside] = [await projects.configOf(uri), await neighbours.besideOf(uri)];
       const document = documents.get(uri);

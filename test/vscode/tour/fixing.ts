@@ -15,6 +15,9 @@ import {
   showsText,
 } from './stage.ts';
 
+const preview = '.bulk-edit-panel';
+const previewRow = `${preview} .monaco-list-row`;
+
 export const fixing: readonly Step[] = [
   {
     feature: 'Quick fix',
@@ -51,6 +54,40 @@ export const fixing: readonly Step[] = [
       await page.keyboard.press('Control+Z');
       await page.locator('.squiggly-error').nth(1).waitFor();
       await page.locator('.tab.active:not(.dirty)').waitFor();
+    },
+  },
+  {
+    feature: 'Confirmation',
+    shows: 'a fix that changes what runs in several objects is shown first, to be ticked and applied',
+    picture: 'confirmation',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'always-on.yaml');
+      await sees(page, '.codelens-decoration', /One replica stays up/);
+      await caretBehind(stage, 'always-on.yaml', 'minReplicas: 1 # the first', 14);
+      await fix(page, /Fix all 2 of scale-to-zero-candidate in this file/);
+      const row = await sees(page, previewRow, 'always-on.yaml');
+      await shot();
+      await row.locator('.monaco-checkbox, input[type="checkbox"]').first().click();
+      await page.locator(`${preview} .monaco-button`, { hasText: 'Apply' }).click();
+      await showsText(page, /minReplicas: 0 # the first[\s\S]*minReplicas: 0 # the second/);
+    },
+  },
+  {
+    feature: 'Fix all in the workspace',
+    shows: 'the command lists what can be fixed where, shows each change, and makes those that are ticked',
+    picture: 'fix-workspace',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'halves.yaml');
+      await runCommand(page, 'gpulint: Fix All in the Workspace…');
+      await sees(page, '.quick-input-title', 'Fix in the workspace');
+      await (await sees(page, pickerRow, /^gpu-limits-required.*fixes in \d files/)).click();
+      await sees(page, previewRow, 'halves.yaml');
+      await sees(page, previewRow, 'llama-isvc.yaml');
+      await shot();
+      await page.locator(`${preview} .monaco-button`, { hasText: 'Discard' }).click();
+      await page.locator(preview).waitFor({ state: 'hidden' });
     },
   },
   {

@@ -28,7 +28,12 @@ const hovers: readonly Hover[] = [
     at: 'g2-standard',
     says: /g2-standard-4[\s\S]*L4|L4[\s\S]*g2-standard-4/,
   },
-  { on: 'the kind', file: 'llama-isvc.yaml', at: 'kind: InferenceServ', says: /pods?[\s\S]*\$\d/ },
+  {
+    on: 'the kind',
+    file: 'llama-isvc.yaml',
+    at: 'kind: InferenceServ',
+    says: /Runs 1–3 predictors × 1 H100[\s\S]*\$\d/,
+  },
 ];
 
 export const hovering: readonly Step[] = hovers.map(({ on, file, at, says }) => ({

@@ -3,6 +3,8 @@ import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
+import { projects } from './projects.ts';
+import { quiet } from './quiet.ts';
 import { reading } from './reading.ts';
 import type { Tour } from './run.ts';
 import { themeSteps } from './themes.ts';
@@ -16,7 +18,7 @@ export { nameOf, runTour } from './run.ts';
 export const tours: readonly Tour[] = [
   {
     title: 'a tour of the features',
-    steps: [...reading, ...hovering, ...fixing, ...writing, ...commanding, ...keyboard],
+    steps: [...reading, ...hovering, ...fixing, ...writing, ...projects, ...quiet, ...commanding, ...keyboard],
   },
   {
     title: 'a folder that is not trusted',

@@ -43,4 +43,17 @@ export const restricted: readonly Step[] = [
       await completion(page, /nvidia\.com\/mig-1g\.5gb/);
     },
   },
+  {
+    feature: 'Where a value comes from',
+    shows: 'the hover tells the file, the settings of the workspace and a default apart',
+    picture: 'origins',
+    async run(stage) {
+      await open(stage, 'near/halves.yaml');
+      await caretBehind(stage, 'near/halves.yaml', 'nvidia.com/gpu', 2);
+      await hoverAtCaret(
+        stage.page,
+        /L4 from \.gpulint\.yaml[\s\S]*Region us-central1 from \.gpulint\.yaml[\s\S]*Capacity spot from workspace settings/,
+      );
+    },
+  },
 ];

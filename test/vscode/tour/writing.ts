@@ -1,10 +1,12 @@
 // What helps while a manifest or the config is typed.
-import { caretBehind, closePanel, completion, goTo, open, type Step, sees, showsText } from './stage.ts';
+import assert from 'node:assert/strict';
+import { caretBehind, closePanel, completion, goTo, open, type Step, sees, showsText, suggestRow } from './stage.ts';
 
 interface Offer {
   readonly feature: string;
   readonly shows: string;
   readonly picture: string;
+  readonly file?: string;
   /** The caret goes behind this, and the keys are typed. */
   readonly behind: string;
   readonly keys: readonly string[];
@@ -51,18 +53,48 @@ const offers: readonly Offer[] = [
     row: /gpulint\.dev\/disable/,
     written: /gpulint\.dev\/disable: /,
   },
+  {
+    feature: 'Completion: Kueue',
+    shows: 'the label of the queue that a Job waits in',
+    picture: 'complete-kueue',
+    file: 'queued.yaml',
+    behind: 'example.com/team: search',
+    keys: ['\n', 'kue'],
+    row: /kueue\.x-k8s\.io\/queue-name/,
+    written: /kueue\.x-k8s\.io\/queue-name: /,
+  },
+  {
+    feature: 'Completion: KEDA',
+    shows: 'triggers of a ScaledObject, and which of them cannot scale from zero',
+    picture: 'complete-keda',
+    file: 'queued.yaml',
+    behind: 'triggers:',
+    keys: ['\n', '- type: '],
+    row: /^prometheus/,
+    written: /- type: prometheus/,
+  },
+  {
+    feature: 'Completion: claims',
+    shows: 'device classes of a resource claim',
+    picture: 'complete-claim',
+    file: 'queued.yaml',
+    behind: 'exactly:',
+    keys: ['\n', 'deviceClassName: '],
+    row: /^mig\.nvidia\.com/,
+    written: /deviceClassName: mig\.nvidia\.com/,
+  },
 ];
 
 export const writing: readonly Step[] = [
   ...offers.map(
-    ({ feature, shows, picture, behind, keys, row, written }): Step => ({
+    ({ feature, shows, picture, file = 'typing.yaml', behind, keys, row, written }): Step => ({
       feature,
       shows,
       picture,
       async run(stage) {
         const { page, shot } = stage;
-        await open(stage, 'typing.yaml');
-        await caretBehind(stage, 'typing.yaml', behind);
+        await open(stage, file);
+        await caretBehind(stage, file, behind);
         for (const key of keys) await (key === '\n' ? page.keyboard.press('Enter') : page.keyboard.type(key));
         const chosen = await completion(page, row);
         await shot();
@@ -104,7 +136,8 @@ export const writing: readonly Step[] = [
   },
   {
     feature: 'Config diagnostics',
-    shows: 'an unknown GPU, key and severity are marked in the file, and the manifest beside it is still analysed',
+    shows:
+      'an unknown GPU, key and severity are marked, a key of the machine is an error, and the manifest beside it is still analysed',
     picture: 'config-diagnostics',
     async run(stage) {
       const { page } = stage;
@@ -113,6 +146,7 @@ export const writing: readonly Step[] = [
       await sees(page, '.markers-panel-container .monaco-list-row', /h1000/);
       await sees(page, '.markers-panel-container .monaco-list-row', /capacty/);
       await sees(page, '.markers-panel-container .monaco-list-row', /loud/);
+      await sees(page, '.markers-panel-container .monaco-list-row', /'kubeconfig' must not stand here.*user settings/);
       await stage.shot();
       await closePanel(page);
       await open(stage, 'beside.yaml');
@@ -133,6 +167,39 @@ export const writing: readonly Step[] = [
       await row.click();
       await showsText(page, /resources:\n {2}limits:\n {4}nvidia\.com\/mig-1g\.10gb: 1/);
       await sees(page, '.suggest-widget.visible .monaco-list-row', '3g.40gb');
+    },
+  },
+  {
+    feature: 'Snippets',
+    shows: 'queues, scalers, claims, shared cards, and training and serving on several nodes',
+    picture: 'snippets',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'snippets.yaml');
+      await goTo(page, 2, 1);
+      await page.keyboard.type('gpu-');
+      for (const name of ['claim', 'jobset', 'keda', 'kueue', 'leaderworkerset', 'time-slicing'])
+        await completion(page, new RegExp(`^gpu-${name}`));
+      await shot();
+      await (await completion(page, /^gpu-keda/)).click();
+      await showsText(page, /kind: ScaledObject[\s\S]*minReplicaCount: 0/);
+    },
+  },
+  {
+    feature: 'Snippets',
+    shows: 'none is offered in the config, which is no manifest',
+    picture: 'snippets-config',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'near/.gpulint.yaml');
+      await goTo(page, 4, 8);
+      await page.keyboard.press('Enter');
+      await completion(page, /^capacity/);
+      const labels = await page.locator(`${suggestRow} .label-name`).allTextContents();
+      assert.deepEqual(
+        labels.filter((label) => label.startsWith('gpu-')),
+        [],
+      );
     },
   },
 ];

@@ -1,0 +1,131 @@
+// What the project tells: its nodes, how it cuts and shares cards, what its charts and kustomizations say elsewhere.
+import assert from 'node:assert/strict';
+import { caretBehind, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
+
+interface Seen {
+  readonly feature: string;
+  readonly shows: string;
+  readonly picture: string;
+  readonly file: string;
+  readonly lens: RegExp;
+  /** The caret stands behind this text when the hover is asked for. */
+  readonly at: string;
+  readonly hover: RegExp;
+}
+
+const seen: readonly Seen[] = [
+  {
+    feature: 'Node pools',
+    shows: 'a pool of the config says what a selector of the project means',
+    picture: 'node-pool',
+    file: 'pools/server.yaml',
+    lens: /1–2 × H100 80GB SXM · \$5\.50–\$11\.01\/h/,
+    at: 'nvidia.com/gpu: 1',
+    hover: /Node pool h100: H100 80GB SXM from \.gpulint\.yaml[\s\S]*list prices less 20% from \.gpulint\.yaml/,
+  },
+  {
+    feature: 'Idle hours',
+    shows: 'the floor costs what the hours without traffic cost, and the hover says what coming back takes',
+    picture: 'idle-hours',
+    file: 'pools/server.yaml',
+    lens: /\$2,344\/month in 14 idle hours a day/,
+    at: 'minReplicas: 1',
+    hover:
+      /Scaled to zero it saves \$2,344\/month: 14 idle hours a day \(\.gpulint\.yaml\)[\s\S]*after 60 s without requests/,
+  },
+  {
+    feature: 'Checkpoints',
+    shows: 'what writing takes, and the interval that loses least, by the config',
+    picture: 'best-interval',
+    file: 'pools/train.yaml',
+    lens: /4 × L4 · spot \$/,
+    at: '--save_steps=10',
+    hover:
+      /An interruption loses[\s\S]*Writing takes [\d.]+% of the time: 90 s[\s\S]*Least is lost with a checkpoint every/,
+  },
+  {
+    feature: 'Helm values',
+    shows: 'the lens has the price of a replica, and the hover what it rests on',
+    picture: 'helm-values',
+    file: 'chart/values.yaml',
+    lens: /2 × H100 80GB SXM per replica · \$13\.76\/h/,
+    at: 'nvidia.com/gpu: 2',
+    hover: /1\/4 of p5\.48xlarge/,
+  },
+  {
+    feature: 'Helm templates',
+    shows: 'a template is priced with the values of its chart',
+    picture: 'helm-template',
+    file: 'templates/deployment.yaml',
+    lens: /with values\.yaml: 6 × H100 80GB SXM · \$41\.28\/h/,
+    at: 'kind: Deploy',
+    hover: /What this file leaves open is from values\.yaml/,
+  },
+  {
+    feature: 'Kustomize',
+    shows: 'a patch is priced with the base that it is merged into',
+    picture: 'kustomize-patch',
+    file: 'prod/more.yaml',
+    lens: /8 × H100 80GB SXM/,
+    at: 'nvidia.com/gpu: 2',
+    hover: /1\/4 of p5\.48xlarge/,
+  },
+];
+
+export const projects: readonly Step[] = [
+  ...seen.map(
+    ({ feature, shows, picture, file, lens: title, at, hover }): Step => ({
+      feature,
+      shows,
+      picture,
+      async run(stage) {
+        await open(stage, file);
+        await sees(stage.page, lens, title);
+        await caretBehind(stage, file, at);
+        await hoverAtCaret(stage.page, hover);
+      },
+    }),
+  ),
+  {
+    feature: 'MIG rewrite',
+    shows: 'where nodes name slices in a label, the label is written',
+    picture: 'mig-single',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'pools/slice.yaml');
+      await sees(page, lens, /1 × A100 80GB SXM/);
+      await caretBehind(stage, 'pools/slice.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, 'Rewrite to a MIG slice…');
+      await (await sees(page, '.quick-input-list .monaco-list-row', /2g\.20gb.*20 GB, 2\/7 of the card/)).click();
+      await showsText(
+        page,
+        /nvidia\.com\/gpu\.product: NVIDIA-A100-SXM4-80GB-MIG-2g\.20gb\n[\s\S]*nvidia\.com\/gpu: 1/,
+      );
+      await sees(page, lens, /MIG 2g\.20gb|2\/7 of A100 80GB SXM/);
+      await shot();
+    },
+  },
+  {
+    feature: 'Shared GPUs',
+    shows: 'an override of the config offers a quarter of a card, and its price is a quarter',
+    picture: 'shared-gpu',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'pools/notebook.yaml');
+      const whole = priceIn(await (await sees(page, lens, /1 × A100 80GB SXM/)).textContent());
+      await caretBehind(stage, 'pools/notebook.yaml', 'nvidia.com/gpu: 1', 4);
+      await fix(page, /Share the GPU with 3 others/);
+      await showsText(page, /nvidia\.com\/gpu\.shared: 1/);
+      const part = await sees(page, lens, /shared A100 80GB SXM/);
+      await shot();
+      assert.ok(Math.abs(priceIn(await part.textContent()) * 4 - whole) < 0.03);
+    },
+  },
+];
+
+/** The first amount of a lens, in dollars an hour. */
+function priceIn(title: string | null): number {
+  const [, amount] = /\$([\d.]+)\/h/.exec(title ?? '') ?? [];
+  assert.ok(amount, title ?? 'no lens');
+  return Number(amount);
+}

@@ -1,0 +1,59 @@
+// Nothing flickers while a line is half typed.
+import assert from 'node:assert/strict';
+import { caretBehind, closePanel, goTo, lens, open, problemRow, type Step, sees } from './stage.ts';
+
+export const quiet: readonly Step[] = [
+  {
+    feature: 'Quiet typing',
+    shows: 'a half typed line breaks the file, and squiggles and lenses stay until the caret leaves it',
+    picture: 'quiet-typing',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'halves.yaml');
+      await page.locator('.squiggly-error').nth(1).waitFor();
+      const titles = () => page.locator(lens).allInnerTexts();
+      await sees(page, lens, /1 × L4 · \$/);
+      const before = await titles();
+      await caretBehind(stage, 'halves.yaml', 'name: first');
+      await page.keyboard.press('Enter');
+      for (const key of 'labels: team: a') {
+        await page.keyboard.type(key);
+        assert.deepEqual(await titles(), before);
+        assert.ok((await page.locator('.squiggly-error').count()) >= 2);
+      }
+      await shot();
+      await page.keyboard.press('Control+Shift+M');
+      await sees(page, problemRow, /without a limit/);
+      assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);
+      await closePanel(page);
+      await goTo(page, 2, 1);
+      await page.keyboard.press('Control+Shift+M');
+      await sees(page, problemRow, 'yaml-syntax');
+      await closePanel(page);
+    },
+  },
+  {
+    feature: 'Quiet typing',
+    shows: 'a half typed key of .gpulint.yaml is no unknown key yet',
+    picture: 'quiet-config',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'near/.gpulint.yaml');
+      await goTo(page, 4, 8);
+      await page.keyboard.press('Enter');
+      for (const key of 'capacty') {
+        await page.keyboard.type(key);
+        assert.equal(await page.locator('.squiggly-warning').count(), 0);
+      }
+      await page.keyboard.press('Escape');
+      await page.keyboard.type(': spot');
+      await page.keyboard.press('Escape');
+      await goTo(page, 1, 1);
+      await page.locator('.squiggly-warning').first().waitFor();
+      await page.keyboard.press('Control+Shift+M');
+      await sees(page, problemRow, /unknown key 'capacty'.*capacity/);
+      await shot();
+      await closePanel(page);
+    },
+  },
+];
