@@ -45,3 +45,13 @@ test('the files of a run are seen together, and no others', async () => {
   const { stdout } = await runCli(['check', '--format', 'json', '.'], { cwd: folder });
   expect(stdout).toContain('GPU count from ServingRuntime vllm in platform/runtimes.yaml');
 });
+
+test('what has no upper bound makes the sum one that may be more', async () => {
+  const folder = temporaryFolder();
+  const endOf = async () => (await runCli(['check', '.'], { cwd: folder })).stdout;
+  writeFileSync(path.join(folder, 'runtimes.yaml'), runtime);
+  writeFileSync(path.join(folder, 'chat.yaml'), service);
+  expect(await endOf()).toContain('2 workloads, 4 GPUs, $');
+  writeFileSync(path.join(folder, 'chat.yaml'), service.replace('    maxReplicas: 1\n', ''));
+  expect(await endOf()).toContain('2 workloads, 4 GPUs or more, $');
+});

@@ -91,7 +91,9 @@ export function renderSummary(
   const workloads = files.flatMap((file) => file.workloads);
   const running = workloads.filter(({ gpus }) => gpus.max !== 0).flatMap(({ podSets }) => podSets);
   const noun = deviceNoun(running.flatMap(({ accelerators }) => accelerators).filter(({ devices }) => devices !== 0));
-  if (summary.gpus.max > 0) seen.push(plural(rounded(summary.gpus), noun));
+  // Workloads without an upper bound count with what is sure.
+  const open = workloads.some(({ gpus }) => gpus.min !== null && gpus.max === null);
+  if (summary.gpus.max > 0) seen.push(`${plural(rounded(summary.gpus), noun)}${open ? ' or more' : ''}`);
   const unpriced = workloads.filter(({ cost, role }) => cost === null && role !== 'definition').length;
   if (summary.hourly.max > 0) {
     const missing = unpriced === 0 ? '' : ` and ${unpriced} without a price`;
