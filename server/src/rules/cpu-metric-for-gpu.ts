@@ -1,7 +1,21 @@
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Seen, WorkloadFacts } from '../model/surroundings.ts';
-import type { Manifest, Workload } from '../model/workload.ts';
-import { asNumber, asText, at, type Cursor, isOpen, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { isValues } from '../model/values.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import {
+  asBoolean,
+  asNumber,
+  asText,
+  at,
+  type Cursor,
+  entries,
+  isOpen,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 import { targetOf } from './scaler-target.ts';
@@ -101,6 +115,13 @@ export default defineRule({
     });
   },
   workload(workload, context) {
+    const own = isValues(workload) ? valuesMetric(workload) : operatorMetric(workload);
+    if (own !== undefined) {
+      context.report({
+        message: `Only ${own.metric} of ${shorten(workload.name ?? 'its pods')} is watched, but its GPU does the work: it scales late, or not at all`,
+        span: own.place,
+      });
+    }
     const place = defaultMetric(workload);
     if (place === undefined) return;
     context.report({
@@ -153,6 +174,32 @@ function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined 
   return memory && { metric: 'the memory', place: spanOf(memory) };
 }
 
+/** The HPA that NVIDIA's operator makes of `scale.hpa`. */
+function operatorMetric({ kind, scaling, podSets }: Workload): CpuMetric | undefined {
+  const ceiling = asNumber(scaling?.max);
+  if (kind !== 'NIMService' || scaling === null || ceiling === undefined) return undefined;
+  if (scaling.floor === null || ceiling <= scaling.floor || isOpen(scaling.owner) || !hold(podSets)) return undefined;
+  return podAutoscalerMetric(scaling.owner);
+}
+
+/** What the charts that `helm create` makes call it, turned on beside the resources of the pods. */
+function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
+  const [block] = podSets;
+  const scaler = ['autoscaling', 'hpa'].map((key) => at(block?.pod, key)).find((one) => one !== undefined);
+  const target = at(scaler, 'targetCPUUtilizationPercentage');
+  const ceiling = asNumber(at(scaler, 'maxReplicas'));
+  if (target === undefined || isTemplated(target) || isOpen(scaler) || !hold(podSets)) return undefined;
+  if (asBoolean(at(scaler, 'enabled')) !== true || ceiling === undefined || ceiling < 2) return undefined;
+  const others = entries(scaler).filter(
+    (entry) => /metric|target|trigger/i.test(keyOf(entry)) && entry.node !== target.node,
+  );
+  return others.length === 0 ? { metric: 'the CPU', place: keySpanOf(target) } : undefined;
+}
+
+function hold(podSets: readonly PodSet[]): boolean {
+  return podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+}
+
 /** What trains or works off a queue is scaled by other people's reasons. */
 function servesOnGpus({ facts }: Seen<WorkloadFacts>): boolean {
   return facts.devices !== 0 && facts.role === 'serving';
@@ -170,6 +217,5 @@ function defaultMetric({ scaling, manifest, podSets, kind }: Workload): Span | u
   const metric = at(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
   if (metric !== undefined && (isTemplated(metric) || asText(metric) !== 'cpu')) return undefined;
   if (at(owner, 'autoScaling') !== undefined) return undefined;
-  const holds = podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
-  return holds ? keySpanOf(max) : undefined;
+  return hold(podSets) ? keySpanOf(max) : undefined;
 }
