@@ -314,7 +314,7 @@ const nothing = { manifests: [], workloads: [] } as const;
 
 /** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
 const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instance-?Type|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai|HorizontalPodAutoscaler|\bruntime:/i;
+  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instance-?Type|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai|PodAutoscaler|baseRefs|\bruntime:/i;
 
 function mayConcernAccelerators(text: string): boolean {
   return acceleratorWords.test(text);

@@ -8,6 +8,8 @@ import type { AcceleratorForm } from './workload.ts';
 export interface Surroundings {
   /** A ServingRuntime of the namespace, else a ClusterServingRuntime: in KServe's order. */
   servingRuntime(namespace: string | null, name: string): Seen<PodsFacts> | undefined;
+  /** A config that an LLMInferenceService names: of its namespace, else of KServe's own. */
+  llmConfig(namespace: string | null, name: string): Seen<LlmConfigFacts> | undefined;
   trainingRuntime(
     kind: 'TrainingRuntime' | 'ClusterTrainingRuntime',
     namespace: string | null,
@@ -76,6 +78,30 @@ export interface SeenSelector {
   readonly values: readonly string[];
 }
 
+/** What an LLMInferenceServiceConfig says of the two roles; null where it does not speak of one. */
+export interface LlmConfigFacts {
+  readonly decode: LlmRoleFacts | null;
+  readonly prefill: LlmRoleFacts | null;
+}
+
+/** null: it does not say it. */
+export interface LlmRoleFacts {
+  readonly template: SeenPods | null;
+  readonly worker: SeenPods | null;
+  /** Bounds of the replicas; null in them: a template says it. */
+  readonly replicas: { readonly min: number | null; readonly max: number | null } | null;
+  readonly data: SeenNumber | null;
+  readonly dataLocal: SeenNumber | null;
+  readonly pipeline: SeenNumber | null;
+}
+
+/** A number as written; null: templated. */
+export interface SeenNumber {
+  readonly is: number | null;
+}
+
+export type SeenPods = Pick<PodsFacts, 'containers' | 'selectors'>;
+
 export interface TrainingFacts extends PodsFacts {
   /** `mlPolicy.numNodes`; null where a template will say it. */
   readonly numNodes: number | null;
@@ -130,6 +156,7 @@ export interface PoolFacts {
 /** A document that stands alone. */
 export const noSurroundings: Surroundings = {
   servingRuntime: () => undefined,
+  llmConfig: () => undefined,
   trainingRuntime: () => undefined,
   claim: () => undefined,
   configMap: () => undefined,

@@ -1,17 +1,22 @@
 import { estimateCost } from '../cost/estimate.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type { GivenAccelerator } from '../model/given.ts';
+import { llmReplicas } from '../model/kinds/kserve-llm.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
 import type {
+  LlmConfigFacts,
+  LlmRoleFacts,
   PodsFacts,
   PoolFacts,
   QueueFacts,
   ScalerFacts,
   SeenDevice,
+  SeenNumber,
+  SeenPods,
   TrainingFacts,
   WorkloadFacts,
 } from '../model/surroundings.ts';
@@ -23,6 +28,7 @@ import { poolsOf } from './pools.ts';
 /** What an object says to those that name it, by what they need it for. */
 export type Facts =
   | { readonly type: 'pods'; readonly facts: PodsFacts }
+  | { readonly type: 'llm'; readonly facts: LlmConfigFacts }
   | { readonly type: 'training'; readonly facts: TrainingFacts }
   | { readonly type: 'devices'; readonly facts: readonly SeenDevice[] }
   | { readonly type: 'files'; readonly facts: Readonly<Record<string, string>> }
@@ -43,6 +49,8 @@ export function factsOf(manifest: Manifest, options: ModelOptions): Facts | null
     case 'serving.kserve.io/ServingRuntime':
     case 'serving.kserve.io/ClusterServingRuntime':
       return servingFacts(manifest);
+    case 'serving.kserve.io/LLMInferenceServiceConfig':
+      return { type: 'llm', facts: llmFacts(manifest) };
     case 'trainer.kubeflow.org/TrainingRuntime':
     case 'trainer.kubeflow.org/ClusterTrainingRuntime':
       return trainingFacts(manifest);
@@ -85,6 +93,32 @@ function servingFacts(manifest: Manifest): Facts | null {
   };
 }
 
+function llmFacts(manifest: Manifest): LlmConfigFacts {
+  const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
+  const pods = (name: string): SeenPods | null => {
+    const podSet = podSets.find((one) => one.name === name);
+    return podSet === undefined ? null : seenPods(podSet);
+  };
+  const role = (name: string, said: Cursor | undefined): LlmRoleFacts | null => {
+    if (said === undefined) return null;
+    const number = (key: string): SeenNumber | null => {
+      const value = at(said, 'parallelism', key);
+      return value === undefined ? null : { is: lowerCount(value, 1) };
+    };
+    const counted = at(said, 'replicas') !== undefined || at(said, 'scaling') !== undefined;
+    return {
+      template: pods(name),
+      worker: pods(`${name} worker`),
+      replicas: counted ? llmReplicas(said) : null,
+      data: number('data'),
+      dataLocal: number('dataLocal'),
+      pipeline: number('pipeline'),
+    };
+  };
+  const spec = at(manifest.root, 'spec');
+  return { decode: role('decode', spec), prefill: role('prefill', at(spec, 'prefill')) };
+}
+
 /** The job that trains is called `node`; others fetch data and models. */
 function trainingFacts(manifest: Manifest): Facts | null {
   const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
@@ -95,6 +129,10 @@ function trainingFacts(manifest: Manifest): Facts | null {
 }
 
 function podsFacts(podSet: PodSet): PodsFacts {
+  return { ...seenPods(podSet), worker: null };
+}
+
+function seenPods(podSet: PodSet): SeenPods {
   return {
     containers: podSet.containers.map(({ type, name, accelerators }) => ({
       type,
@@ -102,7 +140,6 @@ function podsFacts(podSet: PodSet): PodsFacts {
       accelerators: accelerators.map(({ resource, form, count }) => ({ resource, form, count })),
     })),
     selectors: podSet.selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) })),
-    worker: null,
   };
 }
 

@@ -43,6 +43,11 @@ export function surroundingsOf(
           'pods',
         ),
       ),
+    llmConfig: (namespace, name) =>
+      read(['LLMInferenceServiceConfig'], ['llmConfig', namespace, name], () => {
+        const inNamespace = (where: string | null) => factsNamed(asker, [llmConfig], where, name, 'llm');
+        return inNamespace(namespace) ?? (namespace === kserves ? undefined : inNamespace(kserves));
+      }),
     trainingRuntime: (kind, namespace, name) =>
       read([kind], ['trainingRuntime', kind, namespace, name], () =>
         factsNamed(asker, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
@@ -84,6 +89,10 @@ export function surroundingsOf(
     },
   };
 }
+
+const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
+/** The namespace that KServe is installed in, where its shipped configs are. */
+const kserves = 'kserve';
 
 interface Answer {
   /** The kinds of which something was asked. */
@@ -133,7 +142,7 @@ function candidates(asker: Asker, kind: string, namespace: string | null, name: 
 type FactsOf<T extends Facts['type']> =
   Extract<Facts, { readonly type: T }> extends { readonly facts: infer F } ? F : never;
 
-function factsNamed<T extends 'pods' | 'training' | 'devices' | 'files' | 'workload'>(
+function factsNamed<T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload'>(
   asker: Asker,
   kinds: readonly string[],
   namespace: string | null,

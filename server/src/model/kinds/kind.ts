@@ -62,7 +62,7 @@ export interface PodSetSource {
 export interface Borrowed {
   /** Where the other object is named. */
   readonly at: Cursor;
-  readonly from: Seen<PodsFacts>;
+  readonly from: Seen<unknown>;
   /** Of the group's pods the first, or the others. */
   readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }

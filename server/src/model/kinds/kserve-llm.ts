@@ -1,9 +1,17 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import { asText, at, isTemplated } from '../../yaml/cursor.ts';
+import { asText, at, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
+import {
+  type LlmConfigFacts,
+  type LlmRoleFacts,
+  type Seen,
+  type SeenNumber,
+  type SeenPods,
+  seenWords,
+} from '../surroundings.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
 
@@ -27,11 +35,17 @@ function lowerRuntime(spec: Cursor | undefined): KindLowering {
   return { podSets, retries: null, scaling: null, partial: true };
 }
 
-/** What it leaves out comes from configs of the cluster, so it is always partial. */
-function lowerLlmService({ root, annotations }: KindInput): KindLowering {
+/** What it leaves out comes from the configs that it names, and from those of the cluster, so it is always partial. */
+function lowerLlmService({ root, annotations, namespace, surroundings }: KindInput): KindLowering {
   const spec = at(root, 'spec');
   const claimed = annotatedClaim(annotations);
-  const podSets = [...rolePods('decode', spec), ...rolePods('prefill', at(spec, 'prefill'))];
+  const bases = items(at(spec, 'baseRefs')).flatMap((reference): readonly Base[] => {
+    const name = at(reference, 'name');
+    if (name === undefined || isTemplated(name)) return [];
+    const from = surroundings.llmConfig(namespace, asText(name) ?? '');
+    return from === undefined ? [] : [{ at: name, from }];
+  });
+  const podSets = [...rolePods('decode', spec, bases), ...rolePods('prefill', at(spec, 'prefill'), bases)];
   const scheduler = at(spec, 'router', 'scheduler', 'template');
   return {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
@@ -41,19 +55,69 @@ function lowerLlmService({ root, annotations }: KindInput): KindLowering {
   };
 }
 
+/** A config that the service names, and where it does. */
+interface Base {
+  readonly at: Cursor;
+  readonly from: Seen<LlmConfigFacts>;
+}
+
+type RoleName = 'decode' | 'prefill';
+
 /** One role: a head and, where there is a worker, a group of as many pods as its parallelism needs. */
-function rolePods(name: string, role: Cursor | undefined): readonly PodSetSource[] {
-  const groups = replicasOf(role);
-  const heads = fromPodSpec(name, at(role, 'template'), groups, at(role, 'replicas'));
-  const worker = at(role, 'worker');
-  if (worker === undefined) return heads;
-  const size = groupSize(at(role, 'parallelism'));
-  const others = times(groups, size === null ? null : Math.max(size - (heads.length > 0 ? 1 : 0), 0));
-  return [...heads, ...fromPodSpec(`${name} worker`, worker, others)];
+function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base[]): readonly PodSetSource[] {
+  const told: string[] = [];
+  // A later config stands before an earlier one, and what the service says before all.
+  const based = <T>(pick: (facts: LlmRoleFacts) => T | null) =>
+    [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly said: T }[] => {
+      const facts = base.from.facts[name];
+      const said = facts === null ? null : pick(facts);
+      return said === null ? [] : [{ base, said }];
+    })[0];
+  const taken = <T>(words: string, found: { readonly base: Base; readonly said: T } | undefined): T | undefined => {
+    if (found !== undefined) told.push(`${words} from ${seenWords(found.base.from)}`);
+    return found?.said;
+  };
+
+  const counted = at(role, 'replicas') !== undefined || at(role, 'scaling') !== undefined;
+  const pods = (part: 'template' | 'worker') =>
+    borrowedPods(
+      at(role, part),
+      based((facts) => facts[part]),
+    );
+  const head = pods('template');
+  const worker = pods('worker');
+  if (head === undefined && worker === undefined) return [];
+  const groups =
+    (counted
+      ? undefined
+      : taken(
+          'Replicas',
+          based(({ replicas }) => replicas),
+        )) ?? llmReplicas(role);
+  const size = (key: 'data' | 'dataLocal' | 'pipeline') => {
+    const said = at(role, 'parallelism', key);
+    return said === undefined ? based((facts) => facts[key])?.said : { is: lowerCount(said, 1) };
+  };
+  const sets = head === undefined ? [] : [{ ...head, name, pods: groups, replicas: at(role, 'replicas'), told }];
+  if (worker === undefined) return sets;
+  const nodes = groupSize(size('data'), size('dataLocal'), size('pipeline'));
+  const others = times(groups, nodes === null ? null : Math.max(nodes - (head === undefined ? 0 : 1), 0));
+  return [...sets, { ...worker, name: `${name} worker`, pods: others, replicas: undefined, told }];
+}
+
+/** The pods of a template, of a config, or of both; undefined where neither is there. */
+function borrowedPods(
+  pod: Cursor | undefined,
+  found: { readonly base: Base; readonly said: SeenPods } | undefined,
+): Pick<PodSetSource, 'pod' | 'metadata' | 'borrowed'> | undefined {
+  const place = pod ?? found?.base.at;
+  if (place === undefined) return undefined;
+  const borrowed = found && { at: found.base.at, from: found.base.from, pods: found.said };
+  return { pod: place, metadata: undefined, ...(borrowed && { borrowed }) };
 }
 
 /** `replicas`, or bounds under `scaling`; never both. */
-function replicasOf(role: Cursor | undefined): PodCount {
+export function llmReplicas(role: Cursor | undefined): PodCount {
   const scaling = at(role, 'scaling');
   if (scaling === undefined) return written(at(role, 'replicas'));
   const max = at(scaling, 'maxReplicas');
@@ -61,12 +125,14 @@ function replicasOf(role: Cursor | undefined): PodCount {
 }
 
 /** Pods of one group: data ranks by those on one node, or the stages of the pipeline. */
-function groupSize(parallelism: Cursor | undefined): number | null {
-  const data = at(parallelism, 'data');
-  const local = at(parallelism, 'dataLocal');
-  if (data === undefined && local === undefined) return lowerCount(at(parallelism, 'pipeline'), 1);
-  const ranks = lowerCount(data, 1);
-  const each = lowerCount(local, 1);
+function groupSize(
+  data: SeenNumber | undefined,
+  local: SeenNumber | undefined,
+  pipeline: SeenNumber | undefined,
+): number | null {
+  if (data === undefined && local === undefined) return pipeline === undefined ? 1 : pipeline.is;
+  const ranks = data === undefined ? 1 : data.is;
+  const each = local === undefined ? 1 : local.is;
   return ranks === null || each === null ? null : Math.max(Math.floor(ranks / Math.max(each, 1)), 1);
 }
 

@@ -2,9 +2,14 @@ import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { at } from '../../yaml/cursor.ts';
 import { lowerContainers, lowerCount } from '../pod.ts';
-import type { SeenContainer } from '../surroundings.ts';
+import type { PodsFacts, Seen, SeenContainer } from '../surroundings.ts';
 import type { Borrowed, PodSetSource } from './kind.ts';
 import { exactly, product } from './pod-sets.ts';
+
+/** The ServingRuntime that a predictor names. */
+export interface BorrowedRuntime extends Borrowed {
+  readonly from: Seen<PodsFacts>;
+}
 
 /**
  * A predictor on several nodes: the head and its workers. One replica has tensorParallelSize x pipelineParallelSize GPUs in all, of which each
@@ -17,7 +22,7 @@ export function multiNode(
   head: PodSetSource,
   spec: Cursor,
   heads: number | null,
-  runtime: Borrowed | undefined,
+  runtime: BorrowedRuntime | undefined,
 ): readonly PodSetSource[] {
   const seen = runtime?.from.facts.worker ?? undefined;
   const borrowed = runtime === undefined || seen === undefined ? undefined : { ...runtime, pods: seen };

@@ -3,8 +3,8 @@ import { asText, at, entries, isTemplated, items, keyOf } from '../../yaml/curso
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
-import type { Borrowed, KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
-import { multiNode } from './kserve-nodes.ts';
+import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
+import { type BorrowedRuntime, multiNode } from './kserve-nodes.ts';
 import { untilStopped } from './pod-sets.ts';
 
 /**
@@ -85,7 +85,7 @@ function endpointPods(
  * The runtime that a predictor names: what the predictor leaves out is taken from it. Without a name KServe picks one by the model's format
  * from all that the cluster has, which is not told here.
  */
-function runtimeOf(component: Cursor, { namespace, surroundings }: KindInput): Borrowed | undefined {
+function runtimeOf(component: Cursor, { namespace, surroundings }: KindInput): BorrowedRuntime | undefined {
   const named = at(component, 'model', 'runtime');
   const name = asText(named);
   if (named === undefined || name === undefined || isTemplated(named)) return undefined;
