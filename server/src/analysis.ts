@@ -6,6 +6,7 @@ import { type Beside, hasBeside, nothingBeside, withBeside } from './model/besid
 import type { Claims } from './model/claims.ts';
 import { lowerClaims, makesClaims, noClaims, usesClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
+import type { Surroundings } from './model/surroundings.ts';
 import type { Manifest, Workload } from './model/workload.ts';
 import type { Finding } from './rules/rule.ts';
 import type { RuleCrash } from './rules/run.ts';
@@ -41,6 +42,8 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that silences rules, and whether it does. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
+  /** What other documents say of what this one names. What is asked here counts as read. */
+  readonly surroundings: Surroundings;
   /** Whether all that it took from other documents and files still stands there. */
   isCurrent(): boolean;
 }
@@ -276,6 +279,7 @@ function analyseDocument(
     item,
     context,
     summary,
+    surroundings,
     isCurrent: () => reads.hold(),
     get document() {
       return document();

@@ -51,7 +51,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
-  return file.hasAccelerators ? scalerHover(file, offset) : undefined;
+  return scalerHover(file, offset);
 }
 
 /** An unknown kind was read as what it looks like, and whoever reads a figure should know. */

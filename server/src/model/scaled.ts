@@ -1,26 +1,72 @@
+import { at } from '../yaml/cursor.ts';
+import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
+import { lowerCount } from './pod.ts';
 import { type Surroundings, seenWords } from './surroundings.ts';
-import type { Workload } from './workload.ts';
+import type { PodSet, Workload } from './workload.ts';
 
-/** Kinds with one template, whose number of pods a scaler sets. */
-const scalable: ReadonlySet<string> = new Set([
-  'apps/Deployment',
-  'apps/StatefulSet',
-  'apps/ReplicaSet',
-  'argoproj.io/Rollout',
-]);
+/** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */
+const scalable: Readonly<Record<string, string>> = {
+  Deployment: 'apps',
+  StatefulSet: 'apps',
+  ReplicaSet: 'apps',
+  Rollout: 'argoproj.io',
+  CloneSet: 'apps.kruise.io',
+  LeaderWorkerSet: 'leaderworkerset.x-k8s.io',
+  StormService: 'orchestration.aibrix.ai',
+  RayClusterFleet: 'orchestration.aibrix.ai',
+  InferenceSet: 'kaito.sh',
+};
+
+/** The API group of a kind that can be scaled; undefined for all others. */
+export function scalableGroup(kind: string): string | undefined {
+  return Object.hasOwn(scalable, kind) ? scalable[kind] : undefined;
+}
 
 /** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */
 export function scaled(workload: Workload, surroundings: Surroundings): Workload {
-  const { kind, apiVersion, namespace, name, podSets } = workload;
-  const [only, ...others] = podSets;
-  if (name === null || only === undefined || others.length > 0) return workload;
-  if (only.accelerators.length === 0 || !scalable.has(`${groupOf(apiVersion)}/${kind}`)) return workload;
+  const { kind, namespace, name, podSets } = workload;
+  if (name === null || !isScalable(workload)) return workload;
+  if (podSets.every(({ accelerators }) => accelerators.length === 0)) return workload;
   const [scaler, ...more] = surroundings.scalersOf(kind, namespace, name);
-  if (scaler === undefined || more.length > 0) return workload;
+  const replica = oneReplica(workload);
+  if (scaler === undefined || more.length > 0 || replica === null) return workload;
   const { min } = scaler.facts;
   const max = scaler.facts.max ?? null;
-  const pods = { min, max: min === null || max === null ? max : Math.max(min, max) };
-  const told = [...only.told, `Replicas from ${seenWords(scaler)}`];
-  return { ...workload, podSets: [{ ...only, pods, told }], scaledBy: scaler };
+  const replicas = { min, max: min === null || max === null ? max : Math.max(min, max) };
+  const told = `Replicas from ${seenWords(scaler)}`;
+  const podsOf = ({ pods }: PodSet) => ({ min: times(replicas, pods.min).min, max: times(replicas, pods.max).max });
+  return {
+    ...workload,
+    podSets: replica.podSets.map((podSet) => ({ ...podSet, pods: podsOf(podSet), told: [...podSet.told, told] })),
+    scaledBy: scaler,
+  };
+}
+
+/** The workload with the pods of one replica, as its own object says it; null where that is not told. */
+export function oneReplica(workload: Workload): Workload | null {
+  const { podSets, manifest } = workload;
+  const single = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  if (podSets.length === 1 && hasOnePod(workload)) return withPods(workload, () => 1);
+  if (!isScalable(workload)) return single.length > 1 ? null : withPods({ ...workload, podSets: single }, () => 1);
+  const replicas = lowerCount(at(manifest.root, 'spec', 'replicas'), 1);
+  if (replicas === null || replicas === 0) return null;
+  return withPods(workload, (count) => (count === null ? null : count / replicas));
+}
+
+function withPods(workload: Workload, of: (count: number | null) => number | null): Workload {
+  const podSets = workload.podSets.map((podSet) => ({
+    ...podSet,
+    pods: { min: of(podSet.pods.min), max: of(podSet.pods.max) },
+  }));
+  return { ...workload, podSets };
+}
+
+function isScalable({ kind, apiVersion }: Workload): boolean {
+  return scalableGroup(kind) === groupOf(apiVersion);
+}
+
+/** Built-in controllers and those in their shape: the number of pods may be unknown, but a replica is a pod. */
+function hasOnePod({ kind }: Workload): boolean {
+  return ['Deployment', 'StatefulSet', 'ReplicaSet', 'Rollout', 'CloneSet'].includes(kind);
 }

@@ -22,7 +22,7 @@ export interface Surroundings {
   ): Seen<readonly SeenDevice[]> | undefined;
   /** The files of a ConfigMap, where they are small. */
   configMap(namespace: string | null, name: string): Seen<Readonly<Record<string, string>>> | undefined;
-  /** ScaledObjects and HorizontalPodAutoscalers that name a target. */
+  /** ScaledObjects, HorizontalPodAutoscalers and others of their like that name a target. */
   scalersOf(kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[];
   /** What a scaler's target runs; what KServe makes of an InferenceService is found by that. */
   workload(kind: string, namespace: string | null, name: string): Seen<WorkloadFacts> | undefined;
@@ -132,8 +132,10 @@ export interface WorkloadFacts {
   readonly role: string;
   /** Devices that one replica holds; null where that is not known. 0: none. */
   readonly devices: number | null;
-  /** US dollars an hour for one replica; null where no price is known. */
+  /** US dollars an hour for one replica without traffic; null where no price is known. */
   readonly hourly: number | null;
+  /** The same as a range over what may be met; null where no price is known. */
+  readonly price: { readonly min: number; readonly max: number } | null;
   readonly latencyCritical: boolean;
 }
 

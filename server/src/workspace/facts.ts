@@ -1,4 +1,5 @@
-import { estimateCost } from '../cost/estimate.ts';
+import { estimateCost, gpusOf } from '../cost/estimate.ts';
+import type { OwnPrices } from '../cost/own-prices.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type { GivenAccelerator } from '../model/given.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
@@ -7,6 +8,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
+import { oneReplica } from '../model/scaled.ts';
 import type {
   LlmConfigFacts,
   LlmRoleFacts,
@@ -20,10 +22,11 @@ import type {
   TrainingFacts,
   WorkloadFacts,
 } from '../model/surroundings.ts';
-import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import type { Manifest, PodSet } from '../model/workload.ts';
 import { isLatencyCritical } from '../rules/latency.ts';
 import { asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { poolsOf } from './pools.ts';
+import { scalerOf } from './scalers.ts';
 
 /** What an object says to those that name it, by what they need it for. */
 export type Facts =
@@ -42,7 +45,10 @@ export type Facts =
   | { readonly type: 'pools'; readonly facts: readonly PoolFacts[] }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
-export function factsOf(manifest: Manifest, options: ModelOptions): Facts | null {
+/** What a project says of its nodes, and what it pays. */
+export type FactsOptions = ModelOptions & { readonly prices?: OwnPrices };
+
+export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null {
   const { root, kind } = manifest;
   const spec = at(root, 'spec');
   switch (`${groupOf(manifest.apiVersion)}/${kind}`) {
@@ -61,9 +67,12 @@ export function factsOf(manifest: Manifest, options: ModelOptions): Facts | null
     case '/ConfigMap':
       return { type: 'files', facts: smallFiles(at(root, 'data')) };
     case 'keda.sh/ScaledObject':
-      return scaledObject(spec);
+    case 'http.keda.sh/HTTPScaledObject':
     case 'autoscaling/HorizontalPodAutoscaler':
-      return podAutoscaler(spec);
+    case 'autoscaling.aibrix.ai/PodAutoscaler': {
+      const scaler = scalerOf(manifest);
+      return scaler && { type: 'scaler', ...scaler };
+    }
     case 'kueue.x-k8s.io/LocalQueue': {
       const clusterQueue = at(spec, 'clusterQueue');
       if (clusterQueue === undefined || isTemplated(clusterQueue)) return null;
@@ -158,46 +167,6 @@ function smallFiles(data: Cursor | undefined): Readonly<Record<string, string>> 
   return Object.fromEntries(files);
 }
 
-/** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
-function scaledObject(spec: Cursor | undefined): Facts | null {
-  const target = targetOf(at(spec, 'scaleTargetRef'), 'Deployment');
-  if (target === null) return null;
-  const idle = at(spec, 'idleReplicaCount');
-  const min = lowerCount(idle, lowerCount(at(spec, 'minReplicaCount'), 0) ?? Number.NaN);
-  const metrics = items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? '');
-  const facts = {
-    min: Number.isNaN(min) ? null : min,
-    max: lowerCount(at(spec, 'maxReplicaCount'), 100),
-    metrics,
-  };
-  return { type: 'scaler', target, facts };
-}
-
-/** https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/ */
-function podAutoscaler(spec: Cursor | undefined): Facts | null {
-  const target = targetOf(at(spec, 'scaleTargetRef'), '');
-  if (target === null) return null;
-  const max = at(spec, 'maxReplicas');
-  const facts = {
-    min: lowerCount(at(spec, 'minReplicas'), 1),
-    max: max === undefined ? undefined : lowerCount(max, 1),
-    metrics: items(at(spec, 'metrics')).map(
-      (metric) => asText(at(metric, 'resource', 'name')) ?? asText(at(metric, 'type')) ?? '',
-    ),
-  };
-  return { type: 'scaler', target, facts };
-}
-
-function targetOf(
-  reference: Cursor | undefined,
-  usual: string,
-): { readonly kind: string; readonly name: string } | null {
-  const name = at(reference, 'name');
-  const kind = at(reference, 'kind');
-  if (name === undefined || isTemplated(name) || isTemplated(kind)) return null;
-  return { kind: asText(kind) ?? usual, name: asText(name) ?? '' };
-}
-
 function queueFacts(spec: Cursor | undefined): QueueFacts {
   const groups = at(spec, 'resourceGroups');
   const covered = items(groups).map((group) => at(group, 'coveredResources'));
@@ -208,26 +177,17 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
   return { resources: names.flatMap((name) => asText(name) ?? []) };
 }
 
-function workloadFacts(manifest: Manifest, options: ModelOptions): Facts | null {
+function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {
   const workload = lowerManifest(manifest, options);
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
-  const used = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
-  const [only, ...others] = used;
   const facts = { role: workload.role, latencyCritical: isLatencyCritical(workload) };
-  if (only === undefined) return { type: 'workload', facts: { ...facts, devices: 0, hourly: 0 } };
+  const replica = oneReplica(workload);
   // How many pods of each set one replica has is not told by their numbers.
-  if (others.length > 0) return { type: 'workload', facts: { ...facts, devices: null, hourly: null } };
-  return { type: 'workload', facts: { ...facts, devices: devicesOf(only), hourly: hourlyOf(workload, only) } };
-}
-
-function devicesOf({ accelerators }: PodSet): number | null {
-  return accelerators.reduce<number | null>(
-    (sum, { devices }) => (sum === null || devices === null ? null : sum + devices),
-    0,
-  );
-}
-
-function hourlyOf(workload: Workload, podSet: PodSet): number | null {
-  const one = { ...workload, podSets: [{ ...podSet, pods: { min: 1, max: 1 } }] };
-  return estimateCost(one).cost?.idleHourly ?? null;
+  if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };
+  const { cost } = estimateCost(replica, options.prices);
+  const idle = replica.podSets.some(({ accelerators }) => accelerators.length > 0) ? (cost?.idleHourly ?? null) : 0;
+  return {
+    type: 'workload',
+    facts: { ...facts, devices: gpusOf(replica).min, hourly: idle, price: cost?.hourly ?? null },
+  };
 }

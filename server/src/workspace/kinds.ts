@@ -33,7 +33,7 @@ const targetKinds: ReadonlySet<string> = new Set([
   ...['TrainingRuntime', 'ClusterTrainingRuntime'],
   ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
   ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],
-  ...['ScaledObject', 'HorizontalPodAutoscaler', 'TriggerAuthentication'],
+  ...['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler', 'TriggerAuthentication'],
   ...['NodePool', 'Provisioner', 'ClusterConfig', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
   ...[
     'PersistentVolumeClaim',
@@ -45,6 +45,7 @@ const targetKinds: ReadonlySet<string> = new Set([
     'PriorityClass',
   ],
   ...['Deployment', 'StatefulSet', 'ReplicaSet', 'Rollout', 'LeaderWorkerSet', 'RayCluster', 'CloneSet'],
+  ...['StormService', 'RayClusterFleet', 'InferenceSet'],
 ]);
 
 export function isTargetKind(kind: string): boolean {

@@ -1,8 +1,10 @@
 import { normalizeUri } from '../config/places.ts';
+import { scalableGroup } from '../model/scaled.ts';
 import type { PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { Facts } from './facts.ts';
 import { isApart, nearest, pathFrom } from './near.ts';
 import { isClusterKind } from './references.ts';
+import { scalerKinds } from './scalers.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
 
@@ -103,7 +105,6 @@ interface Answer {
   readonly answer: unknown;
 }
 
-const scalerKinds = ['ScaledObject', 'HorizontalPodAutoscaler'] as const;
 const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig'] as const;
 
 interface Asker {
@@ -195,23 +196,13 @@ function targetKind(object: ObjectSummary): string | undefined {
   return facts?.type === 'scaler' ? facts.target.kind : undefined;
 }
 
-/** API groups of what is scaled, by kind. */
-const scaled: Readonly<Record<string, string>> = {
-  Deployment: 'apps',
-  StatefulSet: 'apps',
-  ReplicaSet: 'apps',
-  Rollout: 'argoproj.io',
-  LeaderWorkerSet: 'leaderworkerset.x-k8s.io',
-  InferenceService: 'serving.kserve.io',
-};
-
 function targetNamed(
   asker: Asker,
   kind: string,
   namespace: string | null,
   name: string,
 ): ReturnType<Surroundings['workload']> {
-  const group = scaled[kind];
+  const group = kind === 'InferenceService' ? 'serving.kserve.io' : scalableGroup(kind);
   if (group === undefined) return undefined;
   const own = factsNamed(asker, [`${group}/${kind}`], namespace, name, 'workload');
   // In Standard mode KServe names the Deployment of an InferenceService after it.

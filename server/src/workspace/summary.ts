@@ -1,11 +1,10 @@
 import { lowerManifests } from '../model/manifest.ts';
-import type { ModelOptions } from '../model/options.ts';
 import { at, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
-import { type Facts, factsOf } from './facts.ts';
+import { type Facts, type FactsOptions, factsOf } from './facts.ts';
 import { isTargetKind, kindsIn } from './kinds.ts';
 import { type Reference, referencesOf } from './references.ts';
 
@@ -43,7 +42,7 @@ export interface FileSummary {
   readonly references: () => readonly Reference[];
 }
 
-export function summariseDocument(text: string, document: () => YamlDocument, options: ModelOptions): DocumentSummary {
+export function summariseDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
   const kinds = lazy(() => kindsIn(text));
   const manifests = lazy(() => lowerManifests(document()));
   return {
@@ -100,7 +99,7 @@ export function settled(summary: FileSummary): FileSummary {
 }
 
 /** What other files may need of a text that nobody looks at: the documents without objects of use are not even parsed. */
-export function summariseText(text: string, options: ModelOptions): FileSummary {
+export function summariseText(text: string, options: FactsOptions): FileSummary {
   if (checkLimits(text) !== null) return nothing;
   const parts = splitDocuments(text).flatMap(({ text: part, base }) => {
     const summary = summariseDocument(part, () => parseDocument(part, base), options);

@@ -1,0 +1,82 @@
+import { groupOf } from '../model/manifest.ts';
+import { lowerCount } from '../model/pod.ts';
+import type { ScalerFacts } from '../model/surroundings.ts';
+import type { Manifest } from '../model/workload.ts';
+import { asText, at, type Cursor, isTemplated, items } from '../yaml/cursor.ts';
+
+/** The kinds of objects that set the replicas of others. */
+export const scalerKinds = ['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler'] as const;
+
+export interface ScalerOf {
+  readonly target: { readonly kind: string; readonly name: string };
+  readonly facts: ScalerFacts;
+}
+
+/** What a scaler scales, and between which bounds; null where a template says it. */
+export function scalerOf({ root, kind, apiVersion }: Manifest): ScalerOf | null {
+  const spec = at(root, 'spec');
+  const reference = at(spec, 'scaleTargetRef');
+  switch (`${groupOf(apiVersion)}/${kind}`) {
+    case 'keda.sh/ScaledObject':
+      return withTarget(targetOf(reference, 'Deployment'), scaledObject(spec));
+    case 'http.keda.sh/HTTPScaledObject':
+      return withTarget(targetOf(reference, 'Deployment', 'deployment'), httpScaledObject(spec));
+    case 'autoscaling/HorizontalPodAutoscaler':
+      return withTarget(targetOf(reference, ''), podAutoscaler(spec));
+    case 'autoscaling.aibrix.ai/PodAutoscaler':
+      return withTarget(targetOf(reference, ''), aibrixAutoscaler(spec));
+    default:
+      return null;
+  }
+}
+
+function withTarget(target: ScalerOf['target'] | null, facts: ScalerFacts): ScalerOf | null {
+  return target && { target, facts };
+}
+
+/** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
+function scaledObject(spec: Cursor | undefined): ScalerFacts {
+  const min = lowerCount(at(spec, 'idleReplicaCount'), lowerCount(at(spec, 'minReplicaCount'), 0) ?? Number.NaN);
+  return {
+    min: Number.isNaN(min) ? null : min,
+    max: lowerCount(at(spec, 'maxReplicaCount'), 100),
+    metrics: items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? ''),
+  };
+}
+
+/** https://github.com/kedacore/http-add-on/blob/main/docs/ref */
+function httpScaledObject(spec: Cursor | undefined): ScalerFacts {
+  const replicas = at(spec, 'replicas');
+  return { min: lowerCount(at(replicas, 'min'), 0), max: lowerCount(at(replicas, 'max'), 100), metrics: ['http'] };
+}
+
+/** https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/ */
+function podAutoscaler(spec: Cursor | undefined): ScalerFacts {
+  return {
+    ...bounds(spec),
+    metrics: items(at(spec, 'metrics')).map(
+      (metric) => asText(at(metric, 'resource', 'name')) ?? asText(at(metric, 'type')) ?? '',
+    ),
+  };
+}
+
+/** https://github.com/vllm-project/aibrix/blob/main/api/autoscaling/v1alpha1/podautoscaler_types.go */
+function aibrixAutoscaler(spec: Cursor | undefined): ScalerFacts {
+  return {
+    ...bounds(spec),
+    metrics: items(at(spec, 'metricsSources')).map((source) => asText(at(source, 'targetMetric')) ?? ''),
+  };
+}
+
+function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
+  const max = at(spec, 'maxReplicas');
+  return { min: lowerCount(at(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
+}
+
+/** @param former the key of the name before it was called that */
+function targetOf(reference: Cursor | undefined, usual: string, former?: string): ScalerOf['target'] | null {
+  const name = at(reference, 'name') ?? (former === undefined ? undefined : at(reference, former));
+  const kind = at(reference, 'kind');
+  if (name === undefined || isTemplated(name) || isTemplated(kind)) return null;
+  return { kind: asText(kind) ?? usual, name: asText(name) ?? '' };
+}
