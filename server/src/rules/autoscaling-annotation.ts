@@ -2,6 +2,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
+import { moveField } from './move-field.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
@@ -156,7 +157,7 @@ function checkName(entry: Cursor, { document, report }: RuleContext): void {
   });
 }
 
-function checkLevel(onObject: Cursor | undefined, { root }: Manifest, { report }: RuleContext): void {
+function checkLevel(onObject: Cursor | undefined, { root }: Manifest, { document, report }: RuleContext): void {
   const template = at(root, 'spec', 'template', 'metadata', 'annotations');
   for (const entry of entries(onObject)) {
     const key = keyOf(entry);
@@ -164,6 +165,12 @@ function checkLevel(onObject: Cursor | undefined, { root }: Manifest, { report }
     report({
       message: `${key} stands on the Service, where Knative ignores it: it belongs on spec.template.metadata`,
       span: keySpanOf(entry),
+      fixes: () => {
+        const owner = at(root, 'spec', 'template');
+        return [
+          owner && moveField(document, entry, owner, ['metadata', 'annotations', key], 'Move it to the template'),
+        ];
+      },
     });
   }
 }

@@ -1,10 +1,11 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
+import { addItem } from './add-item.ts';
 import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
 import { checkpointSigns } from './process-input.ts';
 import { hasRole } from './role.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 import { spanOfWords } from './word-span.ts';
 
@@ -65,6 +66,10 @@ import { spanOfWords } from './word-span.ts';
  *                 claimName: checkpoints
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the claim has to be there, and to be of a kind that all pods of the job can mount.
+ *
  * ## When it is silent
  *
  * Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
@@ -96,9 +101,34 @@ export default defineRule({
     context.report({
       message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: ${restart(workload)} begins at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
+      fixes: () => [mountClaim(first, container, context)],
     });
   },
 });
+
+/**
+ * A claim at the directory. Over one that may hold the program, too, or in which a volume stands already, it is left to people; so are
+ * files whose directory is not theirs alone.
+ */
+function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
+  const { document, podSet, workload } = context;
+  const path = text.startsWith('/') ? text.replace(/\/+$/, '') : undefined;
+  if (path === undefined || !/^(?:\/[\w-]+)+$/.test(path) || mayHoldProgram.test(path)) return undefined;
+  if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
+  const name = 'checkpoints';
+  const taken = [...podSet.volumes, ...container.volumeMounts].some((volume) => volume.name === name);
+  if (taken || workload.name === null || at(podSet.pod, 'containers') === undefined) return undefined;
+  const claimName = `${workload.name}-checkpoints`;
+  const volume = { name, persistentVolumeClaim: { claimName } };
+  const inPod = addItem(document, podSet.pod, at(podSet.pod, 'volumes'), 'volumes', volume);
+  const mounts = at(container.at, 'volumeMounts');
+  const inContainer = addItem(document, container.at, mounts, 'volumeMounts', { name, mountPath: path });
+  const edits = inPod && inContainer && [...inContainer, ...inPod];
+  return edits && { title: `Mount the claim ${claimName} at ${path}`, safe: false, edits };
+}
+
+/** Directories in which images keep what they run. */
+const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|var|tmp|mnt|data)?$/;
 
 /** The pods of an elastic job that stay have the state in memory, so it is lost when all of them go. */
 function restart({ kind, manifest }: Workload): string {

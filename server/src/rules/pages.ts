@@ -147,6 +147,10 @@ spec:
                 claimName: checkpoints
 \`\`\`
 
+## Fix safety
+
+Unsafe: the claim has to be there, and to be of a kind that all pods of the job can mount.
+
 ## When it is silent
 
 Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file

@@ -1,7 +1,7 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asBoolean, asText, at, type Cursor, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { appendItem, insertKey } from '../yaml/edit.ts';
+import { asBoolean, asText, at, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { addItem } from './add-item.ts';
 import { isNoWorkload } from './asked.ts';
 import { processInput, scriptInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -146,15 +146,4 @@ function mountMemory(container: Container, { document, podSet }: PodSetContext):
       : addItem(document, podSet.pod, volumes, 'volumes', { name, emptyDir: { medium: 'Memory' } });
   const edits = inContainer && inPod && [...inContainer, ...inPod];
   return edits && { title: 'Mount a volume in memory at /dev/shm', safe: false, edits };
-}
-
-function addItem(
-  document: PodSetContext['document'],
-  owner: Cursor,
-  list: Cursor | undefined,
-  key: string,
-  item: Parameters<typeof appendItem>[2],
-): ReturnType<typeof appendItem> {
-  if (list === undefined) return insertKey(document, owner, key, [item]);
-  return list.node.kind === 'seq' ? appendItem(document, list, item) : undefined;
 }
