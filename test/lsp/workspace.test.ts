@@ -3,6 +3,7 @@ import {
   DefinitionRequest,
   DidChangeWatchedFilesNotification,
   FileChangeType,
+  HoverRequest,
   type Location,
   ReferencesRequest,
 } from 'vscode-languageserver/node';
@@ -102,6 +103,68 @@ describe('files that are not open', () => {
     await editor.open(other, runtime(1).replaceAll('vllm', 'own'));
     expect(await titles(editor, chat)).toEqual([]);
     expect(await define(editor, chat, service)).toEqual([]);
+  });
+});
+
+describe('a config that changes', () => {
+  const config = `${folder}/.gpulint.yaml`;
+
+  test('brings back files that it ignored, and takes away those that it ignores now', async () => {
+    const files = { [runtimes]: runtime(4), [config]: 'ignore: [apps/runtimes.yaml]\n' };
+    const editor = await openFolder(files);
+    const other = `${folder}/apps/other.yaml`;
+    await editor.open(chat, withCursor(service).text);
+    await editor.open(other, runtime(1).replaceAll('vllm', 'own'));
+    expect(await titles(editor, chat)).toEqual([]);
+    const change = async (text: string) => {
+      files[config] = text;
+      await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+        changes: [{ uri: config, type: FileChangeType.Changed }],
+      });
+    };
+    await change('ignore: []\n');
+    await untilLens(editor, chat, /^4 × L4/);
+    await change('ignore: ["**/runtimes.yaml"]\n');
+    for (;;) if ((await titles(editor, chat)).length === 0) break;
+  });
+
+  test('changes what a replica in another file costs', async () => {
+    const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server}
+spec:
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+      containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+    const scaler = `apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: server}
+spec:
+  scaleTargetRef: {name: server}
+  maxReplicaCount: 4
+  triggers: [{type: prometheus, metadata: {}}]
+`;
+    const files = { [`${folder}/apps/server.yaml`]: deployment, [config]: 'prices: {gpus: {l4: 10}}\n' };
+    const editor = await openFolder(files);
+    const uri = `${folder}/apps/scaler.yaml`;
+    await editor.open(uri, scaler);
+    const position = withCursor(scaler.replace('maxReplicaCount: 4', 'maxReplicaCount: $04')).position;
+    const untilHover = async (said: RegExp) => {
+      for (;;) {
+        const found = await editor.connection.sendRequest(HoverRequest.type, { textDocument: { uri }, position });
+        if (said.test(JSON.stringify(found?.contents ?? ''))) return;
+      }
+    };
+    await untilHover(/\$40/);
+    files[config] = 'prices: {gpus: {l4: 20}}\n';
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: config, type: FileChangeType.Changed }],
+    });
+    await untilHover(/\$80/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { FileChangeType } from 'vscode-languageserver';
 import { matchesGlob } from '../config/globs.ts';
 import { isConfigUri, normalizeUri, pathBelow } from '../config/places.ts';
+import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
 import { guarded, yieldOnce } from './guard.ts';
@@ -13,6 +14,8 @@ export interface Indexing {
   setFolders(folders: readonly string[]): void;
   /** A file changed on the disk. */
   fileChanged(uri: string, type: FileChangeType): void;
+  /** What holds for the files below a folder, or for all, may have changed: prices, node pools, ignored files. */
+  configChanged(folder: string | undefined): void;
 }
 
 /** More files than this are not looked at: a folder of that size is no project of manifests. */
@@ -29,6 +32,11 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
   const { projects, log, connection } = session;
   const { workspace } = projects.analysis;
   const seen = new Set<string>();
+  /** The files that say something of use, with the config that they were read with, as text: ignored ones too. */
+  const known = new Map<string, { readonly uri: string; readonly config: string }>();
+  const configs = new Map<string, string>();
+  const toReread = new Set<string>();
+  let rereading = false;
   let folders: readonly string[] = [];
   let run = 0;
 
@@ -56,15 +64,48 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
     return progress;
   }
 
+  /** Most files have the same config, whose text is then kept once. */
+  function textOf(config: ProjectConfig): string {
+    const text = JSON.stringify(config);
+    const kept = configs.get(text) ?? text;
+    configs.set(kept, kept);
+    return kept;
+  }
+
   async function read(uri: string): Promise<void> {
+    const key = normalizeUri(uri);
     const text = await host.readFile(uri);
     const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
-    if (text === undefined || kinds === undefined || kinds.size === 0 || (await isIgnored(uri))) {
-      if (seen.delete(normalizeUri(uri))) workspace.delete(uri, 'disk');
+    const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
+    const config = useful ? await projects.configOf(uri) : undefined;
+    if (config === undefined) known.delete(key);
+    else known.set(key, { uri, config: textOf(config) });
+    if (!useful || config === undefined || (await isIgnored(uri))) {
+      if (seen.delete(key)) workspace.delete(uri, 'disk');
       return;
     }
-    seen.add(normalizeUri(uri));
-    workspace.set(uri, summariseText(text, await projects.configOf(uri)), 'disk');
+    seen.add(key);
+    workspace.set(uri, summariseText(text, config), 'disk');
+  }
+
+  /** Whatever was asked for meanwhile is read in the same go. */
+  async function reread(): Promise<void> {
+    if (rereading) return;
+    rereading = true;
+    let changed = false;
+    let breath = Date.now();
+    for (const key of toReread) {
+      toReread.delete(key);
+      const file = known.get(key);
+      if (file === undefined || textOf(await projects.configOf(file.uri)) === file.config) continue;
+      await guarded(log, `reading ${file.uri}`, () => read(file.uri));
+      changed = true;
+      if (Date.now() - breath < slice) continue;
+      await yieldOnce();
+      breath = Date.now();
+    }
+    rereading = false;
+    if (changed) onChange();
   }
 
   async function isIgnored(uri: string): Promise<boolean> {
@@ -84,6 +125,7 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       if (host.listFiles === undefined) return;
       for (const uri of seen) workspace.delete(uri, 'disk');
       seen.clear();
+      known.clear();
       void guarded(log, 'looking through the workspace', async () => {
         await yieldOnce();
         for (const folder of folders) await index(folder, isCurrent);
@@ -95,10 +137,16 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       void guarded(log, `reading ${uri}`, async () => {
         if (type === FileChangeType.Deleted) {
           seen.delete(normalizeUri(uri));
+          known.delete(normalizeUri(uri));
           workspace.delete(uri, 'disk');
         } else await read(uri);
         onChange();
       });
+    },
+    configChanged(folder) {
+      const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
+      for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
+      if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
     },
   };
 }

@@ -65,13 +65,13 @@ type Look = FolderLook<LoadedConfig>;
 
 /**
  * @param readSettings what the editor is set to for a workspace folder, or for files in none
- * @param onChange called when a config or a setting has changed that was known before
+ * @param onChange called when a config or a setting has changed that was known before, with the folder that it holds for; undefined: all
  */
 export function createProjects(
   host: Host,
   log: Log,
   readSettings: (folder: string | undefined) => Promise<Settings>,
-  onChange: () => void,
+  onChange: (folder: string | undefined) => void,
 ): Projects {
   const analysis = new Analysis();
   const edited = new Map<string, { readonly uri: string; readonly text: string }>();
@@ -82,10 +82,10 @@ export function createProjects(
   let folders: readonly string[] = [];
   let generation = 0;
 
-  function changed(): void {
+  function changed(folder?: string): void {
     configs.clear();
     generation += 1;
-    onChange();
+    onChange(folder);
   }
 
   /** An answer that comes too late counts when it comes. */
@@ -168,8 +168,9 @@ export function createProjects(
     const before = texts.get(key);
     const text = await configText(uri);
     if (text === before) return;
-    looks.delete(normalizeUri(uri.slice(0, -configName.length - 1)));
-    changed();
+    const folder = uri.slice(0, -configName.length - 1);
+    looks.delete(normalizeUri(folder));
+    changed(folder);
   }
 
   return {

@@ -60,7 +60,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const toldStale = new WeakSet<FileAnalysis>();
   let params: InitializeParams | undefined;
 
-  const projects = createProjects(host, log, readSettings, refresh);
+  const projects = createProjects(host, log, readSettings, (folder) => {
+    refresh();
+    indexing.configChanged(folder);
+  });
 
   /** Something other than a document's text has changed: all that is shown is asked for again. */
   function refresh(): void {

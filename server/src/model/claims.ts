@@ -47,12 +47,16 @@ export function lowerClaims(documents: readonly YamlDocument[], texts: readonly 
   return { templates, claims, users };
 }
 
-/** The accelerators that a pod's claims hold. @param pods how many pods there are of it: they share a claim that has a name; @param elsewhere claims of other files */
+/**
+ * The accelerators that a pod's claims hold.
+ * @param pods how many pods there are of it: they share a claim that has a name
+ * @param elsewhere claims of other files, and who names them
+ */
 export function podClaims(
   references: readonly Cursor[],
   claims: Claims,
   pods: number | null,
-  elsewhere: FindClaim = () => undefined,
+  elsewhere: ElsewhereClaims = { find: () => undefined, users: () => 0 },
 ): readonly GivenAccelerator[] {
   return references.flatMap((reference): readonly GivenAccelerator[] => {
     // Before 1.31 the two names stood under `source`.
@@ -60,16 +64,24 @@ export function podClaims(
     const template = asText(at(said, 'resourceClaimTemplateName'));
     const claim = asText(at(said, 'resourceClaimName'));
     const here = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
-    const found = here ?? claimElsewhere(elsewhere, template, claim);
+    const found = here ?? claimElsewhere(elsewhere.find, template, claim);
     if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
     if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
-    const sharers = pods === null ? null : pods * (claims.users.get(claim ?? '') ?? 1);
+    const users = Math.max(claims.users.get(claim ?? '') ?? 1, elsewhere.users(claim ?? ''));
+    const sharers = pods === null ? null : pods * users;
     return found.map((device) => ({
       ...device,
       at: reference,
       each: device.each === null || sharers === null ? null : device.each / Math.max(sharers, 1),
     }));
   });
+}
+
+/** What other files say of claims. */
+export interface ElsewhereClaims {
+  readonly find: FindClaim;
+  /** How many places in all files name a claim. */
+  readonly users: (name: string) => number;
 }
 
 /** How a claim of another file is found. */

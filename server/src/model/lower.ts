@@ -146,9 +146,10 @@ function lowerPodSet(
   const beside = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min, (kind, name) =>
-      surroundings.claim(kind, namespace, name),
-    ),
+    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min, {
+      find: (kind, name) => surroundings.claim(kind, namespace, name),
+      users: (name) => surroundings.claimUsers(namespace, name),
+    }),
     ...(source.claimed ?? []),
   ];
   return {

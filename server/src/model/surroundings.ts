@@ -20,6 +20,8 @@ export interface Surroundings {
     namespace: string | null,
     name: string,
   ): Seen<readonly SeenDevice[]> | undefined;
+  /** How many places in all files name a ResourceClaim, so that its devices are counted once. */
+  claimUsers(namespace: string | null, name: string): number;
   /** The files of a ConfigMap, where they are small. */
   configMap(namespace: string | null, name: string): Seen<Readonly<Record<string, string>>> | undefined;
   /** ScaledObjects, HorizontalPodAutoscalers and others of their like that name a target. */
@@ -151,6 +153,8 @@ export interface PoolFacts {
   readonly taints: readonly NodeTaint[];
   /** The provider's admission plugins tolerate the taint of a requested resource by themselves. */
   readonly toleratesRequested: boolean;
+  /** Only pods that select it land on it. */
+  readonly chosen: boolean;
   /** Some of the pool is templated, or taints may be added that are not seen. */
   readonly open: boolean;
 }
@@ -161,6 +165,7 @@ export const noSurroundings: Surroundings = {
   llmConfig: () => undefined,
   trainingRuntime: () => undefined,
   claim: () => undefined,
+  claimUsers: () => 0,
   configMap: () => undefined,
   scalersOf: () => [],
   workload: () => undefined,

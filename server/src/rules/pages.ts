@@ -5435,7 +5435,7 @@ Severity: **warning** · Topic: toleration
 \`taints\` in \`.gpulint.yaml\` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
 stays Pending, and autoscalers start no node for it.
 
-Without \`taints\` in the config, the pools of GPU nodes that the project describes (Karpenter, eksctl) tell it: those whose own label the pod
+Without \`taints\` in the config, the pools of GPU nodes that the project describes (Karpenter, eksctl, GKE's compute classes) tell it: those whose own label the pod
 selects, or, for a pod without node labels, those beside it, where each of them has the taint.
 
 Wrong:

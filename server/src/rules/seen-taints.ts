@@ -31,8 +31,9 @@ export function seenTaints({ selectors, accelerators, pod }: PodSet, { surroundi
       ),
   );
   const isFree = selectors.length === 0 && !hasAffinity(pod);
-  const beside = isFree ? pools.filter(({ file }) => file === null || !file.includes('/')) : [];
-  const landing = linked.length > 0 ? linked : beside.length === pools.length ? beside : [];
+  const open = pools.filter(({ facts }) => !facts.chosen);
+  const beside = isFree ? open.filter(({ file }) => file === null || !file.includes('/')) : [];
+  const landing = linked.length > 0 ? linked : beside.length === open.length ? beside : [];
   const [first, ...others] = landing;
   if (first === undefined || landing.some(({ facts }) => facts.open)) return none;
   const asked = new Set(accelerators.map(({ resource }) => resource));

@@ -83,6 +83,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'karpenter.sh/NodePool':
     case 'karpenter.sh/Provisioner':
     case 'eksctl.io/ClusterConfig':
+    case 'cloud.google.com/ComputeClass':
       return { type: 'pools', facts: poolsOf(manifest) };
     default:
       return workloadFacts(manifest, options);

@@ -1,7 +1,13 @@
 /** The kinds of use that a text names anywhere, found without reading it: a file that names none is not parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
-  return new Set(valuesOf(text, 'kind').filter((kind) => targetKinds.has(kind)));
+  const kinds = new Set(valuesOf(text, 'kind').filter((kind) => targetKinds.has(kind)));
+  // Pods that share a claim have to know of each other.
+  if (text.includes(claimUse)) kinds.add(claimUse);
+  return kinds;
 }
+
+/** Stands among the kinds for whatever names a ResourceClaim: no kind is called so. */
+export const claimUse = 'resourceClaimName';
 
 /** The values of all keys `name` in a text. */
 export function namesIn(text: string): ReadonlySet<string> {
@@ -34,7 +40,7 @@ const targetKinds: ReadonlySet<string> = new Set([
   ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
   ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],
   ...['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler', 'TriggerAuthentication'],
-  ...['NodePool', 'Provisioner', 'ClusterConfig', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
+  ...['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
   ...[
     'PersistentVolumeClaim',
     'StorageClass',

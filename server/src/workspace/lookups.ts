@@ -2,6 +2,7 @@ import { normalizeUri } from '../config/places.ts';
 import { scalableGroup } from '../model/scaled.ts';
 import type { PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { Facts } from './facts.ts';
+import { claimUse } from './kinds.ts';
 import { isApart, nearest, pathFrom } from './near.ts';
 import { isClusterKind } from './references.ts';
 import { scalerKinds } from './scalers.ts';
@@ -58,6 +59,8 @@ export function surroundingsOf(
       read([kind], ['claim', kind, namespace, name], () =>
         factsNamed(asker, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
       ),
+    claimUsers: (namespace, name) =>
+      read(['ResourceClaim', claimUse], ['claimUsers', namespace, name], () => claimUsers(asker, namespace, name)),
     configMap: (namespace, name) =>
       read(['ConfigMap'], ['configMap', namespace, name], () =>
         factsNamed(asker, ['/ConfigMap'], namespace, name, 'files'),
@@ -105,7 +108,7 @@ interface Answer {
   readonly answer: unknown;
 }
 
-const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig'] as const;
+const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass'] as const;
 
 interface Asker {
   readonly workspace: Workspace;
@@ -184,6 +187,17 @@ function scalersOf(asker: Asker, kind: string, namespace: string | null, name: s
     const found = nearest(there, asker.folders, asker.fileName);
     return agreed(found.map((one) => seen(asker, one, factsAs(one.object, 'scaler')))) ?? [];
   });
+}
+
+/** Of the places that name a claim of this name those that mean the same one. */
+function claimUsers(asker: Asker, namespace: string | null, name: string): number {
+  const claim = 'resource.k8s.io/ResourceClaim';
+  const { workspace } = asker;
+  const meant = new Set(candidates(asker, claim, namespace, name).map(({ object }) => object));
+  return workspace.naming(claimUse, name).filter(({ folders, fileName, reference }) => {
+    if (!reference.kinds.includes(claim) || reference.namespace !== namespace) return false;
+    return candidates({ workspace, folders, fileName }, claim, namespace, name).some(({ object }) => meant.has(object));
+  }).length;
 }
 
 function targetName(object: ObjectSummary): string | undefined {

@@ -7,6 +7,7 @@ import { asString, asText, at, type Cursor, entries, isOpen, isTemplated, items,
 
 /** The pools of GPU nodes that an object describes: their own labels and their taints. */
 export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
+  if (manifest.kind === 'ComputeClass') return computeClass(manifest);
   const karpenter = groupOf(manifest.apiVersion) === 'karpenter.sh';
   return gpuPools(manifest).map((pool) => ({
     labels: karpenter ? karpenterLabels(pool, manifest) : eksctlLabels(pool),
@@ -14,7 +15,30 @@ export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
     // https://learn.microsoft.com/azure/aks/use-nvidia-gpu says it of AKS; EKS has no such plugin.
     toleratesRequested: /azure/.test(pool.because) || /azure/.test(manifest.document.text),
     open: isOpen(pool.owner) || isOpen(pool.taints) || isTemplated(pool.taints) || items(pool.taints).some(isUnknown),
+    chosen: false,
   }));
+}
+
+/**
+ * GKE lets pods that select a compute class onto its nodes, past the taint that these have of the class. Taints of its own it does not tolerate for
+ * anybody. https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
+ */
+function computeClass({ root, name }: Manifest): readonly PoolFacts[] {
+  const config = at(root, 'spec', 'nodePoolConfig');
+  const taints = at(config, 'taints');
+  if (name === null) return [];
+  // Node pools that somebody made by hand may have any.
+  const byHand = items(at(root, 'spec', 'priorities')).some((priority) => at(priority, 'nodepools') !== undefined);
+  const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isOpen);
+  return [
+    {
+      labels: { ...labelsAt(at(config, 'nodeLabels')), 'cloud.google.com/compute-class': name },
+      taints: items(taints).flatMap(taint),
+      toleratesRequested: true,
+      open: byHand || unknown,
+      chosen: true,
+    },
+  ];
 }
 
 /** https://karpenter.sh/docs/concepts/nodepools/: its own labels, its name, and requirements that leave one value. */

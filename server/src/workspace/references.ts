@@ -21,6 +21,7 @@ const clusterKinds: ReadonlySet<string> = new Set([
   ...['kueue.x-k8s.io/WorkloadPriorityClass', 'resource.k8s.io/DeviceClass', 'node.k8s.io/RuntimeClass'],
   ...['scheduling.k8s.io/PriorityClass', 'storage.k8s.io/StorageClass', 'karpenter.sh/NodePool'],
   ...['karpenter.k8s.aws/EC2NodeClass', 'karpenter.azure.com/AKSNodeClass'],
+  'cloud.google.com/ComputeClass',
 ]);
 
 export function isClusterKind(kind: string): boolean {
@@ -63,6 +64,7 @@ const byKey: Readonly<Record<string, readonly string[]>> = {
   'kueue.x-k8s.io/priority-class': ['kueue.x-k8s.io/WorkloadPriorityClass'],
   'ray.io/cluster': ['ray.io/RayCluster'],
   'karpenter.sh/nodepool': ['karpenter.sh/NodePool'],
+  'cloud.google.com/compute-class': ['cloud.google.com/ComputeClass'],
 };
 
 /** Mappings whose `name` names an object. */

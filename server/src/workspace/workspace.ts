@@ -1,5 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { Span } from '../yaml/span.ts';
+import type { Reference } from './references.ts';
 import type { FileSummary, ObjectSummary } from './summary.ts';
 
 /** An object, and the file that it stands in. */
@@ -9,6 +10,11 @@ export interface Found {
   readonly folders: readonly string[];
   readonly fileName: string;
   readonly object: ObjectSummary;
+}
+
+/** A place that names an object, and the file that it stands in. */
+export interface FoundReference extends Pick<Found, 'folders' | 'fileName'> {
+  readonly reference: Reference;
 }
 
 interface File {
@@ -80,6 +86,19 @@ export class Workspace {
   /** All objects of a kind (without its group). */
   all(kind: string): readonly Found[] {
     return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
+  }
+
+  /** The places in files that name a kind (without its group) at which an object of some name is named. */
+  naming(kind: string, name: string): readonly FoundReference[] {
+    return [...(this.#byKind.get(kind) ?? [])].flatMap((key) => {
+      const file = this.#fileAt(key);
+      if (file === undefined || file.summary.names?.has(name) === false) return [];
+      const { folders, fileName, summary } = file;
+      return summary
+        .references()
+        .filter((reference) => reference.name === name)
+        .map((reference) => ({ folders, fileName, reference }));
+    });
   }
 
   /** An object that was found where it stands now: it may have moved in its file since. */
