@@ -1,5 +1,7 @@
-import type { AcceleratorRequest } from '../model/workload.ts';
+import { findLocalProcesses } from '../command/processes.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { isOpen, keySpanOf } from '../yaml/cursor.ts';
+import { processInput } from './process-input.ts';
 import { replaceQuantities, writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
@@ -53,7 +55,8 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
-  container({ accelerators, resources }, context) {
+  container(container, context) {
+    const { accelerators, resources } = container;
     if (context.workload.partial || context.workload.role === 'definition' || isOpen(resources)) return;
     for (const accelerator of accelerators) {
       const written = writtenQuantities(accelerator);
@@ -62,16 +65,24 @@ export default defineRule({
       context.report({
         message: `${accelerator.resource} has no value: the API server drops it, and the pod starts without one`,
         span: keySpanOf(first.at),
-        fixes: () => [one(accelerator, context)],
+        fixes: () => [askFor(countToldBy(container, accelerator), accelerator, context)],
       });
     }
   },
 });
 
-function one(accelerator: AcceleratorRequest, { document }: PodSetContext): Fix | undefined {
+/** As many as the launcher starts processes, or the server splits its model over; otherwise one. */
+function countToldBy(container: Container, { resource, form }: AcceleratorRequest): number {
+  const told = form === 'whole' && /^(?:nvidia|amd)\.com\/gpu$/.test(resource);
+  const counts = told ? findLocalProcesses(processInput(container)).map(({ count }) => count) : [];
+  const [count] = counts.filter((one) => typeof one === 'number' && Number.isInteger(one) && one > 1 && one <= 16);
+  return typeof count === 'number' ? count : 1;
+}
+
+function askFor(count: number, accelerator: AcceleratorRequest, { document }: PodSetContext): Fix | undefined {
   const { resource, limit, form } = accelerator;
   // A request alone would be refused; a count of memory or percent is not ours to guess.
   if (limit === undefined || form === 'memory' || form === 'percent') return undefined;
-  const edits = replaceQuantities(document, writtenQuantities(accelerator), 1);
-  return edits && { title: `Ask for 1 ${resource}`, safe: false, edits };
+  const edits = replaceQuantities(document, writtenQuantities(accelerator), count);
+  return edits && { title: `Ask for ${count} ${resource}`, safe: false, edits };
 }
