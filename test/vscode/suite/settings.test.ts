@@ -59,6 +59,8 @@ describe('what the editor alone knows', () => {
     const editor = vscode.window.activeTextEditor;
     assert.ok(editor);
     const at = new vscode.Position(3, 15);
+    // Where the caret is elsewhere, the line counts as left.
+    editor.selection = new vscode.Selection(at, at);
     for (const [index, key] of [...'": ['].entries()) {
       await editor.edit((edit) => edit.insert(at.translate(0, index), key));
     }

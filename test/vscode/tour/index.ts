@@ -3,6 +3,7 @@ import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
 import { keyboard } from './keyboard.ts';
+import { navigating } from './navigating.ts';
 import { projects } from './projects.ts';
 import { quiet } from './quiet.ts';
 import { reading } from './reading.ts';
@@ -18,7 +19,17 @@ export { nameOf, runTour } from './run.ts';
 export const tours: readonly Tour[] = [
   {
     title: 'a tour of the features',
-    steps: [...reading, ...hovering, ...fixing, ...writing, ...projects, ...quiet, ...commanding, ...keyboard],
+    steps: [
+      ...reading,
+      ...hovering,
+      ...fixing,
+      ...writing,
+      ...projects,
+      ...navigating,
+      ...quiet,
+      ...commanding,
+      ...keyboard,
+    ],
   },
   {
     title: 'a folder that is not trusted',

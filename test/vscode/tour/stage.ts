@@ -31,6 +31,9 @@ export const pickerRow = '.quick-input-list .monaco-list-row';
 export const suggestRow = '.suggest-widget.visible .monaco-list-row';
 export const problemRow = '.markers-panel-container .monaco-list-row';
 
+/** Below the list of files there is nothing that would show a tip of its own. */
+const nowhere = { x: 170, y: 790 };
+
 /** How long a loaded machine may take, in milliseconds; no test measures it. */
 const patience = 45_000;
 
@@ -169,6 +172,7 @@ export async function tidy(page: Page): Promise<void> {
       () => false,
     );
   });
+  await page.mouse.move(nowhere.x, nowhere.y);
 }
 
 /** Text as it reads: editors and lists show blanks as no-break spaces. */

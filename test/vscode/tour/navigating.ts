@@ -1,0 +1,70 @@
+// From a name to the object that has it, in this file or another; and what another file says of a workload.
+import type { Page } from 'playwright-core';
+import { comes, until } from '../../../scripts/vscode/launch.mjs';
+import { caretBehind, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
+
+export const navigating: readonly Step[] = [
+  {
+    feature: 'Definitions',
+    shows: 'F12 on the queue of a Job opens the file of the queue',
+    picture: 'definition',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'team/job.yaml');
+      await caretBehind(stage, 'team/job.yaml', 'queue-name: gpus', 2);
+      await goes(page, 'F12', '.tab.active[data-resource-name="queues.yaml"]');
+      await sees(page, '.statusbar-item', 'Ln 5, Col 9');
+    },
+  },
+  {
+    feature: 'Definitions',
+    shows: 'F12 on an alias goes to its anchor',
+    picture: 'definition-anchor',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'finetune-spot.yaml');
+      await caretBehind(stage, 'finetune-spot.yaml', 'spec: *pod', 1);
+      await page.keyboard.press('F12');
+      await sees(page, '.statusbar-item', /Ln 13, /);
+    },
+  },
+  {
+    feature: 'References',
+    shows: 'Shift+F12 on the name of a queue lists what draws from it',
+    picture: 'references',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'team/cluster.yaml');
+      await caretBehind(stage, 'team/cluster.yaml', 'name: all', 1);
+      await goes(page, 'Shift+F12', '.reference-zone-widget');
+      await sees(page, '.reference-zone-widget .monaco-list-row', 'queues.yaml');
+    },
+  },
+  {
+    feature: 'Scalers',
+    shows: 'a workload is priced between the bounds that a scaler of another file gives it',
+    picture: 'scaled-elsewhere',
+    async run(stage) {
+      await open(stage, 'team/chat.yaml');
+      await sees(stage.page, lens, /0–4 × L4 · \$0–\$[\d.]+\/h/);
+    },
+  },
+  {
+    feature: 'Scalers',
+    shows: 'the hover of a bound says what it costs, and what going to zero and back takes',
+    picture: 'scaler-bound',
+    async run(stage) {
+      await open(stage, 'team/scaler.yaml');
+      await caretBehind(stage, 'team/scaler.yaml', 'minReplicaCount: 0 # at night', 12);
+      await hoverAtCaret(stage.page, /0 replicas of voice[\s\S]*no trigger was active for 600 s \(cooldownPeriod\)/);
+    },
+  },
+];
+
+/** Presses a key until it leads there: what is in other files is known a moment after the window opens. */
+async function goes(page: Page, key: string, there: string): Promise<void> {
+  await until(there, async () => {
+    await page.keyboard.press(key);
+    return comes(page.locator(there).first(), 4000);
+  });
+}
