@@ -21,8 +21,10 @@ else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {
 async function bundledPackages() {
   const folders = new Map();
   for (const bundle of bundlesOf({ dev: false })) {
-    const { plugins: _, ...options } = bundle;
-    const { metafile } = await esbuild.build({ ...options, absWorkingDir: root, write: false, metafile: true });
+    // What some plugin leaves out is not ours to name. The last step of the CLI's works on the file that is written.
+    const plugins = bundle.plugins.filter(({ name }) => name !== 'executable');
+    const options = { ...bundle, plugins, absWorkingDir: root, write: false, metafile: true };
+    const { metafile } = await esbuild.build(options);
     for (const input of Object.keys(metafile.inputs)) {
       const match = /^(.*node_modules\/((?:@[^/]+\/)?[^/]+))\//.exec(input);
       if (match) folders.set(match[1], path.join(root, match[1]));

@@ -23,7 +23,7 @@ export function renderSchemas(): ReadonlyMap<string, string> {
 }
 
 /** The input side: keys with a default may be left out, and a report may hold fields of a later version. */
-function render(title: string, schema: z.ZodType): string {
+function render(title: string, schema: z.core.$ZodType): string {
   const { $schema, ...body } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
   return `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`;
 }
@@ -51,7 +51,7 @@ export function renderManifest(text: string): string {
 }
 
 /** One setting a value: VS Code shows a form for each. Rules are one setting, a table of ids. */
-function settingsOf(schema: z.ZodType, scope: string): Record<string, Setting> {
+function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Setting> {
   const root = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input', reused: 'inline' });
   const settings: Record<string, Setting> = {};
   const add = (path: string, property: JsonSchema) => {

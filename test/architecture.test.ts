@@ -28,7 +28,7 @@ const adapters = ['cluster', 'price-sources'];
 /** Packages, and the places that may import them. */
 const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = [
   { name: /^yaml$/, places: /^server\/src\/yaml\// },
-  { name: /^zod$/, places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|cli\/|lsp\/)/ },
+  { name: /^zod(\/mini)?$/, places: /^server\/src\/(config\.ts|config\/|catalog\/|cluster\/|cli\/|lsp\/)/ },
   { name: /^vscode-languageserver/, places: /^server\/src\/lsp\// },
   { name: /^vscode-languageclient/, places: /^client\/src\// },
   { name: /^vscode$/, places: /^client\/src\// },
@@ -132,7 +132,7 @@ function mayImport(from: string, to: string): boolean {
 
 /** `gpulint lsp --stdio` is the server's Node entry behind another name. */
 function startsServer(file: string, target: string): boolean {
-  return file === 'server/src/cli/main.ts' && target === 'server/src/lsp/node.ts';
+  return file === 'server/src/cli/main.ts' && target === 'server/src/lsp/main.ts';
 }
 
 /** `server/src/yaml/parse.ts` is in yaml, `server/src/config.ts` in config. */

@@ -89,7 +89,7 @@ describe('the catalogue data', () => {
     const used = [
       ...mig.tables.flatMap((table) => table.gpus),
       ...instances.instances.flatMap((instance) => instance[2] ?? []),
-      ...prices.groups.map((group) => group.gpu),
+      ...prices.groups.map(([, , gpu]) => gpu),
     ];
     expect([...new Set(used)].filter((id) => !gpuIds.has(id))).toEqual([]);
   });
@@ -103,20 +103,21 @@ describe('the catalogue data', () => {
     expect(instances.columns).toEqual(schema.instanceColumns);
     const known = new Map(instances.instances.map((instance) => [`${instance[0]} ${instance[1]}`, instance]));
     expect(known.size).toBe(instances.instances.length);
-    for (const group of prices.groups) {
-      const instance = known.get(`${group.provider} ${group.instanceType}`);
+    for (const [provider, instanceType, gpu, gpuCount] of prices.groups) {
+      const instance = known.get(`${provider} ${instanceType}`);
       if (instance === undefined || instance[2] === null) continue;
-      expect([instance[2], instance[3]], group.instanceType).toEqual([group.gpu, group.gpuCount]);
+      expect([instance[2], instance[3]], instanceType).toEqual([gpu, gpuCount]);
     }
   });
 
   it('prices each type once a region, from sources and bases that exist', () => {
-    for (const group of prices.groups) {
-      const regions = group.rows.map(([region]) => region);
-      expect(new Set(regions).size, group.instanceType).toBe(regions.length);
-      for (const [region, , , asOf, basis] of group.rows) {
-        expect(prices.asOf[asOf], `${group.instanceType} ${region}`).toBeDefined();
-        if (basis !== null) expect(prices.bases[basis], `${group.instanceType} ${region}`).toBeDefined();
+    for (const [, instanceType, , , parts] of prices.groups) {
+      const regions = parts.flatMap(([, , rows]) => rows.map(([region]) => prices.regions[region]));
+      expect(regions, instanceType).not.toContain(undefined);
+      expect(new Set(regions).size, instanceType).toBe(regions.length);
+      for (const [asOf, basis] of parts) {
+        expect(prices.asOf[asOf], instanceType).toBeDefined();
+        if (basis !== null) expect(prices.bases[basis], instanceType).toBeDefined();
       }
     }
   });

@@ -1,24 +1,19 @@
 import { byText, number, type Row, SourceTable } from './sources.ts';
 
-type Stored = [region: string, onDemand: number | null, spot: number | null, asOf: number, spotBasis: number | null];
-
-interface Group {
-  readonly provider: string;
-  readonly instanceType: string;
-  readonly gpu: string;
-  readonly gpuCount: number;
-  readonly rows: Stored[];
-}
+type Stored = [region: number, onDemand: number | null, spot?: number];
+type Part = readonly [asOf: number, spotBasis: number | null, rows: Stored[]];
+type Group = readonly [provider: string, instanceType: string, gpu: string, gpuCount: number, parts: Part[]];
 
 /**
- * Prices in groups of one instance type. A row is [region, on-demand, spot, place in `asOf`, place in `bases`], in US
- * dollars an hour. Rows whose GPU or number of GPUs is not known are left out: no price per device follows from them.
+ * Prices in US dollars an hour, in groups of one instance type, and in these by where they are from: what most rows share is said once.
+ * Rows whose GPU or number of GPUs is not known are left out: no price per device follows from them.
  */
 export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string>) {
   const sources = new SourceTable();
   const asOf: [string | null, readonly number[]][] = [];
   const asOfPlaces = new Map<string, number>();
   const bases: string[] = [];
+  const regions: string[] = [];
   const groups = new Map<string, Group>();
 
   for (const row of [...rows].sort((a, b) => byText(order(a), order(b)))) {
@@ -30,17 +25,20 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
     const provider = row.provider ?? '';
     const instanceType = row.instance_type ?? '';
     const key = `${provider} ${instanceType} ${gpu} ${gpuCount}`;
-    const group = groups.get(key) ?? { provider, instanceType, gpu, gpuCount, rows: [] };
+    const group = groups.get(key) ?? [provider, instanceType, gpu, gpuCount, []];
     groups.set(key, group);
-    group.rows.push([
-      row.region ?? '',
-      onDemand,
-      spot,
-      asOfPlace(row),
-      spot === null ? null : basisPlace(row.spot_basis),
-    ]);
+    const basis = spot === null ? null : basisPlace(row.spot_basis);
+    const region = placeIn(regions, row.region ?? '');
+    partOf(group[4], asOfPlace(row), basis).push(spot === null ? [region, onDemand] : [region, onDemand, spot]);
   }
-  return { sources: sources.toJSON(), asOf, bases, groups: [...groups.values()] };
+  return {
+    sources: sources.toJSON(),
+    asOf,
+    bases,
+    regions,
+    columns: ['provider', 'instanceType', 'gpu', 'gpuCount', ['asOf', 'spotBasis', ['region', 'onDemand', 'spot']]],
+    groups: [...groups.values()],
+  };
 
   function asOfPlace(row: Row): number {
     const key = `${row.price_date} ${row.source}`;
@@ -52,9 +50,22 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
 
   function basisPlace(basis: string | undefined): number | null {
     if (basis === undefined || basis === '') return null;
-    if (!bases.includes(basis)) bases.push(basis);
-    return bases.indexOf(basis);
+    return placeIn(bases, basis);
   }
+}
+
+function partOf(parts: Part[], asOf: number, spotBasis: number | null): Stored[] {
+  const known = parts.find((part) => part[0] === asOf && part[1] === spotBasis);
+  if (known !== undefined) return known[2];
+  const rows: Stored[] = [];
+  parts.push([asOf, spotBasis, rows]);
+  return rows;
+}
+
+/** The place of a text in a table, at whose end it is put when it is new. */
+function placeIn(table: string[], text: string): number {
+  if (!table.includes(text)) table.push(text);
+  return table.indexOf(text);
 }
 
 function order(row: Row): string {

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { checkTold } from './config/check-told.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/problems.ts';
@@ -99,7 +99,7 @@ export function readSettings(value: unknown): {
 /** What is right in a value, and what is wrong beside it. */
 function readInput(
   value: unknown,
-  schema: z.ZodType<ConfigInput>,
+  schema: z.ZodMiniType<ConfigInput>,
 ): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
   const told = withoutEmpty(value) ?? {};
   const first = schema.safeParse(told);

@@ -112,26 +112,30 @@ export const pricesFile = z.strictObject({
   sources,
   asOf: z.array(z.tuple([date, places])),
   bases: z.array(z.string().min(1)),
+  regions: z.array(z.string().min(1)),
+  columns: z.array(z.unknown()),
   groups: z.array(
-    z.strictObject({
+    z.tuple([
       provider,
-      instanceType: z.string().min(1),
-      gpu: kebab,
-      gpuCount: positive,
-      rows: z
+      z.string().min(1),
+      kebab,
+      positive,
+      z
         .array(
-          z
-            .tuple([
-              z.string().min(1),
-              positive.nullable(),
-              positive.nullable(),
-              z.int().nonnegative(),
-              z.int().nonnegative().nullable(),
-            ])
-            .refine(([, onDemand, spot]) => onDemand !== null || spot !== null, 'a row has a price'),
+          z.tuple([
+            z.int().nonnegative(),
+            z.int().nonnegative().nullable(),
+            z
+              .array(
+                z
+                  .tuple([z.int().nonnegative(), positive.nullable(), positive.optional()])
+                  .refine(([, onDemand, spot]) => onDemand !== null || spot !== undefined, 'a row has a price'),
+              )
+              .min(1),
+          ]),
         )
         .min(1),
-    }),
+    ]),
   ),
 });
 

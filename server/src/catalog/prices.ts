@@ -1,4 +1,4 @@
-import { once, sourceText, storedInterruptions, storedPrices } from './stored.ts';
+import { once, type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
 import type { Offer, OfferQuery, Provider } from './types.ts';
 
 /** The region name of providers that ask one price everywhere. */
@@ -25,8 +25,9 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
 export function offers(query: OfferQuery): readonly Offer[] {
   const found: Offer[] = [];
   for (const group of storedPrices.groups) {
-    if (query.gpu !== undefined && group.gpu !== query.gpu) continue;
-    if (query.provider !== undefined && group.provider !== query.provider) continue;
+    const [provider, , gpu] = group;
+    if (query.gpu !== undefined && gpu !== query.gpu) continue;
+    if (query.provider !== undefined && provider !== query.provider) continue;
     if (query.instanceType !== undefined && !isType(group, query.instanceType, query.gpu)) continue;
     for (const offer of offersOf(group)) {
       if (query.region === undefined || offer.region === query.region || offer.region === everywhere) found.push(offer);
@@ -89,20 +90,22 @@ export const catalogInfo: { readonly pricesAsOf: string; readonly sources: reado
   },
 };
 
-type Group = (typeof storedPrices.groups)[number];
-
 /** Built for a group when a query first reaches it: most sessions ask for few GPUs of the whole catalogue. */
-const builtOffers = new Map<Group, readonly Offer[]>();
+const builtOffers = new Map<StoredPriceGroup, readonly Offer[]>();
 
-function offersOf(group: Group): readonly Offer[] {
+function offersOf(group: StoredPriceGroup): readonly Offer[] {
   const built = builtOffers.get(group);
   if (built !== undefined) return built;
-  const { provider, instanceType, gpu, gpuCount } = group;
-  const found = group.rows.map(([region, onDemand, spot, place, basis]): Offer => {
+  const [provider, instanceType, gpu, gpuCount, parts] = group;
+  const found = parts.flatMap(([place, basis, rows]) => {
     const { date, source } = priceSources()[place] ?? { date: null, source: '' };
     const spotBasis = basis === null ? null : (storedPrices.bases[basis] ?? null);
-    return { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+    return rows.map(([regionPlace, onDemand, spot = null]): Offer => {
+      const region = storedPrices.regions[regionPlace] ?? '';
+      return { provider, instanceType, region, gpu, gpuCount, onDemand, spot, spotBasis, date, source };
+    });
   });
+  found.sort((a, b) => (a.region < b.region ? -1 : 1));
   builtOffers.set(group, found);
   return found;
 }
@@ -135,8 +138,6 @@ function compare(left: number | null, right: number | null): number {
   return left - right;
 }
 
-function isType(group: Group, instanceType: string, gpu: string | undefined): boolean {
-  return (
-    group.instanceType === instanceType || (gpu !== undefined && group.instanceType.startsWith(`${instanceType} + `))
-  );
+function isType([, name]: StoredPriceGroup, instanceType: string, gpu: string | undefined): boolean {
+  return name === instanceType || (gpu !== undefined && name.startsWith(`${instanceType} + `));
 }

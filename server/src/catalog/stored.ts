@@ -50,26 +50,27 @@ export interface StoredInstances {
   readonly instances: readonly StoredInstance[];
 }
 
-/** US dollars an hour for the whole instance; `asOf` and `spotBasis` are places in the file's tables. */
-export type StoredPrice = readonly [
-  region: string,
-  onDemand: number | null,
-  spot: number | null,
-  asOf: number,
-  spotBasis: number | null,
+/** US dollars an hour for the whole instance. `region` is a place in the file's table. */
+export type StoredPrice = readonly [region: number, onDemand: number | null, spot?: number];
+
+/** Prices of one origin; `asOf` and `spotBasis` are places in the file's tables. */
+export type StoredPrices = readonly [asOf: number, spotBasis: number | null, rows: readonly StoredPrice[]];
+
+export type StoredPriceGroup = readonly [
+  provider: Provider,
+  instanceType: string,
+  gpu: string,
+  gpuCount: number,
+  prices: readonly StoredPrices[],
 ];
 
-export interface StoredPrices {
+export interface StoredPriceFile {
   readonly sources: readonly string[];
   readonly asOf: readonly (readonly [date: string | null, source: SourcePlaces])[];
   readonly bases: readonly string[];
-  readonly groups: readonly {
-    readonly provider: Provider;
-    readonly instanceType: string;
-    readonly gpu: string;
-    readonly gpuCount: number;
-    readonly rows: readonly StoredPrice[];
-  }[];
+  readonly regions: readonly string[];
+  readonly columns: readonly unknown[];
+  readonly groups: readonly StoredPriceGroup[];
 }
 
 export interface StoredInterruptions {
@@ -93,7 +94,7 @@ export interface StoredPlatforms {
 export const storedGpus = gpusJson as unknown as StoredGpus;
 export const storedMig = migJson as unknown as StoredMig;
 export const storedInstances = instancesJson as unknown as StoredInstances;
-export const storedPrices = pricesJson as unknown as StoredPrices;
+export const storedPrices = pricesJson as unknown as StoredPriceFile;
 export const storedInterruptions = interruptionsJson as unknown as StoredInterruptions;
 export const storedPlatforms = platformsJson as unknown as StoredPlatforms;
 

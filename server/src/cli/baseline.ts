@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { writeAtomically } from './fix.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { systemReason, UsageError } from './usage-error.ts';

@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
 import { didYouMean, nearest } from './near.ts';

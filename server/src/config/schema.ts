@@ -1,7 +1,7 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { platforms, providerName } from '../catalog/index.ts';
 import { ruleSetNames } from '../rules/rule-sets.ts';
-import { projectFields } from './project-fields.ts';
+import { key, must, projectFields, unset } from './project-fields.ts';
 
 // The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
 // holds then is in `layers.ts`, because a key that is left out in the file may be told in the settings.
@@ -9,33 +9,31 @@ import { projectFields } from './project-fields.ts';
 // No key of the file may ever name a URL, a kube context or a file with credentials: the file comes with a repository that need not be
 // trusted, so what it says must not make gpulint read or call anything. Such keys belong in `machineSchema`.
 
-const ruleSet = z
-  .enum(ruleSetNames)
-  .nullable()
-  .exactOptional()
-  .describe(
-    'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
-  );
+const ruleSet = unset(
+  z.enum(ruleSetNames),
+  'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
+);
 
-export const configSchema = z
-  .strictObject({
+export const configSchema = must(
+  z.strictObject({
     extends: ruleSet,
     ...projectFields,
-    ignore: z
-      .array(z.string())
-      .exactOptional()
-      .describe("Globs, relative to this file's folder, of files that a check of a folder passes by."),
-    overrides: z
-      .array(
+    ignore: key(
+      z.array(z.string()),
+      "Globs, relative to this file's folder, of files that a check of a folder passes by.",
+    ),
+    overrides: key(
+      z.array(
         z.strictObject({
-          files: z.array(z.string()).describe("Globs, relative to this file's folder, of the files that are meant."),
+          files: must(z.array(z.string()), "Globs, relative to this file's folder, of the files that are meant."),
           ...projectFields,
         }),
-      )
-      .exactOptional()
-      .describe('What holds for some of the files only. Of several that fit, the last one counts.'),
-  })
-  .describe('What gpulint should know of a project: the file .gpulint.yaml.');
+      ),
+      'What holds for some of the files only. Of several that fit, the last one counts.',
+    ),
+  }),
+  'What gpulint should know of a project: the file .gpulint.yaml.',
+);
 
 /** The part of the editor's settings that has the shape of the file. */
 export const settingsSchema = z.strictObject({ extends: ruleSet, ...projectFields });
@@ -57,23 +55,18 @@ const machineWords =
 
 /** The settings that concern the editor alone. */
 export const editorSchema = z.strictObject({
-  advice: z
-    .enum(['lens', 'hint', 'info', 'off'])
-    .default('lens')
-    .describe(
-      'How advice is shown, what is not wrong but could be better: a line above it (lens), three dots under it (hint), an entry of the Problems panel (info), or not at all (off).',
-    ),
-  codeLens: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe('Shows above each workload what it asks for and what that costs.'),
-    })
-    .prefault({}),
-  inlayHints: z
-    .strictObject({
-      enabled: z.boolean().default(true).describe('Shows behind a GPU count what it costs an hour.'),
-    })
-    .prefault({}),
+  advice: must(
+    z._default(z.enum(['lens', 'hint', 'info', 'off']), 'lens'),
+    'How advice is shown, what is not wrong but could be better: a line above it (lens), three dots under it (hint), an entry of the Problems panel (info), or not at all (off).',
+  ),
+  codeLens: switchOf('Shows above each workload what it asks for and what that costs.'),
+  inlayHints: switchOf('Shows behind a GPU count what it costs an hour.'),
 });
+
+/** What is shown unless it is switched off. */
+function switchOf(description: string) {
+  return z.prefault(z.strictObject({ enabled: must(z._default(z.boolean(), true), description) }), {});
+}
 
 /** What is told: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
@@ -92,45 +85,45 @@ export interface ConfigKey {
 
 /** The keys of the mapping at a path of the file, `-` for an item; none where no mapping is expected. */
 export function configKeys(path: readonly string[]): readonly ConfigKey[] {
-  let here = resolved(jsonSchema());
+  let here: Shape = shapeOf(configSchema);
   for (const step of path) {
-    const below = step === '-' ? here.items : (here.properties?.[step] ?? here.additionalProperties);
-    if (typeof below !== 'object' || Array.isArray(below)) return [];
-    here = resolved(below as JsonSchema);
+    const below = belowOf(here, step);
+    if (below === undefined) return [];
+    here = shapeOf(below);
   }
-  // A table of ids has no keys of its own.
-  const names = typeof here.propertyNames === 'object' ? resolved(here.propertyNames).enum : undefined;
-  if (names !== undefined) {
-    return names.map((name) => ({ name: String(name), description: '', values: [], shape: 'scalar' }));
+  if (here.type === 'record') {
+    // A table of ids has no keys of its own.
+    return valuesOf(shapeOf(here.keyType)).map((name) => ({ name, description: '', values: [], shape: 'scalar' }));
   }
-  return Object.entries(here.properties ?? {}).map(([name, property]) => {
-    const given = property as JsonSchema;
-    const value = resolved(given);
+  if (here.type !== 'object') return [];
+  return Object.entries(here.shape).map(([name, schema]) => {
+    const shape = shapeOf(schema);
     return {
       name,
-      description: given.description ?? value.description ?? '',
-      values: (value.enum ?? []).map(String),
-      shape: value.type === 'array' ? 'list' : value.type === 'object' ? 'mapping' : 'scalar',
+      description: z.globalRegistry.get(schema)?.description ?? '',
+      values: valuesOf(shape),
+      shape:
+        shape.type === 'array' ? 'list' : shape.type === 'object' || shape.type === 'record' ? 'mapping' : 'scalar',
     };
   });
 }
 
-type JsonSchema = z.core.JSONSchema.JSONSchema;
+type Shape = z.core.$ZodTypes['_zod']['def'];
 
-let written: JsonSchema | undefined;
-
-/** Made when somebody first writes a config: analysis does without. */
-function jsonSchema(): JsonSchema {
-  written ??= z.toJSONSchema(configSchema, { io: 'input' });
-  return written;
+/** What a schema is made of, without what only says that the value may be missing. */
+function shapeOf(schema: z.core.$ZodType): Shape {
+  const shape = (schema as z.core.$ZodTypes)._zod.def;
+  return shape.type === 'optional' || shape.type === 'nullable' ? shapeOf(shape.innerType) : shape;
 }
 
-/** Without the alternative of null, and what a reference stands for. */
-function resolved(schema: JsonSchema): JsonSchema {
-  const some = schema.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') ?? schema;
-  const name = typeof some === 'object' ? /^#\/\$defs\/(.+)$/.exec(some.$ref ?? '')?.[1] : undefined;
-  const target = name === undefined ? some : jsonSchema().$defs?.[name];
-  return typeof target === 'object' ? target : schema;
+function belowOf(shape: Shape, step: string): z.core.$ZodType | undefined {
+  if (shape.type === 'array') return step === '-' ? shape.element : undefined;
+  if (shape.type === 'record') return shape.valueType;
+  return shape.type === 'object' && Object.hasOwn(shape.shape, step) ? shape.shape[step] : undefined;
+}
+
+function valuesOf(shape: Shape): readonly string[] {
+  return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 
 /** `Google Cloud: GKE Autopilot`, as people choose a platform. */

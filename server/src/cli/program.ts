@@ -1,0 +1,148 @@
+import process from 'node:process';
+import { Argument, Command, CommanderError, Option } from 'commander';
+import { version } from '../../../package.json';
+import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
+import { type CheckOptions, check } from './check.ts';
+import type { RenderReport } from './reports/format.ts';
+import { severities } from './reports/text.ts';
+import { printable } from './terminal.ts';
+import { systemReason, UsageError } from './usage-error.ts';
+
+/** The formats besides text. Each is loaded when it is asked for. */
+const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
+  ['json', async () => (await import('./reports/json.ts')).renderJson],
+  ['sarif', async () => (await import('./reports/sarif.ts')).renderSarif],
+  ['github', async () => (await import('./reports/github.ts')).renderGithub],
+  ['gitlab', async () => (await import('./reports/gitlab.ts')).renderGitlab],
+  ['junit', async () => (await import('./reports/junit.ts')).renderJunit],
+  ['markdown', async () => (await import('./reports/markdown.ts')).renderMarkdown],
+]);
+
+// Exit status: 0 nothing at or above --fail-on, 1 something, 2 it could not run. The status is set and the process ends by itself,
+// so that a pipe gets all of the output.
+
+process.stdout.on('error', stopQuietly);
+process.stderr.on('error', stopQuietly);
+run(process.argv.slice(2)).then((status) => {
+  process.exitCode = status;
+});
+
+async function run(args: readonly string[]): Promise<number> {
+  let status = 0;
+  const program = createProgram((result) => {
+    status = result;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return status;
+  } catch (error) {
+    return tell(error, args);
+  }
+}
+
+function createProgram(done: (status: number) => void): Command {
+  const program = new Command('gpulint')
+    .description('Finds GPU mistakes in Kubernetes, KServe and training-job YAML, says what they cost, and fixes them.')
+    .version(version, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ outputError: () => undefined });
+
+  program
+    .command('check')
+    .description('check files and folders')
+    .addArgument(
+      new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
+    )
+    .addOption(new Option('--format <format>', 'what to write').choices(['text', ...formats.keys()]).default('text'))
+    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--fix', 'apply the safe fixes')
+    .addOption(
+      new Option('--fail-on <severity>', 'the mildest finding that makes the exit status 1')
+        .choices([...severities, 'never'])
+        .default('error'),
+    )
+    .option('--config <file>', 'the config to use, in place of the nearest .gpulint.yaml')
+    .option('--no-config', 'use no config')
+    .addOption(ruleSetOption())
+    .option('--baseline <file>', 'leave out the findings that stand in this file')
+    .option('--write-baseline', 'write what is found to the baseline')
+    .option('--report-unused', 'show the comments and annotations that silence nothing')
+    .option('-q, --quiet', 'print only the findings that --fail-on names')
+    .option('--color', 'colour the output')
+    .option('--no-color', 'do not colour the output')
+    .option('--stdin-filename <name>', 'the name of what comes from standard input')
+    .action(
+      async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
+        done(await check(paths, { ...options, render: await formats.get(format)?.() }));
+      },
+    );
+
+  program
+    .command('explain')
+    .description('print the page of a rule')
+    .argument('<rule>', 'its id')
+    .action(async (id: string) => {
+      const { explain } = await import('./explain.ts');
+      explain(id);
+    });
+  program
+    .command('rules')
+    .description('list the rules')
+    .addOption(ruleSetOption())
+    .action(async (options: { rules?: RuleSetName }) => {
+      const { listRules } = await import('./explain.ts');
+      listRules(options.rules);
+    });
+  program
+    .command('lsp')
+    .description('start the language server')
+    .option('--stdio', 'talk over standard input and output')
+    .action(() => {
+      throw new Error('main.ts starts the server before it comes to this');
+    });
+  return program;
+}
+
+function ruleSetOption(): Option {
+  return new Option('--rules <set>', 'the set of rules to start from').choices(ruleSetNames);
+}
+
+/** One sentence on standard error that names the thing and the way out. Help and version are no errors. */
+function tell(error: unknown, args: readonly string[]): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    if (error.code === 'commander.help') return 0;
+    return refuse(usageSentence(error, args));
+  }
+  if (error instanceof UsageError) return refuse(error.message);
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `gpulint: it broke, which is a bug; please report this:\n${trace.split('\n').map(printable).join('\n')}\n`,
+  );
+  return 2;
+}
+
+function refuse(sentence: string): number {
+  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  return 2;
+}
+
+/** Commander's sentence, with what it guesses or the way to the help behind it. */
+function usageSentence({ message, code }: CommanderError, args: readonly string[]): string {
+  const [what = '', guess] = message.replace(/^error: /, '').split(/\n\(Did you mean (.*)\?\)$/);
+  const sentence = what.replace(/\.$/, '').replace('. Allowed choices are', '; allowed are');
+  if (guess !== undefined) return `${sentence}; did you mean '${guess}'?`;
+  const command = args.find((arg) => !arg.startsWith('-'));
+  if (code === 'commander.unknownCommand') return `${sentence}; to check a path run 'gpulint check ${command}'`;
+  if (sentence.includes('; allowed are')) return sentence;
+  return `${sentence}; see 'gpulint ${command === undefined ? '' : `${command} `}--help'`;
+}
+
+/** Whoever reads the output has seen enough (| head). */
+function stopQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`gpulint: cannot write the report: ${systemReason(error)}\n`);
+  process.exit(2);
+}

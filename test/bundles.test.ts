@@ -1,0 +1,49 @@
+// What the bundles leave out of the libraries must not be missed.
+import fs from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { leftOutOfClient } from '../scripts/lean-libraries.mjs';
+import { root } from '../scripts/vscode/lab.mjs';
+import { initializeResult } from '../server/src/lsp/initialize.ts';
+
+/** What a server offers that makes a client use the feature. */
+const offered: Readonly<Record<string, readonly string[]>> = {
+  callHierarchy: ['callHierarchyProvider'],
+  colorProvider: ['colorProvider'],
+  declaration: ['declarationProvider'],
+  fileOperations: ['workspace.fileOperations'],
+  foldingRange: ['foldingRangeProvider'],
+  formatting: ['documentFormattingProvider', 'documentRangeFormattingProvider', 'documentOnTypeFormattingProvider'],
+  implementation: ['implementationProvider'],
+  inlineCompletion: ['inlineCompletionProvider'],
+  inlineValue: ['inlineValueProvider'],
+  linkedEditingRange: ['linkedEditingRangeProvider'],
+  notebook: ['notebookDocumentSync'],
+  selectionRange: ['selectionRangeProvider'],
+  semanticTokens: ['semanticTokensProvider'],
+  signatureHelp: ['signatureHelpProvider'],
+  textDocumentContent: ['workspace.textDocumentContent'],
+  typeDefinition: ['typeDefinitionProvider'],
+  typeHierarchy: ['typeHierarchyProvider'],
+};
+
+describe('what is left out of the client', () => {
+  const capabilities = { workspace: { workspaceFolders: true } };
+  const result = initializeResult({ processId: null, rootUri: null, capabilities }, true);
+  const given = new Set([
+    ...Object.keys(result.capabilities),
+    ...Object.keys(result.capabilities.workspace ?? {}).map((key) => `workspace.${key}`),
+  ]);
+
+  it.each(leftOutOfClient)('%s: the library has it, and the server does not offer it', (name) => {
+    const source = path.join(root, `node_modules/vscode-languageclient/lib/common/${name}.js`);
+    expect(fs.existsSync(source)).toBe(true);
+    expect(offered[name]).toBeDefined();
+    expect(offered[name]?.filter((key) => given.has(key))).toEqual([]);
+  });
+});
+
+it('the client and the server are a mebibyte together', () => {
+  const sizes = ['client', 'server', 'protocol'].map((name) => fs.statSync(path.join(root, `dist/${name}.js`)).size);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 ** 20 + 60_000);
+});
