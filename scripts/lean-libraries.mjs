@@ -67,14 +67,8 @@ export function leanLibraries({ protocol } = {}) {
       );
 
       build.onLoad({ filter: files('vscode-languageclient', leftOutOfClient) }, (args) => ({
-        contents: `class LeftOut {
-          fillClientCapabilities() {}
-          initialize() {}
-          getState() { return { kind: 'static' }; }
-          clear() {}
-        }
-        ${exportsOf(args.path)
-          .map((name) => `exports.${name} = LeftOut;`)
+        contents: `${leftOut}\n${exportsOf(args.path)
+          .map((name) => `exports.${name} = ${name === 'NotebookDocumentSyncFeature' ? 'NoNotebooks' : 'LeftOut'};`)
           .join('\n')}`,
       }));
       build.onLoad({ filter: files('vscode-languageserver', leftOutOfServer) }, (args) => ({
@@ -121,6 +115,27 @@ export function leanLibraries({ protocol } = {}) {
 }
 
 const root = path.join(import.meta.dirname, '..');
+
+/** A feature that says nothing of itself and registers nothing. Of notebooks the pull of diagnostics wants to hear, and never will. */
+const leftOut = `
+class LeftOut {
+  fillClientCapabilities() {}
+  initialize() {}
+  getState() { return { kind: 'static' }; }
+  clear() {}
+}
+const never = () => ({ dispose() {} });
+class NoNotebooks extends LeftOut {
+  static CellScheme = 'vscode-notebook-cell';
+  registrationType = { method: 'notebookDocument/sync' };
+  onOpenNotificationSent = never;
+  onChangeNotificationSent = never;
+  onSaveNotificationSent = never;
+  onCloseNotificationSent = never;
+  register() {}
+  unregister() {}
+  handles() { return false; }
+}`;
 
 /** What the TypeScript compiler writes at the head of each file: up to a line that ends the expression at the first column. */
 const COMPILER_HELPER =
