@@ -21,7 +21,9 @@ export function findNode() {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const lent = path.join(folder, 'node_modules', name, 'bin', 'node');
   const problem = existsSync(lent) ? undefined : install(`${name}@${LENT}`);
-  return problem === undefined ? { path: lent, version: LENT } : { reason: `Node ${LENT} could not be installed: ${problem}` };
+  return problem === undefined
+    ? { path: lent, version: LENT }
+    : { reason: `Node ${LENT} could not be installed: ${problem}` };
 }
 
 /** Installs a package beside those that are there. @param {string} wanted @returns {string | undefined} why it failed */
