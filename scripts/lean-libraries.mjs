@@ -1,5 +1,5 @@
 // @ts-check
-// What of Microsoft's language server libraries is bundled. They speak all of the protocol and are compiled file by file, so half of
+// What of the libraries is bundled. Microsoft's for language servers speak all of the protocol and are compiled file by file, so half of
 // their code is for requests that gpulint neither makes nor answers, and no bundler can tell. A start reads every byte of it.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,6 +14,9 @@ export const leftOutOfClient = [
   'callHierarchy',
   'colorProvider',
   'declaration',
+  'documentHighlight',
+  'documentSymbol',
+  'executeCommand',
   'fileOperations',
   'foldingRange',
   'formatting',
@@ -22,12 +25,14 @@ export const leftOutOfClient = [
   'inlineValue',
   'linkedEditingRange',
   'notebook',
+  'rename',
   'selectionRange',
   'semanticTokens',
   'signatureHelp',
   'textDocumentContent',
   'typeDefinition',
   'typeHierarchy',
+  'workspaceSymbol',
 ];
 
 const leftOutOfServer = [
@@ -92,6 +97,12 @@ export function leanLibraries({ protocol } = {}) {
             match(path) { return matchesGlob(path.replaceAll('\\\\', '/').replace(/^\\//, ''), this.glob); }
           }`,
       }));
+      // Texts are changed by edits and never printed anew (ARCHITECTURE.md), so what prints YAML is not needed to read it.
+      build.onLoad({ filter: /[\\/]yaml[\\/]browser[\\/]dist[\\/]stringify[\\/]\w+\.js$/ }, (args) => {
+        const [, names = ''] = /^export \{ (.*) \};$/m.exec(readFileSync(args.path, 'utf8')) ?? [];
+        const printers = names.split(', ').map((name) => `export const ${name} = none;`);
+        return { contents: `const none = () => { throw new Error('YAML is not printed here'); };${printers.join('')}` };
+      });
       // Names of sockets are made with it, which nobody here opens: it is loaded when it is asked for.
       build.onResolve({ filter: /^crypto$/ }, ({ importer }) =>
         /[\\/]vscode-jsonrpc[\\/]lib[\\/]node[\\/]/.test(importer) ? { path: 'crypto', namespace: 'late' } : undefined,

@@ -11,6 +11,9 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   callHierarchy: ['callHierarchyProvider'],
   colorProvider: ['colorProvider'],
   declaration: ['declarationProvider'],
+  documentHighlight: ['documentHighlightProvider'],
+  documentSymbol: ['documentSymbolProvider'],
+  executeCommand: ['executeCommandProvider'],
   fileOperations: ['workspace.fileOperations'],
   foldingRange: ['foldingRangeProvider'],
   formatting: ['documentFormattingProvider', 'documentRangeFormattingProvider', 'documentOnTypeFormattingProvider'],
@@ -19,12 +22,14 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   inlineValue: ['inlineValueProvider'],
   linkedEditingRange: ['linkedEditingRangeProvider'],
   notebook: ['notebookDocumentSync'],
+  rename: ['renameProvider'],
   selectionRange: ['selectionRangeProvider'],
   semanticTokens: ['semanticTokensProvider'],
   signatureHelp: ['signatureHelpProvider'],
   textDocumentContent: ['workspace.textDocumentContent'],
   typeDefinition: ['typeDefinitionProvider'],
   typeHierarchy: ['typeHierarchyProvider'],
+  workspaceSymbol: ['workspaceSymbolProvider'],
 };
 
 describe('what is left out of the client', () => {
@@ -43,7 +48,7 @@ describe('what is left out of the client', () => {
   });
 });
 
-it('the client and the server are a mebibyte together', () => {
+it('the client and the server are at most a mebibyte together', () => {
   const sizes = ['client', 'server', 'protocol'].map((name) => fs.statSync(path.join(root, `dist/${name}.js`)).size);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(2 ** 20 + 60_000);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2 ** 20);
 });
