@@ -102,10 +102,9 @@ export async function launchWorkbench({ vsix, settings = testSettings, args, env
  */
 export async function openFile(page, name) {
   const [base = name, folder] = name.split('/').reverse();
-  const exactly = new RegExp(`^${base.replaceAll('.', '\\.')}$`);
   const row = page
     .locator('.quick-input-list .monaco-list-row.focused')
-    .filter({ has: page.locator('.label-name', { hasText: exactly }) })
+    .filter({ has: page.locator('.label-name', { hasText: exactly(base) }) })
     .filter(folder ? { has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) } : {});
   const tab = page.locator(`.tab.active[data-resource-name="${base}"]`).first();
   // The list is first of files opened before, whose names may hold this one, and is made anew when the search is through.
@@ -119,14 +118,20 @@ export async function openFile(page, name) {
 }
 
 /**
- * Runs a command by its title from the command palette.
+ * Runs a command by its whole title from the command palette, where those that were used before come first.
  * @param {Page} page
  * @param {string} title
  */
 export async function runCommand(page, title) {
   const input = await quickInput(page, 'F1');
   await input.fill(`>${title}`);
-  await page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first().click();
+  const named = page.locator('.label-name', { hasText: exactly(title) });
+  await page.locator('.quick-input-list .monaco-list-row').filter({ has: named }).first().click();
+}
+
+/** @param {string} text */
+function exactly(text) {
+  return new RegExp(`^${text.replaceAll(/[.()]/g, '\\$&')}$`);
 }
 
 /**
@@ -141,6 +146,19 @@ export async function quickInput(page, key) {
     return comes(input, 4000);
   });
   return input;
+}
+
+/**
+ * Whether an element goes within so many milliseconds.
+ * @param {import('playwright-core').Locator} element
+ * @param {number} timeout
+ * @returns {Promise<boolean>}
+ */
+export async function gone(element, timeout) {
+  return element.waitFor({ state: 'hidden', timeout }).then(
+    () => true,
+    () => false,
+  );
 }
 
 /**

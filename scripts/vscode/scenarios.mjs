@@ -41,14 +41,14 @@ export async function runScenarios({ temp, grep, images, skip }) {
       return { passed: 0, failed: 1 };
     }
   };
-  const scale = images ? 2 : 1;
+  const look = images ? { scale: 2, viewport: { width: 1180, height: 760 } } : {};
   const storyPictures = images ? path.join(root, 'docs/images') : pictures;
   const all = [
     {
       title: scenarioTitle,
       chosen: wanted(scenarioTitle),
       run: one((workspace) =>
-        runScenario({ vsix: packageExtension(temp), workspace, images: storyPictures, scale, say }),
+        runScenario({ vsix: packageExtension(temp), workspace, images: storyPictures, ...look, say }),
       ),
     },
     {
@@ -76,7 +76,13 @@ export async function runScenarios({ temp, grep, images, skip }) {
   for (const { title, run } of all) {
     console.log(`\n  ${title}`);
     /** @type {Outcome} */
-    const { passed, failed, skipped = 0 } = await run(copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-'))));
+    const {
+      passed,
+      failed,
+      skipped = 0,
+    } = await run(
+      copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-')), images && title === scenarioTitle ? [] : tourFiles),
+    );
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped += skipped;
@@ -84,13 +90,16 @@ export async function runScenarios({ temp, grep, images, skip }) {
   return counts;
 }
 
+const tourFiles = ['test/vscode/tour/files'];
+
 /**
- * A copy of examples/, and of the files of the tours beside them.
+ * A copy of examples/, and of the files of the tours beside them, which the pictures of the README do without.
  * @param {string} folder
+ * @param {readonly string[]} more
  */
-export function copyWorkspace(folder) {
+export function copyWorkspace(folder, more = tourFiles) {
   const copy = path.join(folder, 'examples');
-  for (const from of ['examples', 'test/vscode/tour/files']) {
+  for (const from of ['examples', ...more]) {
     fs.cpSync(path.join(root, from), copy, { recursive: true });
   }
   return copy;

@@ -16,17 +16,26 @@ export interface ScenarioOptions {
   readonly images: string;
   /** Device pixels a CSS pixel. */
   readonly scale?: number;
+  readonly viewport?: { readonly width: number; readonly height: number };
   readonly say: (line: string) => void;
 }
 
 /** Runs the scenario; throws with the step that failed. A screenshot of the failure is left in `images`. */
-export async function runScenario({ vsix, workspace, images, scale = 1, say }: ScenarioOptions): Promise<void> {
+export async function runScenario({
+  vsix,
+  workspace,
+  images,
+  scale = 1,
+  viewport,
+  say,
+}: ScenarioOptions): Promise<void> {
   const file = path.join(workspace, 'serving', 'llama-isvc.yaml');
   const before = fs.readFileSync(file, 'utf8');
   fs.mkdirSync(images, { recursive: true });
   const workbench = await launchWorkbench({
     vsix,
     scale,
+    ...(viewport && { viewport }),
     settings: {
       ...testSettings,
       'workbench.colorTheme': 'Default Dark Modern',

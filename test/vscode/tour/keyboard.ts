@@ -1,5 +1,6 @@
 // The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
 import assert from 'node:assert/strict';
+import { gone, until } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -33,8 +34,12 @@ export const keyboard: readonly Step[] = [
       await shot();
       // The link that stands there works, too.
       await page.locator('.marker-widget a.code-link').click();
-      await sees(page, '.tab.active', 'gpu-limits-required');
-      await page.keyboard.press('Control+W');
+      const rulePage = await sees(page, '.tab.active', 'gpu-limits-required');
+      // The page takes the keyboard when it has been drawn, and a key that is pressed meanwhile is lost.
+      await until('the page to close', async () => {
+        await page.keyboard.press('Control+W');
+        return gone(rulePage, 3000);
+      });
       await goTo(page, 1, 1);
       await page.keyboard.press('F8');
       await page.keyboard.press('Escape');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { comes, openFile, quickInput, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { comes, gone, openFile, quickInput, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 
 /** A workbench, and the folder that it shows. */
 export interface Stage {
@@ -103,8 +103,10 @@ export async function caretBehind({ page, workspace }: Stage, name: string, text
 export async function goTo(page: Page, line: number, column: number): Promise<void> {
   const input = await quickInput(page, 'Control+G');
   await input.fill(`:${line}:${column}`);
-  await page.keyboard.press('Enter');
-  await page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' });
+  await until('the line', async () => {
+    await page.keyboard.press('Enter');
+    return gone(input, 4000);
+  });
   await sees(page, '.statusbar-item', new RegExp(`Ln ${line}, Col ${column}`));
 }
 
@@ -167,10 +169,7 @@ export async function tidy(page: Page): Promise<void> {
     await page.locator('.tab.active').first().click();
     await page.keyboard.press('Control+K');
     await page.keyboard.press('Control+W');
-    return tab.waitFor({ state: 'detached', timeout: 2000 }).then(
-      () => true,
-      () => false,
-    );
+    return gone(tab, 2000);
   });
   await page.mouse.move(nowhere.x, nowhere.y);
 }
