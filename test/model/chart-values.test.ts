@@ -53,6 +53,21 @@ describe('a template with the values of its chart', () => {
     ]);
   });
 
+  test('what Helm repeats, includes or prints is unknown', () => {
+    const { documents } = analyse(read('templates/generated.yaml'));
+    for (const workloads of [
+      documents.flatMap(({ workloads }) => workloads),
+      documents.flatMap(({ costed }) => costed),
+    ])
+      expect(workloads.map((workload) => [workload.kind, gpusOf(workload).min])).toEqual([
+        ['Deployment', null],
+        ['Job', null],
+        ['Pod', null],
+        ['Pod', null],
+      ]);
+    expect(documents.flatMap(({ findings }) => findings.map(({ rule }) => rule))).toEqual([]);
+  });
+
   test('keeps its analysis while text and values are the same', () => {
     const analysis = new Analysis({ strict: true });
     const beside = chart && { chart };

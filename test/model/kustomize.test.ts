@@ -86,9 +86,9 @@ describe('an overlay', () => {
       .map((entry) => path.join(entry.parentPath, entry.name))
       .map((file) => [`${folder}${file.slice('test/fixtures/kustomize'.length)}`, readFileSync(file, 'utf8')]),
   );
-  const kustomization = `${folder}/prod/kustomization.yaml`;
+  const prod = `${folder}/prod/kustomization.yaml`;
 
-  async function analyse(file: string) {
+  async function analyse(file: string, kustomization = prod) {
     const text = texts.get(file) ?? '';
     const all = await collectTexts(kustomization, async (uri) => texts.get(uri));
     const patch = patchIn(kustomization, texts.get(kustomization) ?? '', file);
@@ -124,11 +124,47 @@ describe('an overlay', () => {
   });
 
   test('the kustomization tells of all that it makes', async () => {
-    const { file } = await analyse(kustomization);
+    const { file } = await analyse(prod);
     expect(codeLenses(file).map(({ title }) => title)).toEqual([
       expect.stringMatching(/^with deployment\.yaml: 8 × H100 80GB SXM · spot \$/),
       expect.stringMatching(/^with runtime\.yaml: 24 × H100 80GB SXM · \$/),
     ]);
+  });
+
+  test('has the replicas, images and labels that its kustomization says, whatever its patches do', async () => {
+    const fields = `${folder}/fields/kustomization.yaml`;
+    const [deployment] = (await analyse(fields, fields)).file.documents.flatMap(({ costed }) => costed);
+    const [patch] = (await analyse(`${folder}/fields/more.yaml`, fields)).file.documents.flatMap(
+      ({ costed }) => costed,
+    );
+    for (const workload of [deployment, patch]) {
+      expect(workload && gpusOf(workload)).toEqual({ min: 20, max: 20 });
+      const [podSet] = workload?.podSets ?? [];
+      expect(podSet?.containers.map(({ image }) => image?.value)).toEqual([
+        'registry.example.com/proxy@sha256:24a0c4b4',
+        'mirror.example.com/vllm-openai:v0.10.0',
+      ]);
+      expect(podSet?.labels.map(({ value }) => value)).toEqual(['llama', 'gold']);
+      expect(workload?.manifest.labels.map(({ value }) => value)).toEqual(['gold', 'ml']);
+      // What the image runs is known by its new name.
+      expect(workload?.role).toBe('serving');
+    }
+  });
+
+  test('finds what the base names: kustomize renames both alike', async () => {
+    const fields = `${folder}/fields/kustomization.yaml`;
+    const all = await collectTexts(fields, async (uri) => texts.get(uri));
+    const analysis = new Analysis({ strict: true });
+    const scaler = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: llama}
+spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}, minReplicas: 1, maxReplicas: 9}
+`;
+    analysis.setFile(`${folder}/base/scaler.yaml`, scaler);
+    const built = { built: buildObjects(fields, all) };
+    const file = analysis.setFile(fields, texts.get(fields) ?? '', 0, undefined, built);
+    const [deployment] = file.documents.flatMap(({ costed }) => costed);
+    expect(deployment && gpusOf(deployment)).toEqual({ min: 4, max: 36 });
   });
 
   test('that leads in circles, or nowhere, ends', async () => {

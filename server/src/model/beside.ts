@@ -3,7 +3,7 @@ import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import type { Claims } from './claims.ts';
-import { type BuiltObject, patched, withPatch } from './kustomize/build.ts';
+import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
 import { elsewhere } from './kustomize/merge.ts';
@@ -93,7 +93,7 @@ function readings(document: YamlDocument, { chart, base, built }: Beside): reado
   }
   if (base !== undefined) {
     return patched(base.objects, root, base.target).flatMap((object) => {
-      const made = placed(withPatch(object, root), root);
+      const made = placed(withLastPatch(object, root), root);
       return made === undefined ? [] : [{ root: made, readWith: `base ${object.file}` }];
     });
   }

@@ -1,6 +1,6 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asString, asText, at, entries, isNull, items, keyOf } from '../yaml/cursor.ts';
+import { asString, asText, at, entries, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
 
@@ -38,7 +38,7 @@ export function lowerContainer(
       at: env,
     })),
     resources,
-    accelerators: lowerAccelerators(resources),
+    accelerators: isRepeated(container) ? unknownTimes(lowerAccelerators(resources)) : lowerAccelerators(resources),
     volumeMounts: items(at(container, 'volumeMounts')).map((mount) => ({
       name: asText(at(mount, 'name')) ?? '',
       mountPath: asText(at(mount, 'mountPath')) ?? '',
@@ -46,6 +46,10 @@ export function lowerContainer(
     })),
     scripts: [],
   };
+}
+
+function unknownTimes(accelerators: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
+  return accelerators.map((request) => ({ ...request, count: null }));
 }
 
 /** The accelerator resources named in limits or requests. */

@@ -104,6 +104,14 @@ export function isOpen(cursor: Cursor | undefined): boolean {
   return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.open;
 }
 
+/** Whether a template's loop makes several of what stands here, or of something that it is a part of. */
+export function isRepeated(cursor: Cursor | undefined): boolean {
+  for (let here = cursor; here !== undefined; here = here.parent) {
+    if (here.node.kind === 'seq' && here.node.repeated) return true;
+  }
+  return false;
+}
+
 function child(cursor: Cursor, step: string | number): Cursor | undefined {
   const { node } = cursor;
   if (typeof step === 'number') return items(cursor)[step];

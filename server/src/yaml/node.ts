@@ -43,6 +43,8 @@ export interface YamlSeq {
   readonly flow: boolean;
   /** As for maps: items that cannot be seen may follow. */
   readonly open: boolean;
+  /** A template's loop makes items of what is written: how many there will be is not told. */
+  readonly repeated?: true;
   readonly span: Span;
 }
 

@@ -19,6 +19,8 @@ interface Opening {
   readonly column: number;
   /** What puts them there. */
   readonly action?: TemplateAction;
+  /** A loop puts them there, again and again what is written. */
+  readonly repeats?: true;
 }
 
 /** Stands for each character of an expression: a private-use character is plain text wherever YAML reads one. */
@@ -78,7 +80,10 @@ export function maskTemplates(text: string): Mask | undefined {
   let content: Opening | undefined;
   for (const { offset } of ranges) {
     // Loops one behind the other have the same content; looking for it anew each time would be quadratic.
-    if (content === undefined || content.offset < offset) content = contentBehind(masked, offset);
+    if (content === undefined || content.offset < offset) {
+      const found = contentBehind(masked, offset);
+      content = found && { ...found, repeats: true };
+    }
     if (content === undefined) break;
     if (openings.at(-1) !== content) openings.push(content);
   }
@@ -147,8 +152,8 @@ export function markOpen(root: YamlNode, mask: Mask): void {
   for (const opening of mask.openings) {
     const { node, below, beside } = targetOf(root, opening, mask, written);
     if (node.kind === 'scalar') draftOf(node).templated = true;
-    else if (beside) setOpen(node);
-    if (below !== undefined && below.kind !== 'scalar') setOpen(below);
+    else if (beside) setOpen(node, opening);
+    if (below !== undefined && below.kind !== 'scalar') setOpen(below, opening);
     else if (below !== undefined) draftOf(below).templated = true;
   }
 }
@@ -196,9 +201,12 @@ function targetOf(root: YamlNode, opening: Opening, mask: Mask, written: Map<Yam
   }
 }
 
-function setOpen(node: YamlMap | YamlSeq): void {
+function setOpen(node: YamlMap | YamlSeq, { repeats }: Opening): void {
   if (node.kind === 'map') draftOf(node).open = true;
-  else draftOf(node).open = true;
+  else {
+    draftOf(node).open = true;
+    if (repeats) draftOf(node).repeated = true;
+  }
 }
 
 /** The value that stands last before an offset, by where its key (or it) begins. */

@@ -10,6 +10,7 @@ import {
   readKustomization,
 } from './kustomization.ts';
 import { mergeStrategic } from './merge.ts';
+import { transformed } from './transformers.ts';
 
 /** An object that a kustomization makes, at one step of the way. */
 export interface BuiltObject {
@@ -20,6 +21,8 @@ export interface BuiltObject {
   readonly names: readonly string[];
   /** The name of the file that it was first read from. */
   readonly file: string;
+  /** What its kustomization does to it after all patches, where one of them is still to come. */
+  readonly finish?: (root: YamlNode) => YamlNode;
 }
 
 /** The texts of files by their URIs. */
@@ -83,8 +86,13 @@ export function patched(
   return objects.filter((object) => object.kind === kind && object.names.includes(name));
 }
 
-/** An object with a patch laid over it. */
-export function withPatch(object: BuiltObject, patch: YamlNode): YamlNode {
+/** An object with the last of its patches laid over it, as its kustomization makes it. */
+export function withLastPatch(object: BuiltObject, patch: YamlNode): YamlNode {
+  const made = withPatch(object, patch);
+  return object.finish === undefined ? made : object.finish(made);
+}
+
+function withPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   if (isJsonPatch(patch)) return applyJsonPatch(object.root, patch);
   return patch.kind === 'map' ? mergeStrategic(object.root, patch, isBuiltIn(object.group)) : object.root;
 }
@@ -125,34 +133,18 @@ function transform(
       objects = objects.map((object) => (over.has(object) ? { ...object, root: withPatch(object, patch) } : object));
     }
   }
-  for (const { name, count } of said.replicas) {
-    objects = objects.map((object) =>
-      scaledKinds.has(object.kind) && object.names.includes(name)
-        ? { ...object, root: mergeStrategic(object.root, replicasOf(count), true) }
-        : object,
-    );
-  }
+  // A patch that is left out will be laid over the objects, and only then the others come.
+  const last = (object: BuiltObject, root: YamlNode) => transformed(root, object.kind, object.names, said);
+  const awaited = depth === 0 && without !== undefined;
+  objects = objects.map((object) =>
+    awaited ? { ...object, finish: (root) => last(object, root) } : { ...object, root: last(object, object.root) },
+  );
   const { namePrefix, nameSuffix } = said;
   if (namePrefix === '' && nameSuffix === '') return objects;
   return objects.map((object) => ({
     ...object,
     names: [...object.names, `${namePrefix}${object.names.at(-1) ?? ''}${nameSuffix}`],
   }));
-}
-
-/** The kinds whose `spec.replicas` kustomize sets. */
-const scaledKinds: ReadonlySet<string> = new Set(['Deployment', 'ReplicaSet', 'ReplicationController', 'StatefulSet']);
-
-function replicasOf(count: YamlNode): YamlNode {
-  const { span } = count;
-  const map = (key: string, value: YamlNode): YamlNode => ({
-    kind: 'map',
-    entries: [{ key, keySpan: span, value, shared: true }],
-    flow: false,
-    open: false,
-    span,
-  });
-  return map('spec', map('replicas', count));
 }
 
 function loadAll(

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asNumber, asText, at, items, rootCursor } from '../../yaml/cursor.ts';
+import { asBoolean, asNumber, asText, at, items, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 
@@ -14,8 +14,23 @@ export interface Kustomization {
   readonly components: readonly string[];
   readonly patches: readonly Patch[];
   readonly replicas: readonly { readonly name: string; readonly count: YamlNode }[];
+  readonly images: readonly NewImage[];
+  readonly labels: readonly NewLabels[];
   readonly namePrefix: string;
   readonly nameSuffix: string;
+}
+
+export interface NewImage {
+  readonly name: string;
+  readonly newName?: string;
+  readonly newTag?: string;
+  readonly digest?: string;
+}
+
+export interface NewLabels {
+  readonly pairs: YamlNode;
+  /** Pods get them too, and not the objects alone. */
+  readonly inTemplates: boolean;
 }
 
 export interface Patch {
@@ -59,9 +74,35 @@ export function readKustomization(text: string): Kustomization | undefined {
         ? []
         : [{ name, count: count.node }];
     }),
+    images: items(at(root, 'images')).flatMap(imageOf),
+    labels: [
+      ...items(at(root, 'labels')).flatMap((said) => {
+        const everywhere = ['includeTemplates', 'includeSelectors'].some((key) => asBoolean(at(said, key)) === true);
+        return labelsOf(at(said, 'pairs'), everywhere);
+      }),
+      ...labelsOf(at(root, 'commonLabels'), true),
+    ],
     namePrefix: asText(at(root, 'namePrefix')) ?? '',
     nameSuffix: asText(at(root, 'nameSuffix')) ?? '',
   };
+}
+
+function imageOf(said: Cursor): readonly NewImage[] {
+  const name = asText(at(said, 'name'));
+  if (name === undefined) return [];
+  const [newName, newTag, digest] = ['newName', 'newTag', 'digest'].map((key) => asText(at(said, key)));
+  return [
+    {
+      name,
+      ...(newName !== undefined && { newName }),
+      ...(newTag !== undefined && { newTag }),
+      ...(digest !== undefined && { digest }),
+    },
+  ];
+}
+
+function labelsOf(pairs: Cursor | undefined, inTemplates: boolean): readonly NewLabels[] {
+  return pairs?.node.kind === 'map' ? [{ pairs: pairs.node, inTemplates }] : [];
 }
 
 function patchOf(path: string | undefined, text: string | undefined, target: PatchTarget | undefined): Patch {
