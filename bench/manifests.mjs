@@ -16,6 +16,14 @@ export function samples() {
   });
 }
 
+/** A workspace of so many files, one object in each. @param {number} count @returns {readonly (readonly [name: string, text: string])[]} */
+export function project(count) {
+  return Array.from({ length: count }, (_, index) => {
+    const text = kinds[index % kinds.length]?.(index) ?? '';
+    return [`team-${index % 50}/part-${index}.yaml`, text];
+  });
+}
+
 /** Where the GPU counts stand in a text: what the bench edits. @param {string} text @returns {readonly number[]} */
 export function digits(text) {
   return [...text.matchAll(/nvidia\.com\/gpu: (?=\d)/g)].map((match) => match.index + match[0].length);

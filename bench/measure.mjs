@@ -3,80 +3,117 @@ import { digits } from './manifests.mjs';
 import { startServer } from './server.mjs';
 
 export const EDITS = 50;
-const HOVERS = 15;
+const ASKED = 15;
+const ROUNDS_OF_TYPING = 400;
 
 /**
- * One session with a fresh server: start, open, edits, hovers right behind edits. Milliseconds and megabytes.
+ * One session with a fresh server: start, open, edits, then hovers and completions right behind edits. Milliseconds and megabytes.
  * @typedef {object} Session
  * @property {number} initialize
  * @property {number} open
  * @property {readonly number[]} changes from a change to its diagnostics
  * @property {number} cpu milliseconds of processor time an edit
  * @property {readonly number[]} hovers from a change to the answer to a hover sent behind it
+ * @property {readonly number[]} completions likewise
  * @property {number} rss
- * @property {number} peak
  * @property {number} found how many diagnostics there were
  */
 
+/** @typedef {{ command: readonly string[], env: Readonly<Record<string, string>> }} Program */
+
 /**
- * @param {readonly string[]} command
+ * @param {Program} program
  * @param {import('./manifests.mjs').Sample} sample
  * @returns {Promise<Session>}
  */
-export async function measure(command, { text }) {
-  const server = await startServer(command);
-  const uri = 'file:///bench/manifests.yaml';
-  const places = digits(text).map((offset) => positionOf(text, offset));
-  let version = 1;
-
-  const opened = performance.now();
-  server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
-  const found = (await server.diagnostics(uri, version)).length;
-  const open = performance.now() - opened;
-
-  /** Another count at another place, as somebody types it. @param {number} index */
-  function edit(index) {
-    const start = places[(index * 7) % places.length] ?? { line: 0, character: 0 };
-    const end = { line: start.line, character: start.character + 1 };
-    version++;
-    server.notify('textDocument/didChange', {
-      textDocument: { uri, version },
-      contentChanges: [{ range: { start, end }, text: String(1 + ((index * 3) % 8)) }],
-    });
-    return start;
-  }
+export async function measure(program, { text }) {
+  const server = await startServer(program);
+  const { open, found, edit, diagnostics } = await openText(server, 'file:///bench/manifests.yaml', text);
 
   const changes = [];
   const before = server.usage();
   for (let index = 0; index < EDITS; index++) {
     const start = performance.now();
     edit(index);
-    await server.diagnostics(uri, version);
+    await diagnostics();
     changes.push(performance.now() - start);
   }
   const after = server.usage();
 
-  const hovers = [];
-  for (let index = 0; index < HOVERS; index++) {
-    const start = performance.now();
-    const position = edit(EDITS + index);
-    await server.request('textDocument/hover', { textDocument: { uri }, position });
-    hovers.push(performance.now() - start);
-    // The server comes to rest, so that the next one is measured alone.
-    await server.diagnostics(uri, version);
+  /** @param {string} method @param {number} first */
+  async function ask(method, first) {
+    const times = [];
+    for (let index = 0; index < ASKED; index++) {
+      const start = performance.now();
+      const { uri, position } = edit(first + index);
+      await server.request(method, { textDocument: { uri }, position });
+      times.push(performance.now() - start);
+      // The server comes to rest, so that the next one is measured alone.
+      await diagnostics();
+    }
+    return times;
   }
-  const { rss, peak } = server.usage();
+  const hovers = await ask('textDocument/hover', EDITS);
+  const completions = await ask('textDocument/completion', EDITS + ASKED);
+  const { rss } = server.usage();
   await server.stop();
-  return {
-    initialize: server.startedAfter,
-    open,
-    changes,
-    cpu: (after.cpu - before.cpu) / EDITS,
-    hovers,
-    rss,
-    peak,
-    found,
-  };
+  const cpu = (after.cpu - before.cpu) / EDITS;
+  return { initialize: server.startedAfter, open, changes, cpu, hovers, completions, rss, found };
+}
+
+/** How long a start takes, up to the answer to `initialize`. @param {Program} program */
+export async function measureStart(program) {
+  const server = await startServer(program);
+  await server.stop();
+  return server.startedAfter;
+}
+
+/**
+ * Typing in a text while the server looks through its workspace. A server that shows no progress looks through nothing, and is not measured.
+ * @param {Program} program
+ * @param {import('./manifests.mjs').Sample} sample
+ * @param {string} folder as a URI
+ * @returns {Promise<{ changes: readonly number[], took: number, rss: number } | undefined>} `took`: the whole look through the folder
+ */
+export async function measureIndexing(program, { text }, folder) {
+  const server = await startServer(program, folder);
+  const opened = performance.now();
+  const { edit, diagnostics } = await openText(server, `${folder}/open.yaml`, text);
+  const changes = [];
+  for (let index = 0; index < ROUNDS_OF_TYPING && !server.progress.ended; index++) {
+    const start = performance.now();
+    edit(index);
+    await diagnostics();
+    if (server.progress.begun) changes.push(performance.now() - start);
+  }
+  await server.progress.end;
+  const took = performance.now() - opened;
+  const { rss } = server.usage();
+  await server.stop();
+  return changes.length === 0 ? undefined : { changes, took, rss };
+}
+
+/** @param {import('./server.mjs').Server} server @param {string} uri @param {string} text */
+async function openText(server, uri, text) {
+  const places = digits(text).map((offset) => positionOf(text, offset));
+  let version = 1;
+  const start = performance.now();
+  server.notify('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
+  const found = (await server.diagnostics(uri, version)).length;
+  const open = performance.now() - start;
+
+  /** Another count at another place, as somebody types it. @param {number} index */
+  function edit(index) {
+    const position = places[(index * 7) % places.length] ?? { line: 0, character: 0 };
+    const end = { line: position.line, character: position.character + 1 };
+    version++;
+    server.notify('textDocument/didChange', {
+      textDocument: { uri, version },
+      contentChanges: [{ range: { start: position, end }, text: String(1 + ((index * 3) % 8)) }],
+    });
+    return { uri, position };
+  }
+  return { open, found, edit, diagnostics: () => server.diagnostics(uri, version) };
 }
 
 /** @param {string} text @param {number} offset */

@@ -14,13 +14,15 @@ import { readFileSync } from 'node:fs';
  * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, asked for or
  *   waited for, as the server has it; call it behind the change, in the same turn
  * @property {() => { rss: number, peak: number, cpu: number }} usage megabytes, and milliseconds of processor time since the start
+ * @property {{ begun: boolean, ended: boolean, end: Promise<void> }} progress of work that the server shows by itself; `end` is met at once
+ *   where nothing has begun
  * @property {() => Promise<void>} stop
  */
 
-/** @param {readonly string[]} command @returns {Promise<Server>} */
-export async function startServer([program = '', ...args]) {
+/** @param {import('./measure.mjs').Program} program @param {string} [folder] the workspace, as a URI @returns {Promise<Server>} */
+export async function startServer({ command: [program = '', ...args], env }, folder) {
   const begin = performance.now();
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let said = '';
   child.stderr.on('data', (data) => {
     said = (said + data).slice(-2000);
@@ -35,6 +37,19 @@ export async function startServer([program = '', ...args]) {
   });
   child.stdin.on('error', () => undefined);
   let nextId = 1;
+  /** @type {() => void} */
+  let finish = () => undefined;
+  /** @type {Promise<void>} */
+  const finished = new Promise((resolve) => {
+    finish = resolve;
+  });
+  const progress = {
+    begun: false,
+    ended: false,
+    get end() {
+      return this.begun ? finished : Promise.resolve();
+    },
+  };
 
   /** @param {Message} message */
   function send(message) {
@@ -44,7 +59,11 @@ export async function startServer([program = '', ...args]) {
 
   onMessages(child.stdout, (message) => {
     if (message.method !== undefined && message.id !== undefined) send({ id: message.id, result: answer(message) });
-    else if (message.method === 'textDocument/publishDiagnostics')
+    else if (message.method === '$/progress') {
+      progress.begun ||= message.params.value.kind === 'begin';
+      progress.ended ||= message.params.value.kind === 'end';
+      if (progress.ended) finish();
+    } else if (message.method === 'textDocument/publishDiagnostics')
       for (const listen of listeners) listen(message.params);
     else if (typeof message.id === 'number') {
       const request = waiting.get(message.id);
@@ -64,7 +83,7 @@ export async function startServer([program = '', ...args]) {
       send({ id, method, params });
     });
 
-  const { capabilities } = await request('initialize', initializeParams);
+  const { capabilities } = await request('initialize', initializeParams(folder));
   const startedAfter = performance.now() - begin;
   notify('initialized', {});
   return {
@@ -83,6 +102,7 @@ export async function startServer([program = '', ...args]) {
         });
       });
     },
+    progress,
     usage: () => usageOf(child.pid ?? 0),
     async stop() {
       await request('shutdown', null);
@@ -92,10 +112,11 @@ export async function startServer([program = '', ...args]) {
   };
 }
 
-const initializeParams = {
+/** @param {string | undefined} folder */
+const initializeParams = (folder) => ({
   processId: process.pid,
-  rootUri: null,
-  workspaceFolders: null,
+  rootUri: folder ?? null,
+  workspaceFolders: folder === undefined ? null : [{ uri: folder, name: 'bench' }],
   capabilities: {
     general: { positionEncodings: ['utf-16'] },
     textDocument: {
@@ -107,9 +128,10 @@ const initializeParams = {
       codeLens: {},
       codeAction: { codeActionLiteralSupport: { codeActionKind: { valueSet: ['quickfix'] } } },
     },
-    workspace: { configuration: true, didChangeConfiguration: {} },
+    workspace: { configuration: true, didChangeConfiguration: {}, workspaceFolders: folder !== undefined },
+    window: { workDoneProgress: folder !== undefined },
   },
-};
+});
 
 /** What a server asks of a client without settings. @param {Message} message */
 function answer({ method, params }) {
