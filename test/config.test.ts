@@ -115,7 +115,7 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'kubeconfig: ~/.kube/config',
-      "kubeconfig: 'kubeconfig' must not stand here: the file comes with the repository. Addresses, contexts and credentials belong in your user settings",
+      "kubeconfig: 'kubeconfig' belongs in your user settings: a file of the repository must not name addresses, contexts or credentials",
     ],
     ['prices: {gpus: {h100: 2}}', "h100: the catalogue has no GPU 'h100'; did you mean 'h100-80gb-pcie'"],
     ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],

@@ -89,7 +89,7 @@ function notAllowed(
 
 /** The file comes with a repository: what it says must not make anybody's machine connect anywhere. */
 function machineOnly(key: string): string {
-  return `${describe(key)} must not stand here: the file comes with the repository. Addresses, contexts and credentials belong in your user settings`;
+  return `${describe(key)} belongs in your user settings: a file of the repository must not name addresses, contexts or credentials`;
 }
 
 /** Catalogue ids for what people call a GPU: "H100", "NVIDIA A100 80GB". */

@@ -146,7 +146,7 @@ export const writing: readonly Step[] = [
       await sees(page, '.markers-panel-container .monaco-list-row', /h1000/);
       await sees(page, '.markers-panel-container .monaco-list-row', /capacty/);
       await sees(page, '.markers-panel-container .monaco-list-row', /loud/);
-      await sees(page, '.markers-panel-container .monaco-list-row', /'kubeconfig' must not stand here.*user settings/);
+      await sees(page, '.markers-panel-container .monaco-list-row', /'kubeconfig' belongs in your user settings/);
       await stage.shot();
       await closePanel(page);
       await open(stage, 'beside.yaml');
