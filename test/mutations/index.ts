@@ -52,6 +52,7 @@ export const mutators: Readonly<Record<string, Mutator>> = {
   'queue-coverage': others.queueCoverage,
   'ray-autoscaling-off': scaling.rayAutoscalingOff,
   'rayjob-left-running': scaling.rayJobLeftRunning,
+  'reference-not-found': others.slipInName,
   'resume-disabled': training.resumeDisabled,
   'scale-to-zero-candidate': (analysis, file) => [
     ...scaling.scaleToZeroCandidate(analysis),

@@ -44,6 +44,23 @@ export function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): reado
   return [...services, ...apart];
 }
 
+/** A slip of the keys in the name of what is scaled. */
+export function slipInName(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+  return manifestsOf(analysis, 'HorizontalPodAutoscaler', 'ScaledObject').flatMap(({ manifest, path }) => {
+    const target = targetOf(manifest, file);
+    if (target?.name == null || target.name.length < 5 || target.namespace !== manifest.namespace) return [];
+    const place = [...path, 'spec', 'scaleTargetRef', 'name'];
+    const wrong = `${target.name.slice(0, 2)}x${target.name.slice(2)}`;
+    return [
+      {
+        name: 'a letter too many',
+        steps: put([...path, 'spec', 'scaleTargetRef'], 'name', wrong),
+        place: { path: place, part: 'value' },
+      },
+    ];
+  });
+}
+
 /** Workloads in a queue without a quota for what they ask, and flavors that list too little. */
 export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
   const locals = manifestsIn(file, 'LocalQueue');

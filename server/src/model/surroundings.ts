@@ -1,5 +1,6 @@
+import type { Cursor } from '../yaml/cursor.ts';
 import type { NodeTaint } from './options.ts';
-import type { AcceleratorForm } from './workload.ts';
+import type { AcceleratorForm, Manifest } from './workload.ts';
 
 // What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
 // of another document is good as long as it says the same, wherever it moves.
@@ -30,8 +31,18 @@ export interface Surroundings {
   workload(kind: string, namespace: string | null, name: string): Seen<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
   clusterQueueOf(namespace: string | null, localQueue: string): Seen<QueueFacts> | undefined;
+  /** What an object names that nothing is called, where something else surely was meant. */
+  unfound(manifest: Manifest): readonly Unfound[];
   /** The pools of GPU nodes in the same project, as far as they are described there. */
   gpuPools(): readonly Seen<PoolFacts>[];
+}
+
+export interface Unfound {
+  /** The name, in the object that was asked about. */
+  readonly at: Cursor;
+  readonly name: string;
+  /** What was meant: several where they are equally near. */
+  readonly near: readonly Seen<null>[];
 }
 
 export interface Seen<T> {
@@ -170,6 +181,7 @@ export const noSurroundings: Surroundings = {
   scalersOf: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
+  unfound: () => [],
   gpuPools: () => [],
 };
 

@@ -50,6 +50,7 @@ import queueCoverage from './queue-coverage.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
+import referenceNotFound from './reference-not-found.ts';
 import resumeDisabled from './resume-disabled.ts';
 import rolloutSurge from './rollout-surge.ts';
 import type { Rule } from './rule.ts';
@@ -130,6 +131,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],
+  ['reference-not-found', referenceNotFound],
   ['resume-disabled', resumeDisabled],
   ['rollout-surge', rolloutSurge],
   ['scale-to-zero-candidate', scaleToZeroCandidate],

@@ -3906,6 +3906,106 @@ rules:
 `,
   ],
   [
+    'reference-not-found',
+    `<!-- Generated from server/src/rules/reference-not-found.ts by \`npm run generate\`. Do not edit. -->
+# reference-not-found
+
+A name that nothing in the project has, one letter from one that something has.
+
+Severity: **info** · Topic: cluster
+
+## Why
+
+A service whose runtime is not there never becomes ready, a job in a queue that is not there is never admitted, a scaler without its target
+scales nothing. Kubernetes takes all of these without a word.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: chat
+spec:
+  scaleTargetRef:
+    name: chat-sever
+  minReplicaCount: 1
+  triggers:
+    - type: prometheus
+      metadata: {serverAddress: "http://prometheus:9090", query: "sum(vllm:num_requests_waiting)", threshold: "5"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat-server
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/chat:1.4
+          resources: {limits: {nvidia.com/gpu: 1}}
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: chat
+spec:
+  scaleTargetRef:
+    name: chat-server
+  minReplicaCount: 1
+  triggers:
+    - type: prometheus
+      metadata: {serverAddress: "http://prometheus:9090", query: "sum(vllm:num_requests_waiting)", threshold: "5"}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat-server
+spec:
+  selector: {matchLabels: {app: chat}}
+  template:
+    metadata: {labels: {app: chat}}
+    spec:
+      containers:
+        - name: main
+          image: registry.example/chat:1.4
+          resources: {limits: {nvidia.com/gpu: 1}}
+\`\`\`
+
+## Fix safety
+
+Unsafe: the cluster may have an object of the name that is written.
+
+## When it is silent
+
+Where no object of the kind in the same folder, or one above it, has nearly the same name: what is named may be in the cluster, in a chart or in
+another repository. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which bring in objects that are not seen.
+
+## Sources
+
+- [KEDA: ScaledObject](https://keda.sh/docs/latest/reference/scaledobject-spec/#scaletargetref)
+- [Kueue: Run a Kubernetes Job](https://kueue.sigs.k8s.io/docs/tasks/run/jobs/)
+
+## Silence it
+
+\`# gpulint-disable-next-line reference-not-found -- reason\` above the line, or the annotation \`gpulint.dev/disable: "reference-not-found"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  reference-not-found: off
+\`\`\`
+`,
+  ],
+  [
     'resume-disabled',
     `<!-- Generated from server/src/rules/resume-disabled.ts by \`npm run generate\`. Do not edit. -->
 # resume-disabled

@@ -36,6 +36,7 @@ const targetKinds: ReadonlySet<string> = new Set([
     'InferenceService',
     'LLMInferenceService',
   ],
+  ...['HelmRelease', 'Application', 'ApplicationSet'],
   ...['TrainingRuntime', 'ClusterTrainingRuntime'],
   ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
   ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],

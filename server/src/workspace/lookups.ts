@@ -7,6 +7,7 @@ import { isApart, nearest, pathFrom } from './near.ts';
 import { isClusterKind } from './references.ts';
 import { scalerKinds } from './scalers.ts';
 import type { ObjectSummary } from './summary.ts';
+import { meant, restsOn, unfound, wholeNames } from './unfound.ts';
 import type { Found, Workspace } from './workspace.ts';
 
 /** What was read of the workspace for one document: good as long as the same questions have the same answers. */
@@ -74,6 +75,15 @@ export function surroundingsOf(
     clusterQueueOf: (namespace, name) =>
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(asker, namespace, name),
+      ),
+    unfound: (manifest) =>
+      wholeNames(manifest).flatMap((found) =>
+        unfound(
+          found,
+          read(restsOn(found), ['unfound', ...found.kinds, found.namespace, found.name], () =>
+            meant(workspace, asker, found),
+          ),
+        ),
       ),
     gpuPools: () => read(poolKinds, ['gpuPools'], () => gpuPools(asker)),
   };

@@ -30,14 +30,23 @@ export function isClusterKind(kind: string): boolean {
 
 /** Every object that this one names, wherever its kind does so. */
 export function referencesOf(manifest: Manifest): readonly Reference[] {
-  const found: Reference[] = [];
+  return namesIn(manifest).map(({ at: cursor, ...reference }) => ({ span: spanOf(cursor), ...reference }));
+}
+
+/** A reference with its value. */
+export interface NamedAt extends Omit<Reference, 'span'> {
+  readonly at: Cursor;
+}
+
+export function namesIn(manifest: Manifest): readonly NamedAt[] {
+  const found: NamedAt[] = [];
   walk(manifest.root, manifest, found, 0);
   return found;
 }
 
 const deepest = 40;
 
-function walk(cursor: Cursor, manifest: Manifest, found: Reference[], depth: number): void {
+function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: number): void {
   if (depth > deepest || cursor.node.kind === 'scalar') return;
   for (const child of [...entries(cursor), ...items(cursor)]) {
     if (child.node.kind !== 'scalar') walk(child, manifest, found, depth + 1);
@@ -46,7 +55,7 @@ function walk(cursor: Cursor, manifest: Manifest, found: Reference[], depth: num
       const name = asText(child);
       if (kinds.length === 0 || name === undefined || name === '' || isTemplated(child)) continue;
       const namespace = asText(at(child.parent, 'namespace')) ?? manifest.namespace;
-      found.push({ span: spanOf(child), kinds, name, namespace });
+      found.push({ at: child, kinds, name, namespace });
     }
   }
 }

@@ -88,6 +88,19 @@ export class Workspace {
     return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
   }
 
+  /** The objects of a kind (without its group) in a folder and the folders above it. No other file is read for it. */
+  above(kind: string, folders: readonly string[]): readonly Found[] {
+    const found: Found[] = [];
+    for (const key of this.#byKind.get(kind) ?? []) {
+      const file = this.#fileAt(key);
+      if (file === undefined || !file.folders.every((folder, index) => folders[index] === folder)) continue;
+      const { uri, fileName, summary } = file;
+      for (const object of summary.objects())
+        if (object.kind === kind) found.push({ uri, folders: file.folders, fileName, object });
+    }
+    return found;
+  }
+
   /** The places in files that name a kind (without its group) at which an object of some name is named. */
   naming(kind: string, name: string): readonly FoundReference[] {
     return [...(this.#byKind.get(kind) ?? [])].flatMap((key) => {

@@ -1,0 +1,103 @@
+import { spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { defineRule } from './rule.ts';
+import { shorten } from './shorten.ts';
+
+/**
+ * A name that nothing in the project has, one letter from one that something has.
+ *
+ * ## Why
+ *
+ * A service whose runtime is not there never becomes ready, a job in a queue that is not there is never admitted, a scaler without its target
+ * scales nothing. Kubernetes takes all of these without a word.
+ *
+ * ```yaml invalid
+ * apiVersion: keda.sh/v1alpha1
+ * kind: ScaledObject
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef:
+ *     name: chat-sever
+ *   minReplicaCount: 1
+ *   triggers:
+ *     - type: prometheus
+ *       metadata: {serverAddress: "http://prometheus:9090", query: "sum(vllm:num_requests_waiting)", threshold: "5"}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: chat-server
+ * spec:
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/chat:1.4
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: keda.sh/v1alpha1
+ * kind: ScaledObject
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef:
+ *     name: chat-server
+ *   minReplicaCount: 1
+ *   triggers:
+ *     - type: prometheus
+ *       metadata: {serverAddress: "http://prometheus:9090", query: "sum(vllm:num_requests_waiting)", threshold: "5"}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: chat-server
+ * spec:
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/chat:1.4
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the cluster may have an object of the name that is written.
+ *
+ * ## When it is silent
+ *
+ * Where no object of the kind in the same folder, or one above it, has nearly the same name: what is named may be in the cluster, in a chart or in
+ * another repository. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which bring in objects that are not seen.
+ *
+ * ## Sources
+ *
+ * - [KEDA: ScaledObject](https://keda.sh/docs/latest/reference/scaledobject-spec/#scaletargetref)
+ * - [Kueue: Run a Kubernetes Job](https://kueue.sigs.k8s.io/docs/tasks/run/jobs/)
+ */
+export default defineRule({
+  topic: 'cluster',
+  severity: 'info',
+  manifest(manifest, context) {
+    for (const { at, name, near } of context.surroundings.unfound(manifest)) {
+      const [first] = near;
+      if (first === undefined) continue;
+      const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
+      context.report({
+        message: `Nothing here is called ${shorten(name, 40)}; ${first.kind} ${shorten(first.name, 40)}${where} is`,
+        span: spanOf(at),
+        fixes: () => {
+          const edits = at.shared || near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
+          return [edits && { title: `Name ${first.name}`, safe: false, edits }];
+        },
+      });
+    }
+  },
+});
