@@ -23,9 +23,10 @@ interface Message {
   readonly id?: number;
   readonly method?: string;
   readonly result?: unknown;
+  readonly params?: { readonly uri?: string; readonly folder?: string };
 }
 
-test('the server runs where there is nothing but what a web worker has, and reads the config through the client', async () => {
+test('the server runs where there is nothing but what a web worker has, and reads the config and looks through the folder by the client', async () => {
   const bundle = await build({
     entryPoints: ['server/src/lsp/browser.ts'],
     bundle: true,
@@ -43,11 +44,23 @@ test('the server runs where there is nothing but what a web worker has, and read
       if (message.method === undefined) answers.get(message.id ?? -1)?.(message.result);
       else if (message.id !== undefined) {
         asked.push(message.method);
-        const result = message.method === 'gpulint/readFile' ? 'gpu: l4\n' : null;
-        send({ id: message.id, result });
+        send({ id: message.id, result: answerOf(message) ?? null });
       }
     },
   };
+  const repository = 'vscode-vfs://github/owner/repository';
+  const files = new Map([
+    [`${repository}/.gpulint.yaml`, 'gpu: l4\n'],
+    [`${repository}/runtimes.yaml`, runtime],
+  ]);
+
+  /** What the client says of the files, which it alone can reach. */
+  function answerOf({ method, params }: Message): unknown {
+    if (method === 'gpulint/readFile') return files.get(params?.uri ?? '');
+    if (method === 'gpulint/listFiles' && params?.folder === repository) return [`${repository}/runtimes.yaml`];
+    return undefined;
+  }
+
   const context = vm.createContext({ ...workerGlobals(), self: port });
   vm.runInContext(bundle.outputFiles[0]!.text, context);
 
@@ -65,10 +78,10 @@ test('the server runs where there is nothing but what a web worker has, and read
     });
   }
 
-  const uri = 'vscode-vfs://github/owner/repository/pod.yaml';
+  const uri = `${repository}/pod.yaml`;
   await request('initialize', {
     processId: null,
-    rootUri: 'vscode-vfs://github/owner/repository',
+    rootUri: repository,
     capabilities: { textDocument: { diagnostic: {} } },
     initializationOptions: { readFile: true },
   });
@@ -91,4 +104,34 @@ spec:
     { command: { title: expect.stringMatching(/^1 × L4 · \$/) } },
   ]);
   expect(asked).toContain('gpulint/readFile');
+
+  const chat = `${repository}/chat.yaml`;
+  send({
+    method: 'textDocument/didOpen',
+    params: { textDocument: { uri: chat, languageId: 'yaml', version: 1, text: service } },
+  });
+  // The folder is looked through beside; the test's own time limit bounds it.
+  for (;;) {
+    const lenses = await request('textDocument/codeLens', { textDocument: { uri: chat } });
+    if (/2 × L4 · \$/.test(JSON.stringify(lenses))) break;
+  }
+  expect(asked).toContain('gpulint/listFiles');
 });
+
+const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: chat}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 1
+    model: {modelFormat: {name: huggingface}, runtime: vllm}
+`;
+
+const runtime = `apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: vllm}
+spec:
+  containers:
+    - {name: kserve-container, image: "registry.example/vllm:1.2", resources: {limits: {nvidia.com/gpu: 2}}}
+`;

@@ -6,6 +6,7 @@ import {
   HoverRequest,
   type Location,
   ReferencesRequest,
+  WorkDoneProgress,
 } from 'vscode-languageserver/node';
 import { type Editor, type EditorOptions, folder, openEditor, withCursor } from './editor.ts';
 
@@ -177,28 +178,83 @@ test('a host that cannot list files sees those that are open', async () => {
   expect((await titles(editor, chat)).join()).toMatch(/^2 × L4/);
 });
 
-test('progress is shown for a large folder only, and the server answers meanwhile', async () => {
-  const files = Object.fromEntries(
+describe('a large folder', () => {
+  const many = Object.fromEntries(
     Array.from({ length: 500 }, (_, index) => [
       `${folder}/many/${index}.yaml`,
       runtime(1).replaceAll('vllm', `r${index}`),
     ]),
   );
-  const created: unknown[] = [];
-  const editor = await openFolder(
-    { ...files, [runtimes]: runtime(4) },
-    {
-      capabilities: {
-        window: { workDoneProgress: true },
-        workspace: { diagnostics: { refreshSupport: true } },
-        textDocument: { diagnostic: {} },
+  const capabilities = {
+    window: { workDoneProgress: true },
+    workspace: { diagnostics: { refreshSupport: true } },
+    textDocument: { diagnostic: {} },
+  };
+
+  test('is looked through in slices, with requests answered between them, and with progress to its end', async () => {
+    let reads = 0;
+    let release: () => void = () => undefined;
+    let show: (token: string) => unknown = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const host = {
+      async readFile(uri: string) {
+        if (many[uri] === undefined) return undefined;
+        reads += 1;
+        // A work that did not yield would never see the answer for which the last file waits.
+        if (uri.endsWith('/499.yaml')) await answered;
+        return many[uri];
       },
-      progress: (token) => created.push(token),
-    },
-  );
-  await editor.open(chat, withCursor(service).text);
-  await untilLens(editor, chat, /^4 × L4/);
-  expect(created).toHaveLength(1);
+      listFiles: async () => Object.keys(many),
+    };
+    const told: string[] = [];
+    const ended = new Promise<void>((resolve) => {
+      const seen = (kind: string) => {
+        told.push(kind);
+        if (kind === 'end') resolve();
+      };
+      show = (token) => editor.connection.onProgress(WorkDoneProgress.type, token, ({ kind }) => seen(kind));
+    });
+    const editor = await openEditor({ capabilities, host, progress: (token) => show(token as string) });
+    await editor.open(chat, withCursor(service).text);
+    expect(await titles(editor, chat)).toEqual([]);
+    expect(reads).toBeLessThanOrEqual(500);
+    expect(told).not.toContain('end');
+    release();
+    await ended;
+    expect(told[0]).toBe('begin');
+    expect(reads).toBe(500);
+  });
+
+  test('answers while every file is read at once, before the last is', async () => {
+    const reads: string[] = [];
+    const host = {
+      // Answers at once: nothing but the server itself gives way to others.
+      readFile: async (uri: string) => {
+        if (many[uri] !== undefined) reads.push(uri);
+        return many[uri];
+      },
+      listFiles: async () => Object.keys(many),
+    };
+    const editor = await openEditor({ capabilities, host });
+    await editor.open(chat, withCursor(service).text);
+    await titles(editor, chat);
+    expect(reads.length).toBeLessThan(500);
+  });
+
+  test('shows progress, and a small one none', async () => {
+    const created: unknown[] = [];
+    const progress = (token: unknown) => created.push(token);
+    const large = await openFolder({ ...many, [runtimes]: runtime(4) }, { capabilities, progress });
+    await large.open(chat, withCursor(service).text);
+    await untilLens(large, chat, /^4 × L4/);
+    expect(created).toHaveLength(1);
+    const small = await openFolder({ [runtimes]: runtime(4) }, { capabilities, progress });
+    await small.open(chat, withCursor(service).text);
+    await untilLens(small, chat, /^4 × L4/);
+    expect(created).toHaveLength(1);
+  });
 });
 
 describe('definitions and references', () => {
