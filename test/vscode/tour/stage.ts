@@ -142,8 +142,12 @@ export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
 /** Waits for a row of the completion at the caret, which is asked for where it does not come by itself. */
 export async function completion(page: Page, text: RegExp | string): Promise<Locator> {
   const rows = page.locator(suggestRow);
-  const came = await comes(rows.first(), 1000);
-  if (!came) await page.keyboard.press('Control+Space');
+  // VS Code drops a list that is asked for while keys are still on their way.
+  await until('the list', async () => {
+    if (await comes(rows.first(), 1000)) return true;
+    await page.keyboard.press('Control+Space');
+    return comes(rows.first(), 4000);
+  });
   return sees(page, suggestRow, text);
 }
 
