@@ -21,6 +21,8 @@ export interface BrowserOptions {
 
 export async function runBrowserScenario({ root, workspace, images, say }: BrowserOptions): Promise<void> {
   fs.mkdirSync(images, { recursive: true });
+  fs.writeFileSync(path.join(workspace, 'unopened.yaml'), service);
+  fs.writeFileSync(path.join(workspace, 'runtimes.yml'), runtime);
   // Without a file of the extension on the server, nothing but the web worker can run it.
   const workbench = await launchWorkbench({
     settings: { ...testSettings, 'remote.extensionKind': { 'gpulint.gpulint': ['web'] } },
@@ -72,6 +74,10 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
     await hoverAtCaret(page, /Google Cloud.*us-central1/);
 
+    next('see the GPUs of a service whose runtime stands in a file that nobody opened, found through the client');
+    await open(stage, 'unopened.yaml');
+    await sees(page, lens, /2 × L4 · \$/);
+
     next('open the page of a rule, which comes with the extension');
     const hover = await hoverAtCaret(page, /without a limit/);
     await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
@@ -86,6 +92,25 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     await workbench.stop();
   }
 }
+
+const service = `apiVersion: serving.kserve.io/v1beta1
+kind: InferenceService
+metadata: {name: unopened}
+spec:
+  predictor:
+    minReplicas: 1
+    maxReplicas: 1
+    model: {modelFormat: {name: huggingface}, runtime: in-another-file}
+`;
+
+const runtime = `apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: in-another-file}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+  containers:
+    - {name: kserve-container, image: "registry.example/vllm:1.2", resources: {limits: {nvidia.com/gpu: 2}}}
+`;
 
 const folder = '/gpulint-extension';
 

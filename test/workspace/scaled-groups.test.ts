@@ -43,3 +43,41 @@ spec:
     expect(said?.at(-1)).toMatch(/^One replica costs .*; hover over its GPUs in group.yaml/);
   });
 });
+
+test('what a PodDisruptionBudget lets go is told on the kind', () => {
+  const server = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server, tier: gold}}
+    spec:
+      nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+      containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+  const budget = (said: string, labels = 'app: server') => `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: keep}
+spec: {${said}, selector: {matchLabels: {${labels}}}}
+`;
+  const told = (text: string, name = 'pdb.yaml') => {
+    const analysis = project({ 'a/server.yaml': server, [name]: text });
+    const found = hover(analysis.file(`${root}/a/server.yaml`)!, server.indexOf('Deployment'));
+    return found?.blocks
+      .flatMap((block) => ('text' in block && /Disruption/.test(block.text) ? [block.text] : []))
+      .join();
+  };
+  const lets = 'PodDisruptionBudget keep (pdb.yaml) lets';
+  expect(told(budget('minAvailable: 2'))).toBe(`${lets} 1 of 3 go at a time while nodes are drained.`);
+  expect(told(budget('maxUnavailable: 2'))).toBe(`${lets} 2 of 3 go at a time while nodes are drained.`);
+  const never = `${lets} no pod go: draining or consolidating its nodes waits until somebody changes it.`;
+  for (const said of ['minAvailable: 3', 'maxUnavailable: 0', 'minAvailable: 100%'])
+    expect(told(budget(said))).toBe(never);
+  expect(told(budget('minAvailable: 50%'))).toBe(
+    'PodDisruptionBudget keep (pdb.yaml) holds while nodes are drained: minAvailable 50%.',
+  );
+  expect(told(budget('minAvailable: 2', 'app: other'))).toBe('');
+  expect(told(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');
+});

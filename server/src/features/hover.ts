@@ -1,4 +1,4 @@
-import type { FileAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import {
   acceleratorResource,
   gpus,
@@ -13,12 +13,12 @@ import {
 import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
 import { ownSource } from '../cost/offers.ts';
-import type { CostResult } from '../cost/types.ts';
 import { isInstanceTypeLabel } from '../model/devices.ts';
 import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
@@ -44,7 +44,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
   for (const { workload, document } of acceleratedWorkloads(file)) {
     const inside = offset - document.base;
     if (!touches(spanOf(workload.manifest.root), inside)) continue;
-    const hit = firstHit(workload, inside, document.costOf(workload), file.config);
+    const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [] } = hit;
     const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
@@ -71,7 +71,13 @@ interface Hit {
   readonly first?: readonly Block[];
 }
 
-function firstHit(workload: Workload, offset: number, result: CostResult, config: ProjectConfig): Hit | undefined {
+function firstHit(
+  workload: Workload,
+  offset: number,
+  document: DocumentAnalysis,
+  config: ProjectConfig,
+): Hit | undefined {
+  const result = document.costOf(workload);
   for (const { podSet, request } of requestsOf(workload)) {
     for (const quantity of [request.limit, request.request]) {
       const span = quantity && entryAt(quantity.at, offset);
@@ -102,7 +108,10 @@ function firstHit(workload: Workload, offset: number, result: CostResult, config
   if (onKind !== undefined) {
     const text = whatWillRun(workload);
     const role = roleWords(workload);
-    const facts: readonly Block[] = role === undefined ? [] : [{ kind: 'text', text: role }];
+    const facts: readonly Block[] = [
+      ...(role === undefined ? [] : [{ kind: 'text', text: role } as const]),
+      ...budgetFacts(workload, document.surroundings),
+    ];
     return { span: onKind, facts, cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
   }
   const onFloor = scaling?.min && entryAt(scaling.min, offset);

@@ -27,6 +27,8 @@ export interface Surroundings {
   configMap(namespace: string | null, name: string): Seen<Readonly<Record<string, string>>> | undefined;
   /** ScaledObjects, HorizontalPodAutoscalers and others of their like that name a target. */
   scalersOf(kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[];
+  /** The PodDisruptionBudgets of a namespace that select pods with these labels. */
+  budgetsOf(namespace: string | null, labels: Readonly<Record<string, string>>): readonly Seen<BudgetFacts>[];
   /** What a scaler's target runs; what KServe makes of an InferenceService is found by that. */
   workload(kind: string, namespace: string | null, name: string): Seen<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
@@ -141,6 +143,14 @@ export interface ScalerFacts {
   readonly metrics: readonly string[];
 }
 
+/** As written: a number or a share. */
+export interface BudgetFacts {
+  readonly minAvailable: string | null;
+  readonly maxUnavailable: string | null;
+  /** The labels that pods need; null where it is not a plain list of them. */
+  readonly selects: Readonly<Record<string, string>> | null;
+}
+
 export interface WorkloadFacts {
   readonly role: string;
   /** Devices that one replica holds; null where that is not known. 0: none. */
@@ -179,6 +189,7 @@ export const noSurroundings: Surroundings = {
   claimUsers: () => 0,
   configMap: () => undefined,
   scalersOf: () => [],
+  budgetsOf: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   unfound: () => [],

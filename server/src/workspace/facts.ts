@@ -10,6 +10,7 @@ import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
 import { oneReplica } from '../model/scaled.ts';
 import type {
+  BudgetFacts,
   LlmConfigFacts,
   LlmRoleFacts,
   PodsFacts,
@@ -41,6 +42,7 @@ export type Facts =
       readonly facts: ScalerFacts;
     }
   | { readonly type: 'localQueue'; readonly clusterQueue: string }
+  | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'pools'; readonly facts: readonly PoolFacts[] }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
@@ -80,6 +82,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     }
     case 'kueue.x-k8s.io/ClusterQueue':
       return { type: 'queue', facts: queueFacts(spec) };
+    case 'policy/PodDisruptionBudget':
+      return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':
     case 'karpenter.sh/Provisioner':
     case 'eksctl.io/ClusterConfig':
@@ -166,6 +170,25 @@ function smallFiles(data: Cursor | undefined): Readonly<Record<string, string>> 
     return text === undefined || isTemplated(file) || text.length > smallFile ? [] : [[keyOf(file), text]];
   });
   return Object.fromEntries(files);
+}
+
+/** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
+function budgetFacts(spec: Cursor | undefined): BudgetFacts {
+  const selector = at(spec, 'selector');
+  const labels = entries(at(selector, 'matchLabels'));
+  const plain = !isOpen(selector) && at(selector, 'matchExpressions') === undefined && !labels.some(isTemplated);
+  const amount = (key: string) => {
+    const said = at(spec, key);
+    return said === undefined ? null : (asText(said) ?? null);
+  };
+  return {
+    minAvailable: amount('minAvailable'),
+    maxUnavailable: amount('maxUnavailable'),
+    selects:
+      plain && labels.length > 0
+        ? Object.fromEntries(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']))
+        : null,
+  };
 }
 
 function queueFacts(spec: Cursor | undefined): QueueFacts {

@@ -40,7 +40,14 @@ const targetKinds: ReadonlySet<string> = new Set([
   ...['TrainingRuntime', 'ClusterTrainingRuntime'],
   ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
   ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],
-  ...['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler', 'TriggerAuthentication'],
+  ...[
+    'ScaledObject',
+    'HTTPScaledObject',
+    'HorizontalPodAutoscaler',
+    'PodAutoscaler',
+    'TriggerAuthentication',
+    'PodDisruptionBudget',
+  ],
   ...['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
   ...[
     'PersistentVolumeClaim',

@@ -1,6 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import { scalableGroup } from '../model/scaled.ts';
-import type { PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
+import type { BudgetFacts, PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { Facts } from './facts.ts';
 import { claimUse } from './kinds.ts';
 import { isApart, nearest, pathFrom } from './near.ts';
@@ -68,6 +68,10 @@ export function surroundingsOf(
       ),
     scalersOf: (kind, namespace, name) =>
       read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
+    budgetsOf: (namespace, labels) =>
+      read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
+        budgetsOf(asker, namespace, labels),
+      ),
     workload: (kind, namespace, name) =>
       read([kind, 'InferenceService'], ['workload', kind, namespace, name], () =>
         targetNamed(asker, kind, namespace, name),
@@ -233,6 +237,20 @@ function targetNamed(
   const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
   if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;
   return factsNamed(asker, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
+}
+
+/** Those beside the pods, or above them: one in a folder apart may know nothing of them. */
+function budgetsOf(
+  asker: Asker,
+  namespace: string | null,
+  labels: Readonly<Record<string, string>>,
+): readonly Seen<BudgetFacts>[] {
+  return asker.workspace.above('PodDisruptionBudget', asker.folders).flatMap((found) => {
+    const facts = factsAs(found.object, 'budget');
+    if (found.object.namespace !== namespace || facts === null || facts.selects === null) return [];
+    const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
+    return fits ? [seen(asker, found, facts)] : [];
+  });
 }
 
 function clusterQueueOf(asker: Asker, namespace: string | null, name: string): Seen<QueueFacts> | undefined {
