@@ -74,15 +74,15 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
     await hoverAtCaret(page, /Google Cloud.*us-central1/);
 
-    next('see the GPUs of a service whose runtime stands in a file that nobody opened, found through the client');
-    await open(stage, 'unopened.yaml');
-    await sees(page, lens, /2 × L4 · \$/);
-
     next('open the page of a rule, which comes with the extension');
     const hover = await hoverAtCaret(page, /without a limit/);
     await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
     await sees(page, '.tab.active', 'gpu-limits-required');
     await until('the page', () => served.has('docs/rules/gpu-limits-required.md'));
+
+    next('see the GPUs of a service whose runtime stands in a file that nobody opened, found through the client');
+    await open(stage, 'unopened.yaml');
+    await sees(page, lens, /2 × L4 · \$/);
     say(`  ✓ ${step}`);
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');

@@ -16,6 +16,9 @@ const written: ReadonlyMap<string, string> = new Map(
     'clean/scaled-servers',
     'clean/train-job',
     'model/claims',
+    'model/groups',
+    'model/inference-service',
+    'model/no-workload',
     'model/kserve-runtimes',
   ].flatMap((name) =>
     readFileSync(path.join(fixtures, `${name}.yaml`), 'utf8')
