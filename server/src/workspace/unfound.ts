@@ -18,7 +18,7 @@ const wholeKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a text may name one of them. */
-const mayName = /runtime|baseRefs|scaleTargetRef|queue-name|clusterQueue|flavors|resourceClaim/;
+const mayName = /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/;
 
 /** What an object names of those kinds. */
 export function wholeNames(manifest: Manifest): readonly NamedAt[] {
@@ -39,16 +39,17 @@ const bringers = ['HelmRelease', 'Application', 'ApplicationSet'];
  * only where an object of the kind with nearly the same name stands in the same folder or above it: one slip of the keys from what is there.
  */
 export function meant(workspace: Workspace, place: Place, { kinds, name, namespace }: NamedAt): readonly Seen<null>[] {
-  if (kinds.some((kind) => workspace.named(bare(kind), name).length > 0)) return [];
   // KServe names what it makes of an InferenceService after it.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
-  if (bringers.some((kind) => workspace.all(kind).length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace
-      .above(bare(kind), place.folders)
-      .filter(({ object }) => `${object.group}/${object.kind}` === kind && isSlip(object.name, name))
+      .above(bare(kind), place.folders, (other) => isSlip(other, name))
+      .filter(({ object }) => `${object.group}/${object.kind}` === kind)
       .filter(({ object }) => isClusterKind(kind) || object.namespace === namespace),
   );
+  // Only now, when something is like it, files are read for the name itself.
+  if (near.length === 0 || kinds.some((kind) => workspace.named(bare(kind), name).length > 0)) return [];
+  if (bringers.some((kind) => workspace.all(kind).length > 0)) return [];
   return nearest(near, place.folders, place.fileName).map(({ object, folders, fileName }) => ({
     kind: object.kind,
     name: object.name,

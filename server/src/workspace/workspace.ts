@@ -88,15 +88,19 @@ export class Workspace {
     return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
   }
 
-  /** The objects of a kind (without its group) in a folder and the folders above it. No other file is read for it. */
-  above(kind: string, folders: readonly string[]): readonly Found[] {
+  /**
+   * The objects of a kind (without its group) in a folder and the folders above it. No other file is read for it.
+   * @param isWanted by their names: a file that is known to say none of them is not read either
+   */
+  above(kind: string, folders: readonly string[], isWanted: (name: string) => boolean = () => true): readonly Found[] {
     const found: Found[] = [];
     for (const key of this.#byKind.get(kind) ?? []) {
       const file = this.#fileAt(key);
       if (file === undefined || !file.folders.every((folder, index) => folders[index] === folder)) continue;
       const { uri, fileName, summary } = file;
+      if (summary.names !== undefined && ![...summary.names].some(isWanted)) continue;
       for (const object of summary.objects())
-        if (object.kind === kind) found.push({ uri, folders: file.folders, fileName, object });
+        if (object.kind === kind && isWanted(object.name)) found.push({ uri, folders: file.folders, fileName, object });
     }
     return found;
   }
