@@ -108,12 +108,13 @@ export async function openFile(page, name) {
     .filter(folder ? { has: page.locator('.label-description', { hasText: new RegExp(`${folder}$`) }) } : {});
   const tab = page.locator(`.tab.active[data-resource-name="${base}"]`).first();
   // The list is first of files opened before, whose names may hold this one, and is made anew when the search is through.
-  await until(`the editor of ${name}`, async () => {
+  await askAgain(`the editor of ${name}`, async (wait) => {
     const input = await quickInput(page, 'Control+P');
     await input.fill(name);
-    for (let rows = 0; rows < 8 && !(await comes(row.first(), 1000)); rows++) await page.keyboard.press('ArrowDown');
+    for (let rows = 0; rows < 8 && !(await comes(row.first(), wait / 4)); rows++)
+      await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    return comes(tab, 5000);
+    return comes(tab, wait);
   });
 }
 
@@ -141,11 +142,22 @@ function exactly(text) {
  */
 export async function quickInput(page, key) {
   const input = page.locator('.quick-input-widget input').first();
-  await until(`the input of ${key}`, async () => {
+  await askAgain(`the input of ${key}`, async (wait) => {
     await page.keyboard.press(key);
-    return comes(input, 4000);
+    return comes(input, wait);
   });
   return input;
+}
+
+/**
+ * Asks until the answer is there, and waits twice as long each time: what VS Code dropped has to be asked for again, and what a loaded
+ * machine brings late must not be disturbed by the next question.
+ * @param {string} what Named in the error.
+ * @param {(wait: number) => Promise<boolean>} ask Gets how long this try may take, in milliseconds.
+ */
+export async function askAgain(what, ask) {
+  for (let wait = 4000; wait <= 64_000; wait *= 2) if (await ask(wait)) return;
+  throw new Error(`asked again and again in vain for ${what}`);
 }
 
 /**

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+import { askAgain, comes, launchWorkbench, openFile, testSettings } from '../../scripts/vscode/launch.mjs';
 
 export const scenarioTitle = 'a user finds, understands and fixes a mistake';
 
@@ -132,13 +132,10 @@ async function lightBulb(page: Page, place: Locator, title: string): Promise<Loc
 /** Rests the mouse on a place until the hover with the wanted element is there. */
 async function hoverOver(page: Page, place: Locator, wanted: string): Promise<Locator> {
   const hover = page.locator('.monaco-hover:visible', { has: page.locator(wanted) }).first();
-  await until('the hover', async () => {
+  await askAgain('the hover', async (wait) => {
     await page.mouse.move(700, 880);
     await place.hover();
-    return hover.waitFor({ timeout: 3000 }).then(
-      () => true,
-      () => false,
-    );
+    return comes(hover, wait);
   });
   return hover;
 }

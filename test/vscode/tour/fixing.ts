@@ -174,7 +174,9 @@ export const fixing: readonly Step[] = [
       await caretBehind(stage, 'debug-pod.yaml', 'command: ["sleep', 2);
       await fix(page, 'Silence idle-gpu-container on this line');
       await showsText(page, /# gpulint-disable-next-line idle-gpu-container -- reason/);
-      await page.locator('.squiggly-warning').first().waitFor({ state: 'detached' });
+      await seesNo(page, '.squiggly-warning', '');
+      // The word is chosen by a command that follows the edit: what is typed before stands elsewhere.
+      await sees(page, '.statusbar-item', /\(6 selected\)/);
       await page.keyboard.type('debugging this week');
       await showsText(page, /# gpulint-disable-next-line idle-gpu-container -- debugging this week\n/);
     },

@@ -1,6 +1,6 @@
 // The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
 import assert from 'node:assert/strict';
-import { gone, until } from '../../../scripts/vscode/launch.mjs';
+import { askAgain, gone } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -36,9 +36,9 @@ export const keyboard: readonly Step[] = [
       await page.locator('.marker-widget a.code-link').click();
       const rulePage = await sees(page, '.tab.active', 'gpu-limits-required');
       // The page takes the keyboard when it has been drawn, and a key that is pressed meanwhile is lost.
-      await until('the page to close', async () => {
+      await askAgain('the page to close', async (wait) => {
         await page.keyboard.press('Control+W');
-        return gone(rulePage, 3000);
+        return gone(rulePage, wait);
       });
       await goTo(page, 1, 1);
       await page.keyboard.press('F8');

@@ -1,6 +1,6 @@
 // From a name to the object that has it, in this file or another; and what another file says of a workload.
 import type { Page } from 'playwright-core';
-import { comes, until } from '../../../scripts/vscode/launch.mjs';
+import { askAgain, comes } from '../../../scripts/vscode/launch.mjs';
 import { caretBehind, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 export const navigating: readonly Step[] = [
@@ -63,8 +63,8 @@ export const navigating: readonly Step[] = [
 
 /** Presses a key until it leads there: what is in other files is known a moment after the window opens. */
 async function goes(page: Page, key: string, there: string): Promise<void> {
-  await until(there, async () => {
+  await askAgain(there, async (wait) => {
     await page.keyboard.press(key);
-    return comes(page.locator(there).first(), 4000);
+    return comes(page.locator(there).first(), wait);
   });
 }

@@ -1,6 +1,6 @@
 // What a person sees without changing anything.
 import assert from 'node:assert/strict';
-import { comes, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { askAgain, comes, runCommand } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -134,14 +134,14 @@ export const reading: readonly Step[] = [
       await sees(page, '.detected-link', 'scale-to-zero-candidate');
       const rule = page.locator('.view-line span span', { hasText: 'scale-to-zero-candidate' }).first();
       const opened = page.locator('.tab.active', { hasText: 'scale-to-zero-candidate' });
-      await until('the page of the rule', async () => {
+      await askAgain('the page of the rule', async (wait) => {
         // By the mouse alone: the word is drawn anew when the key goes down, which a click on an element does not survive.
         const box = await rule.boundingBox();
         if (box === null) return false;
         await page.keyboard.down('Control');
         await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
         await page.keyboard.up('Control');
-        return comes(opened, 4000);
+        return comes(opened, wait);
       });
     },
   },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { comes, gone, openFile, quickInput, runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import { askAgain, comes, gone, openFile, quickInput, runCommand, until } from '../../../scripts/vscode/launch.mjs';
 
 /** A workbench, and the folder that it shows. */
 export interface Stage {
@@ -103,9 +103,9 @@ export async function caretBehind({ page, workspace }: Stage, name: string, text
 export async function goTo(page: Page, line: number, column: number): Promise<void> {
   const input = await quickInput(page, 'Control+G');
   await input.fill(`:${line}:${column}`);
-  await until('the line', async () => {
+  await askAgain('the line', async (wait) => {
     await page.keyboard.press('Enter');
-    return gone(input, 4000);
+    return gone(input, wait);
   });
   await sees(page, '.statusbar-item', new RegExp(`Ln ${line}, Col ${column}`));
 }
@@ -113,9 +113,9 @@ export async function goTo(page: Page, line: number, column: number): Promise<vo
 /** Opens the light bulb's menu at the caret by its key; VS Code drops it where marks change at that moment, so a second try is due. */
 export async function lightBulb(page: Page): Promise<void> {
   const menu = page.locator(menuRow).first();
-  await until('the light bulb', async () => {
+  await askAgain('the light bulb', async (wait) => {
     await page.keyboard.press('Control+.');
-    return comes(menu, 4000);
+    return comes(menu, wait);
   });
 }
 
@@ -128,14 +128,14 @@ export async function fix(page: Page, title: RegExp | string): Promise<void> {
 /** Opens the hover at the caret by its keys and gives it when it has the text; one that came before all was known is asked for again. */
 export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
   const hover = page.locator(hoverBox, { hasText: text }).first();
-  const seen = async () => {
+  const seen = async (wait: number) => {
     await page.keyboard.press('Control+K');
     await page.keyboard.press('Control+I');
-    if (await comes(hover, 4000)) return true;
+    if (await comes(hover, wait)) return true;
     await page.keyboard.press('Escape');
     return false;
   };
-  await until('the hover', seen, patience).catch(() => sees(page, hoverBox, text));
+  await askAgain('the hover', seen).catch(() => sees(page, hoverBox, text));
   return hover;
 }
 
@@ -143,10 +143,10 @@ export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
 export async function completion(page: Page, text: RegExp | string): Promise<Locator> {
   const rows = page.locator(suggestRow);
   // VS Code drops a list that is asked for while keys are still on their way.
-  await until('the list', async () => {
+  await askAgain('the list', async (wait) => {
     if (await comes(rows.first(), 1000)) return true;
     await page.keyboard.press('Control+Space');
-    return comes(rows.first(), 4000);
+    return comes(rows.first(), wait);
   });
   return sees(page, suggestRow, text);
 }
@@ -167,13 +167,13 @@ export async function tidy(page: Page): Promise<void> {
     await page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
   }
   const tab = page.locator('.tab').first();
-  await until('the editors to close', async () => {
+  await askAgain('the editors to close', async (wait) => {
     if (!(await tab.isVisible())) return true;
     // A page that comes late takes the keyboard for itself.
     await page.locator('.tab.active').first().click();
     await page.keyboard.press('Control+K');
     await page.keyboard.press('Control+W');
-    return gone(tab, 2000);
+    return gone(tab, wait);
   });
   await page.mouse.move(nowhere.x, nowhere.y);
 }
