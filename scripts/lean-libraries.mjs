@@ -103,6 +103,14 @@ export function leanLibraries({ protocol } = {}) {
         const printers = names.split(', ').map((name) => `export const ${name} = none;`);
         return { contents: `const none = () => { throw new Error('YAML is not printed here'); };${printers.join('')}` };
       });
+      // Texts are read by the failsafe schema alone (yaml/parse.ts).
+      build.onLoad({ filter: /[\\/]yaml[\\/]browser[\\/]dist[\\/]schema[\\/]tags\.js$/ }, () => ({
+        contents: `import { map } from './common/map.js';
+          import { seq } from './common/seq.js';
+          import { string } from './common/string.js';
+          export const coreKnownTags = {};
+          export const getTags = () => [map, seq, string];`,
+      }));
       // Names of sockets are made with it, which nobody here opens: it is loaded when it is asked for.
       build.onResolve({ filter: /^crypto$/ }, ({ importer }) =>
         /[\\/]vscode-jsonrpc[\\/]lib[\\/]node[\\/]/.test(importer) ? { path: 'crypto', namespace: 'late' } : undefined,

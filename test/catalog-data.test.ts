@@ -20,6 +20,7 @@ const mig = read('mig', schema.migFile);
 const instances = read('instances', schema.instancesFile);
 const prices = read('prices', schema.pricesFile);
 const interruptions = read('interruptions', schema.interruptionsFile);
+const models = read('models', schema.modelsFile);
 const platforms = read('platforms', schema.platformsFile);
 const gpuIds = new Set(gpus.gpus.map((gpu) => gpu.id));
 
@@ -46,6 +47,7 @@ describe('the catalogue data', () => {
       [instances.sources, instances.instances.map((instance) => instance[10])],
       [prices.sources, prices.asOf.map(([, source]) => source)],
       [interruptions.sources, [interruptions.source]],
+      [models.sources, models.models.map((model) => model[5])],
       [platforms.sources, platforms.platforms.flatMap((platform) => Object.values(platform.sources))],
     ];
     for (const [sources, records] of used) {
@@ -125,15 +127,22 @@ describe('the catalogue data', () => {
   it('gives each instance type one band a region', () => {
     for (const [type, byBand] of interruptions.types) {
       expect(byBand, type).toHaveLength(interruptions.bands.length);
-      const regions = byBand.flatMap((list) => list.split(' ').filter((region) => region !== ''));
+      const regions = byBand.flatMap((list) => list.map((place) => interruptions.regions[place]));
       expect(regions, type).not.toEqual([]);
+      expect(regions, type).not.toContain(undefined);
       expect(new Set(regions).size, type).toBe(regions.length);
     }
   });
 
+  it('names each model once, and says when its figures were seen', () => {
+    expect(models.columns).toEqual(['id', 'weightsGiB', 'cacheBytes', 'context', 'date', 'source']);
+    expect(new Set(models.models.map(([id]) => id.toLowerCase())).size).toBe(models.models.length);
+    for (const [id, , , , seen] of models.models) expect(seen, id).not.toBeNull();
+  });
+
   it('stays small enough to ship', () => {
     const sizes = readdirSync(data).map((name) => readFileSync(join(data, name)).length);
-    expect(sizes).toHaveLength(6);
+    expect(sizes).toHaveLength(7);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000);
   });
 });

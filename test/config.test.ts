@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, prices, taints, nodePools, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
@@ -140,7 +140,7 @@ describe('a bad config', () => {
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, prices, taints, nodePools, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

@@ -1,25 +1,27 @@
 import { byText, type Row, SourceTable } from './sources.ts';
 
-/** How often AWS takes spot instances back, per month: instance type -> one place in `bands` for each of its regions. */
+/** How often AWS takes spot instances back, per month: instance type -> for each of `bands`, places in `regions`. */
 export function interruptionFile(rows: readonly Row[]) {
   const sources = new SourceTable();
   const date = rows.map((row) => row.data_date ?? '').sort(byText)[0] ?? null;
   const source = sources.refer(rows[0]?.source ?? '');
   const bands = [...new Set(rows.map((row) => row.interruption_range ?? ''))].sort((a, b) => floor(a) - floor(b));
-  const types = new Map<string, Map<string, string[]>>();
+  const regions = [...new Set(rows.map((row) => row.region ?? ''))].sort(byText);
+  const types = new Map<string, Map<string, number[]>>();
   for (const row of [...rows].sort((a, b) => byText(order(a), order(b)))) {
     const type = row.instance_type ?? '';
-    const byBand = types.get(type) ?? new Map<string, string[]>();
+    const byBand = types.get(type) ?? new Map<string, number[]>();
     types.set(type, byBand);
     const band = row.interruption_range ?? '';
-    byBand.set(band, [...(byBand.get(band) ?? []), row.region ?? '']);
+    byBand.set(band, [...(byBand.get(band) ?? []), regions.indexOf(row.region ?? '')]);
   }
   return {
     sources: sources.toJSON(),
     date,
     source,
     bands,
-    types: [...types].map(([type, byBand]) => [type, bands.map((band) => (byBand.get(band) ?? []).join(' '))]),
+    regions,
+    types: [...types].map(([type, byBand]) => [type, bands.map((band) => byBand.get(band) ?? [])]),
   };
 }
 

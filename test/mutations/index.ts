@@ -81,6 +81,7 @@ export const mutators: Readonly<Record<string, Mutator>> = {
     ...requests.tolerationMissing(analysis),
     ...others.poolNotTolerated(analysis, file),
   ],
+  'whole-gpu-underused': requests.underused,
   'world-size': training.worldSize,
   'yaml-syntax': scaling.yamlSyntax,
   'dra-shape': devices.draShape,

@@ -373,3 +373,40 @@ function runs({ listed, workload, podSet, container }: ContainerSite): boolean {
     return false;
   return !(workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
+
+/** A small model on a card that is large, alone, and known. */
+export function underused(analysis: DocumentAnalysis): readonly Mutation[] {
+  const servers: readonly (readonly string[])[] = [
+    ['vllm', 'serve', 'Qwen/Qwen3-1.7B', '--max-model-len', '8192'],
+    ['python3', '-m', 'vllm.entrypoints.openai.api_server', '--model=google/gemma-2-2b-it'],
+    ['python3', '-m', 'sglang.launch_server', '--model-path', 'meta-llama/Llama-3.2-1B', '--context-length=16384'],
+    ['text-generation-launcher', '--model-id', 'google/gemma-2b-it'],
+  ];
+  return containerSites(analysis)
+    .filter(
+      ({ container, podSet, workload, resource, count }) =>
+        resource === 'nvidia.com/gpu' &&
+        Number.isInteger(count) &&
+        container.type === 'app' &&
+        workload.podSets.length === 1 &&
+        workload.role === 'serving' &&
+        workload.roleConfidence === 'certain' &&
+        !workload.partial &&
+        podSet.pods.max === 1 &&
+        !/latency/i.test(analysis.document.text) &&
+        at(container.at, 'storageUri') === undefined &&
+        podSet.accelerators.some(
+          ({ resource: own, model, devices, perPod }) =>
+            own === resource && devices === perPod && /^(a100|h100|h200|l40s)/.test(model ?? ''),
+        ),
+    )
+    .flatMap(({ path, container, resources, resource }) =>
+      servers.map(
+        (command): Mutation => ({
+          name: command.join(' '),
+          steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
+          place: { path: [...resources, 'limits', resource], part: 'key' },
+        }),
+      ),
+    );
+}

@@ -144,7 +144,16 @@ export const interruptionsFile = z.strictObject({
   date,
   source: places,
   bands: z.array(z.string().regex(/^[<>]?\d+(?:-\d+)?%$/)),
-  types: z.array(z.tuple([labelValue, z.array(z.string())])),
+  regions: z.array(z.string().min(1)),
+  types: z.array(z.tuple([labelValue, z.array(z.array(z.int().nonnegative()))])),
+});
+
+export const modelsFile = z.strictObject({
+  sources,
+  columns: z.array(z.string()),
+  models: z.array(
+    z.tuple([z.string().regex(/^[\w.-]+\/[\w.-]+$/), positive, z.int().positive(), z.int().positive(), date, places]),
+  ),
 });
 
 export const platformsFile = z.strictObject({

@@ -1,6 +1,7 @@
 export { gpus, gpusByLabel, isGpuLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType } from './instances.ts';
-export { migByResource, migShare, migTable, migTables } from './mig.ts';
+export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
+export { servedModel } from './models.ts';
 export { platforms, providerOfLabel, type SelectedCapacity, spotSelector, spotTaintKeys } from './platforms.ts';
 export {
   catalogInfo,

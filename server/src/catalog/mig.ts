@@ -25,6 +25,11 @@ export function migShare(table: MigTable, profile: MigProfile): number {
   return Math.max(profile.computeSlices / table.computeSlices, profile.memorySlices / table.memorySlices);
 }
 
+/** What a slice holds: a little less than its name says, where the driver's figure is known. */
+export function sliceGiB({ memoryMiB, memoryGiB }: MigProfile): number {
+  return memoryMiB === null ? memoryGiB : memoryMiB / 1024;
+}
+
 /** Every table, in the order of the facts: from A100 to Blackwell. */
 export const migTables: () => readonly MigTable[] = once(() =>
   storedMig.tables.map((table, place) => ({

@@ -116,11 +116,10 @@ const priceSources = once(() =>
 
 const bands = once(() => {
   const index = new Map<string, string>();
-  for (const [type, regions] of storedInterruptions.types) {
-    for (const [place, list] of regions.entries()) {
-      for (const region of list.split(' '))
-        if (region !== '') index.set(`${type} ${region}`, storedInterruptions.bands[place] ?? '');
-    }
+  const { bands: names, regions, types } = storedInterruptions;
+  for (const [type, byBand] of types) {
+    for (const [place, list] of byBand.entries())
+      for (const region of list) index.set(`${type} ${regions[region]}`, names[place] ?? '');
   }
   return index;
 });

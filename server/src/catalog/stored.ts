@@ -6,6 +6,7 @@ import gpusJson from './data/gpus.json' with { type: 'json' };
 import instancesJson from './data/instances.json' with { type: 'json' };
 import interruptionsJson from './data/interruptions.json' with { type: 'json' };
 import migJson from './data/mig.json' with { type: 'json' };
+import modelsJson from './data/models.json' with { type: 'json' };
 import platformsJson from './data/platforms.json' with { type: 'json' };
 import pricesJson from './data/prices.json' with { type: 'json' };
 import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
@@ -78,8 +79,24 @@ export interface StoredInterruptions {
   readonly date: string | null;
   readonly source: SourcePlaces;
   readonly bands: readonly string[];
-  /** For each instance type, the regions of each band, separated by spaces. */
-  readonly types: readonly (readonly [instanceType: string, regions: readonly string[]])[];
+  readonly regions: readonly string[];
+  /** For each instance type, places of the regions of each band. */
+  readonly types: readonly (readonly [instanceType: string, regions: readonly (readonly number[])[]])[];
+}
+
+export type StoredModel = readonly [
+  id: string,
+  weightsGiB: number,
+  cacheBytes: number,
+  context: number,
+  date: string | null,
+  source: SourcePlaces,
+];
+
+export interface StoredModels {
+  readonly sources: readonly string[];
+  readonly columns: readonly string[];
+  readonly models: readonly StoredModel[];
 }
 
 export interface StoredPlatforms {
@@ -96,6 +113,7 @@ export const storedMig = migJson as unknown as StoredMig;
 export const storedInstances = instancesJson as unknown as StoredInstances;
 export const storedPrices = pricesJson as unknown as StoredPriceFile;
 export const storedInterruptions = interruptionsJson as unknown as StoredInterruptions;
+export const storedModels = modelsJson as unknown as StoredModels;
 export const storedPlatforms = platformsJson as unknown as StoredPlatforms;
 
 /** The full text of a source. */

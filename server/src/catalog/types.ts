@@ -32,6 +32,18 @@ export interface GpuModel extends Source {
   readonly unsourced: readonly string[];
 }
 
+/** One model of an open catalogue, as far as its size goes. */
+export interface LanguageModel extends Source {
+  /** As Hugging Face names it: `organisation/model`. */
+  readonly id: string;
+  /** GiB of the weights as they are published, within about 2 %. */
+  readonly weightsGiB: number;
+  /** Bytes that one token takes in the KV cache at 16 bits: 2 × layers × KV heads × head size × 2; an upper bound where attention slides. */
+  readonly cacheBytes: number;
+  /** Tokens of the longest context. */
+  readonly context: number;
+}
+
 /** One way to cut a MIG-capable GPU. */
 export interface MigProfile extends Source {
   /** NVIDIA's name, `1g.10gb+me`. */

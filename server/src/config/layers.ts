@@ -70,6 +70,7 @@ const scalarKeys = [
   'capacity',
   'kubernetesVersion',
   'migStrategy',
+  'headroom',
 ] as const satisfies readonly (keyof ProjectConfig)[];
 const nestedKeys = [
   'kserve.deploymentMode',
@@ -103,6 +104,7 @@ function addLayer(
   if (told.capacity != null) merged.capacity = told.capacity;
   if (told.kubernetesVersion != null) merged.kubernetesVersion = told.kubernetesVersion;
   if (told.migStrategy != null) merged.migStrategy = told.migStrategy;
+  if (told.headroom != null) merged.headroom = told.headroom;
   merged.kserve = { ...merged.kserve, ...withoutNull(told.kserve) };
   merged.training = { ...merged.training, ...withoutNull(told.training) };
   merged.serving = { ...merged.serving, ...withoutNull(told.serving) };

@@ -111,6 +111,10 @@ export const projectFields = {
     }),
     'How GPUs are shared where a pod asks for a part of one.',
   ),
+  headroom: unset(
+    z.number().check(z.minimum(0), z.lt(1)),
+    'The share of GPU memory to keep free beside what a model needs, for instance 0.2; 0.1 unless it is told.',
+  ),
   prices: key(
     z.strictObject({
       discountPercent: unset(

@@ -2,7 +2,15 @@ import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
-import { describeSlice, type Sliceable, sharedFix, sliceableRequests, sliceFix, slicesOf } from './mig-picker.ts';
+import {
+  describeSlice,
+  modelFit,
+  type Sliceable,
+  sharedFix,
+  sliceableRequests,
+  sliceFix,
+  slicesOf,
+} from './mig-picker.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
@@ -166,8 +174,8 @@ function eachSlice(sliceable: Sliceable): readonly Action[] {
   if (gpu === undefined) return [];
   return slicesOf(gpu, sliceable).flatMap((option): Action[] => {
     const fix = sliceFix(sliceable, option.profile);
-    if (fix === undefined) return [];
-    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option)})`;
+    if (fix === undefined || modelFit(option.profile, sliceable)?.fit === 'too-small') return [];
+    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option, sliceable)})`;
     return [{ title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
   });
 }

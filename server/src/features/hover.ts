@@ -25,6 +25,7 @@ import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWork } from './lost-work.ts';
 import type { Block } from './markdown.ts';
+import { memoryFacts } from './memory-facts.ts';
 import { gpuPrices, priceRange } from './prices.ts';
 import { roleWords } from './role-words.ts';
 import { scalerHover } from './scaler-facts.ts';
@@ -78,10 +79,12 @@ function firstHit(
   config: ProjectConfig,
 ): Hit | undefined {
   const result = document.costOf(workload);
-  for (const { podSet, request } of requestsOf(workload)) {
+  for (const { podSet, container, request } of requestsOf(workload)) {
     for (const quantity of [request.limit, request.request]) {
       const span = quantity && entryAt(quantity.at, offset);
-      if (span !== undefined) return { span, facts: sliceFacts(podSet.accelerators, request), cost: true };
+      if (span === undefined) continue;
+      const memory = memoryFacts(workload, podSet, container, request, config);
+      return { span, facts: [...sliceFacts(podSet.accelerators, request), ...memory], cost: true };
     }
   }
   const { manifest, scaling, podSets } = workload;

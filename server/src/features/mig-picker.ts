@@ -1,17 +1,19 @@
 import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { GpuModel, MigProfile } from '../catalog/index.ts';
-import { gpus, migTable } from '../catalog/index.ts';
+import { gpus, migTable, sliceGiB } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatHourly } from '../cost/format.ts';
-import { platformOf } from '../model/platform.ts';
+import { estimateServing } from '../memory/serving.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import { isOneWholeGpu, type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
-import { rewriteToShared } from '../rewrite/shared.ts';
+import { rewriteToShared, sharedForm } from '../rewrite/shared.ts';
+import { shorten } from '../rules/shorten.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
 import { formatShare } from './gpu-words.ts';
+import { type Fit, fitOf } from './memory-facts.ts';
 import { gpuPrices, priceRange } from './prices.ts';
 
 /** A whole-GPU request that could ask for a slice instead. */
@@ -79,7 +81,7 @@ export function sliceFix(sliceable: Sliceable, profile: MigProfile, chosen = sli
 
 /** The request for a part of a GPU that pods share in turns, where the project says that its nodes do so. */
 export function sharedFix({ document, request, podSet, config }: Sliceable): Fix | undefined {
-  const form = platformOf(podSet, config)?.facts.provider === 'gcp' ? 'gke-labels' : 'resource';
+  const form = sharedForm(podSet, config);
   return inFile(rewriteToShared(document.document, request, podSet, config.sharing, form), document);
 }
 
@@ -87,11 +89,28 @@ function inFile(fix: Fix | undefined, { base }: DocumentAnalysis): Fix | undefin
   return fix && { ...fix, edits: fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText })) };
 }
 
-/** `10 GB, 1/7 of the card, $0.98/h`. */
-export function describeSlice({ profile, share, hourly }: MigOption): string {
+/** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */
+export function describeSlice({ profile, share, hourly }: MigOption, sliceable?: Sliceable): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
   const part = share === 1 ? 'the whole card' : `${formatShare(share)} of the card`;
-  return [`${profile.memoryGiB} GB`, part, ...price].join(', ');
+  const fit = sliceable && modelFit(profile, sliceable);
+  const model = fit === undefined ? [] : [fitWords[fit.fit](shorten(fit.name))];
+  return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
+}
+
+const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
+  fits: (model) => `holds ${model}`,
+  'short-requests': (model) => `holds ${model}, but not its longest requests`,
+  'too-small': (model) => `too small for ${model}`,
+};
+
+/** How the model that the container serves fits into a slice; undefined where the model is not known. */
+export function modelFit(
+  profile: MigProfile,
+  { container, workload, config }: Sliceable,
+): { readonly name: string; readonly fit: Fit } | undefined {
+  const estimate = estimateServing(container, workload);
+  return estimate && { name: estimate.name, fit: fitOf(estimate, sliceGiB(profile), config.headroom) };
 }
 
 /** GPUs that can be cut into slices. */

@@ -79,7 +79,7 @@ export function registerPickers(session: Session): void {
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
       const profiles = slicesOf(gpu, sliceable)
         .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
-        .map((option) => ({ profile: option.profile.name, description: describeSlice(option) }));
+        .map((option) => ({ profile: option.profile.name, description: describeSlice(option, sliceable) }));
       return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
     }),
   );

@@ -16,6 +16,8 @@ export interface ModelOptions {
   readonly serving: { readonly idleHoursPerDay: number | null };
   /** How long a step of training takes, for what trainers count in steps. Left out: not known. */
   readonly training?: { readonly stepSeconds: number | null };
+  /** The share of a GPU's memory to keep free beside what a model needs. */
+  readonly headroom: number;
   /** Taints of the nodes with GPUs. */
   readonly taints: readonly NodeTaint[];
   readonly nodePools: readonly NodePool[];
@@ -59,6 +61,7 @@ export const defaultModelOptions: ModelOptions = {
   migStrategy: null,
   sharing: { strategy: null, replicas: null },
   serving: { idleHoursPerDay: null },
+  headroom: 0.1,
   taints: [],
   nodePools: [],
 };

@@ -1,4 +1,5 @@
-import type { SharingOptions } from '../model/options.ts';
+import type { ModelOptions, SharingOptions } from '../model/options.ts';
+import { platformOf } from '../model/platform.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -9,6 +10,11 @@ import { selectNodes } from './select-nodes.ts';
 
 /** What one pod would share a GPU with others by: the project's nodes offer it in one of two ways. */
 export type SharedForm = 'resource' | 'gke-labels';
+
+/** How the nodes of a pod offer shares: GKE has labels for it. */
+export function sharedForm(podSet: PodSet, options: ModelOptions): SharedForm {
+  return platformOf(podSet, options)?.facts.provider === 'gcp' ? 'gke-labels' : 'resource';
+}
 
 /**
  * Asks for a part of a GPU that pods take in turns, instead of the whole GPU. Never safe: the pods share its memory without a wall between

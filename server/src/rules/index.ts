@@ -75,6 +75,7 @@ import tolerationMissing from './toleration-missing.ts';
 import trainjobReservedEnv from './trainjob-reserved-env.ts';
 import valueNotString from './value-not-string.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
+import wholeGpuUnderused from './whole-gpu-underused.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
 
@@ -155,6 +156,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['trainjob-reserved-env', trainjobReservedEnv],
   ['value-not-string', valueNotString],
   ['visible-devices-bypass', visibleDevicesBypass],
+  ['whole-gpu-underused', wholeGpuUnderused],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],
 ]);

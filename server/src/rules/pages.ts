@@ -5827,6 +5827,98 @@ rules:
 `,
   ],
   [
+    'whole-gpu-underused',
+    `<!-- Generated from server/src/rules/whole-gpu-underused.ts by \`npm run generate\`. Do not edit. -->
+# whole-gpu-underused
+
+A model server has a whole GPU, and half of one would hold its model.
+
+Severity: **info** · Topic: sharing
+
+## Why
+
+A small model leaves most of a large card's memory empty, and the card is paid for as a whole. Where the weights, the cache of a request
+of the longest length and what CUDA takes fit into half of the card, with \`headroom\` of it free, a MIG slice, a share of the card
+or a smaller GPU serves the same requests. More memory is of use only for many requests at a time.
+
+Wrong:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  selector:
+    matchLabels: {app: chat}
+  template:
+    metadata:
+      labels: {app: chat}
+    spec:
+      nodeSelector:
+        nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+      containers:
+        - name: main
+          image: registry.example/vllm:0.11.0
+          command: [vllm, serve, Qwen/Qwen3-4B]
+          resources:
+            limits:
+              nvidia.com/gpu: 1
+\`\`\`
+
+Fixed:
+
+\`\`\`yaml
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: chat
+spec:
+  selector:
+    matchLabels: {app: chat}
+  template:
+    metadata:
+      labels: {app: chat}
+    spec:
+      nodeSelector:
+        nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3
+      containers:
+        - name: main
+          image: registry.example/vllm:0.11.0
+          command: [vllm, serve, Qwen/Qwen3-4B]
+          resources:
+            limits:
+              nvidia.com/mig-1g.20gb: 1
+\`\`\`
+
+## Fix safety
+
+Unsafe: a part of a card answers fewer requests at a time, and needs nodes that are cut or shared that way.
+
+## When it is silent
+
+For models and GPUs that are not known, for formats whose size is not known (AWQ, GPTQ, GGUF), for servers that scale out or are sized for many
+requests (\`--max-num-seqs\` and the like), for those that span pods, where somebody says \`latency-critical\`, and for GPUs that are
+shared already. \`headroom\` in the config is the share of memory to keep free: 0.1 unless it is told.
+
+## Sources
+
+- [NVIDIA: MIG user guide](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/)
+- [LitGPT: the shapes of the models](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)
+- [vLLM: conserving memory](https://docs.vllm.ai/en/latest/configuration/conserving_memory/)
+
+## Silence it
+
+\`# gpulint-disable-next-line whole-gpu-underused -- reason\` above the line, or the annotation \`gpulint.dev/disable: "whole-gpu-underused"\` on the object, or in
+\`.gpulint.yaml\`:
+
+\`\`\`yaml
+rules:
+  whole-gpu-underused: off
+\`\`\`
+`,
+  ],
+  [
     'world-size',
     `<!-- Generated from server/src/rules/world-size.ts by \`npm run generate\`. Do not edit. -->
 # world-size

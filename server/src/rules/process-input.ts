@@ -1,15 +1,9 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
+import { processInput } from '../model/process-input.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../model/workload.ts';
 
-/** What a container runs, as the command room reads it. */
-export function processInput({ command, args, env }: Container): ProcessInput {
-  return {
-    command: command.map(({ value }) => value),
-    args: args.map(({ value }) => value),
-    env: env.map(({ name, value }) => ({ name, value: value?.value })),
-  };
-}
+export { processInput };
 
 /** What a script that the container runs from a ConfigMap starts. Its places are none of this document. */
 export function scriptInput({ text }: MountedScript): ProcessInput {

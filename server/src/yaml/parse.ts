@@ -116,6 +116,9 @@ function compose(text: string): Composed {
   }
 }
 
+/** Scalars are text, whatever they look like and whatever tag they have: `scalar.ts` reads plain ones as Kubernetes does. */
+const failsafe = { schema: 'failsafe', resolveKnownTags: false } as const;
+
 /** After so many errors the rest of a text says nothing more. */
 const ENOUGH_ERRORS = 100;
 
@@ -123,7 +126,7 @@ function composeText(text: string): Composed {
   let faults = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
-  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, merge: false, logLevel: 'silent' });
+  const composer = new Composer({ ...failsafe, uniqueKeys: false, merge: false, logLevel: 'silent' });
   const documents: Document.Parsed[] = [];
   const pass = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {

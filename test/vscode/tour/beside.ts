@@ -1,7 +1,7 @@
 // Beside Red Hat's YAML extension (its id and its language server): nothing is told twice, and each adds what the other does not know.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { until } from '../../../scripts/vscode/launch.mjs';
+import { quickInput, until } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -11,6 +11,7 @@ import {
   pickerRow,
   plain,
   problemRow,
+  problems,
   type Step,
   sees,
   suggestRow,
@@ -24,7 +25,7 @@ export const beside: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'broken.yaml');
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, problemRow, /0\.5 is no whole number.*gpulint/);
       const syntax = await sees(page, problemRow, /\bYAML\b/);
       assert.match(plain((await syntax.textContent()) ?? ''), /Ln \d+/);
@@ -40,7 +41,7 @@ export const beside: readonly Step[] = [
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
-      await page.keyboard.press('Control+Shift+O');
+      await quickInput(page, 'Control+Shift+O');
       await sees(page, pickerRow, /^\s*apiVersion/);
       assert.equal(await page.locator(pickerRow, { hasText: /^\s*apiVersion/ }).count(), 1);
       assert.equal(await page.locator(pickerRow, { hasText: /^\s*kind/ }).count(), 1);
@@ -89,7 +90,7 @@ export const beside: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'wrong/.gpulint.yaml');
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, problemRow, /h1000/);
       assert.equal(await page.locator(problemRow, { hasText: 'h1000' }).count(), 1);
       assert.equal(await page.locator(problemRow, { hasText: 'capacty' }).count(), 1);

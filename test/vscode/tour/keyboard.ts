@@ -7,13 +7,19 @@ import {
   goTo,
   hoverAtCaret,
   lens,
+  lightBulb,
   menuRow,
   open,
   plain,
+  presses,
+  problems,
   type Step,
   sees,
   showsText,
 } from './stage.ts';
+
+/** What F8 opens below a mistake. */
+const mistake = '.marker-widget .message';
 
 export const keyboard: readonly Step[] = [
   {
@@ -25,7 +31,7 @@ export const keyboard: readonly Step[] = [
       await open(stage, 'halves.yaml');
       await page.locator('.squiggly-error').nth(1).waitFor();
       await goTo(page, 1, 1);
-      await page.keyboard.press('F8');
+      await presses(page, 'F8', page.locator(mistake));
       const peek = await sees(page, '.marker-widget .message', /requested \(1\) without a limit/);
       assert.match(
         (await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''),
@@ -41,9 +47,12 @@ export const keyboard: readonly Step[] = [
         return gone(rulePage, wait);
       });
       await goTo(page, 1, 1);
-      await page.keyboard.press('F8');
       await page.keyboard.press('Escape');
-      await page.keyboard.press('Control+.');
+      await page.locator(mistake).waitFor({ state: 'detached' });
+      await presses(page, 'F8', page.locator(mistake));
+      await page.keyboard.press('Escape');
+      await page.locator(mistake).waitFor({ state: 'detached' });
+      await lightBulb(page);
       await sees(page, `${menuRow}.focused`, 'Set the limit of nvidia.com/gpu to 1');
       await page.keyboard.press('Enter');
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
@@ -62,10 +71,8 @@ export const keyboard: readonly Step[] = [
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
       const hover = await hoverAtCaret(page, /H100 80GB SXM/);
       // Asked for a second time, the hover is focused, for its text to be scrolled and its links followed.
-      await page.keyboard.press('Control+K');
-      await page.keyboard.press('Control+I');
-      await hover.and(page.locator(':focus-within')).waitFor();
-      await page.keyboard.press('Alt+F2');
+      await presses(page, 'Control+K Control+I', hover.and(page.locator(':focus-within')));
+      await presses(page, 'Alt+F2', page.locator('.accessible-view'));
       await sees(page, '.accessible-view .view-line', /H100\s80GB\sSXM.*\$\d/);
       await shot();
     },
@@ -77,7 +84,7 @@ export const keyboard: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       const row = page.locator('.markers-panel-container .monaco-list-row', { hasText: /without a limit/ }).first();
       await row.waitFor();
       assert.match((await row.getAttribute('aria-label')) ?? '', /Error.*without a limit/i);
@@ -98,7 +105,7 @@ export const keyboard: readonly Step[] = [
       const button = item.locator('[role="button"]').first();
       assert.match((await button.getAttribute('aria-label')) ?? '', /^GPUs of this file: .* an hour/);
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
-      await page.keyboard.press('Control+.');
+      await lightBulb(page);
       const row = await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
       assert.match((await row.getAttribute('aria-label')) ?? '', /Set the limit of nvidia\.com\/gpu to 1/);
     },

@@ -1,7 +1,5 @@
 // From a name to the object that has it, in this file or another; and what another file says of a workload.
-import type { Page } from 'playwright-core';
-import { askAgain, comes } from '../../../scripts/vscode/launch.mjs';
-import { caretBehind, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
+import { caretBehind, hoverAtCaret, lens, open, presses, type Step, sees } from './stage.ts';
 
 export const navigating: readonly Step[] = [
   {
@@ -12,7 +10,7 @@ export const navigating: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'team/job.yaml');
       await caretBehind(stage, 'team/job.yaml', 'queue-name: gpus', 2);
-      await goes(page, 'F12', '.tab.active[data-resource-name="queues.yaml"]');
+      await presses(page, 'F12', page.locator('.tab.active[data-resource-name="queues.yaml"]').first());
       await sees(page, '.statusbar-item', 'Ln 5, Col 9');
     },
   },
@@ -24,8 +22,7 @@ export const navigating: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'finetune-spot.yaml');
       await caretBehind(stage, 'finetune-spot.yaml', 'spec: *pod', 1);
-      await page.keyboard.press('F12');
-      await sees(page, '.statusbar-item', /Ln 13, /);
+      await presses(page, 'F12', page.locator('.statusbar-item', { hasText: /Ln 13, / }));
     },
   },
   {
@@ -36,7 +33,7 @@ export const navigating: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'team/cluster.yaml');
       await caretBehind(stage, 'team/cluster.yaml', 'name: all', 1);
-      await goes(page, 'Shift+F12', '.reference-zone-widget');
+      await presses(page, 'Shift+F12', page.locator('.reference-zone-widget').first());
       await sees(page, '.reference-zone-widget .monaco-list-row', 'queues.yaml');
     },
   },
@@ -60,11 +57,3 @@ export const navigating: readonly Step[] = [
     },
   },
 ];
-
-/** Presses a key until it leads there: what is in other files is known a moment after the window opens. */
-async function goes(page: Page, key: string, there: string): Promise<void> {
-  await askAgain(there, async (wait) => {
-    await page.keyboard.press(key);
-    return comes(page.locator(there).first(), wait);
-  });
-}

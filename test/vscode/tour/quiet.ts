@@ -1,6 +1,6 @@
 // Nothing flickers while a line is half typed.
 import assert from 'node:assert/strict';
-import { caretBehind, closePanel, goTo, lens, open, problemRow, type Step, sees } from './stage.ts';
+import { caretBehind, closePanel, goTo, lens, open, problemRow, problems, type Step, sees } from './stage.ts';
 
 export const quiet: readonly Step[] = [
   {
@@ -22,12 +22,12 @@ export const quiet: readonly Step[] = [
         assert.ok((await page.locator('.squiggly-error').count()) >= 2);
       }
       await shot();
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, problemRow, /without a limit/);
       assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);
       await closePanel(page);
       await goTo(page, 2, 1);
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, problemRow, 'yaml-syntax');
       await closePanel(page);
     },
@@ -50,7 +50,7 @@ export const quiet: readonly Step[] = [
       await page.keyboard.press('Escape');
       await goTo(page, 1, 1);
       await page.locator('.squiggly-warning').first().waitFor();
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, problemRow, /unknown key 'capacty'.*capacity/);
       await shot();
       await closePanel(page);

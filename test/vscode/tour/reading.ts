@@ -9,6 +9,7 @@ import {
   open,
   plain,
   problemRow,
+  problems,
   type Step,
   sees,
   showsText,
@@ -65,7 +66,7 @@ export const reading: readonly Step[] = [
     async run(stage) {
       const { page } = stage;
       await open(stage, 'llama-isvc.yaml');
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       const row = await sees(page, problemRow, /nvidia\.com\/gpu is requested \(1\) without a limit/);
       assert.match(plain((await row.textContent()) ?? ''), /gpulint\s*\(?gpu-limits-required/);
       await stage.shot();

@@ -151,6 +151,21 @@ export async function completion(page: Page, text: RegExp | string): Promise<Loc
   return sees(page, suggestRow, text);
 }
 
+/** Opens the Problems panel by its key, which would close it where it has the focus. */
+export async function problems(page: Page): Promise<void> {
+  const panel = page.locator('.markers-panel-container').first();
+  await presses(page, 'Control+Shift+M', panel);
+}
+
+/** Presses a key until what it opens is there: VS Code drops keys while the focus goes somewhere else. */
+export async function presses(page: Page, keys: string, opened: Locator): Promise<void> {
+  await askAgain(keys, async (wait) => {
+    if (await opened.isVisible()) return true;
+    for (const key of keys.split(' ')) await page.keyboard.press(key);
+    return comes(opened, wait);
+  });
+}
+
 /** Closes the panel below the editors, which would take half of their height. */
 export async function closePanel(page: Page): Promise<void> {
   await page.locator('.part.panel .codicon-panel-close, .part.panel .codicon-close').first().click();

@@ -1,5 +1,5 @@
 // The same things in the other themes: a person looks at the pictures, the steps prove that each theme is on and all is there.
-import { caretBehind, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
+import { caretBehind, completion, hoverAtCaret, lens, open, type Step, sees } from './stage.ts';
 
 /** Each theme has a window of its own, for a theme is a setting. */
 export function themeSteps(name: string, mark: string): readonly Step[] {
@@ -27,8 +27,7 @@ export function themeSteps(name: string, mark: string): readonly Step[] {
         await open(stage, 'cards.yaml');
         await sees(page, lens, /1 × L4/);
         await caretBehind(stage, 'cards.yaml', 'nvidia.com/mig-1g');
-        await page.keyboard.press('Control+Space');
-        await sees(page, '.suggest-widget.visible .monaco-list-row', /mig-1g/);
+        await completion(page, /mig-1g/);
       },
     },
   ];

@@ -1,6 +1,18 @@
 // What helps while a manifest or the config is typed.
 import assert from 'node:assert/strict';
-import { caretBehind, closePanel, completion, goTo, open, type Step, sees, showsText, suggestRow } from './stage.ts';
+import {
+  caretBehind,
+  closePanel,
+  completion,
+  goTo,
+  hoverAtCaret,
+  open,
+  problems,
+  type Step,
+  sees,
+  showsText,
+  suggestRow,
+} from './stage.ts';
 
 interface Offer {
   readonly feature: string;
@@ -129,9 +141,7 @@ export const writing: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'near/.gpulint.yaml');
       await goTo(page, 2, 3);
-      await page.keyboard.press('Control+K');
-      await page.keyboard.press('Control+I');
-      await sees(page, '.monaco-hover:visible', /[Ww]here the cluster runs/);
+      await hoverAtCaret(page, /[Ww]here the cluster runs/);
     },
   },
   {
@@ -142,7 +152,7 @@ export const writing: readonly Step[] = [
     async run(stage) {
       const { page } = stage;
       await open(stage, 'wrong/.gpulint.yaml');
-      await page.keyboard.press('Control+Shift+M');
+      await problems(page);
       await sees(page, '.markers-panel-container .monaco-list-row', /h1000/);
       await sees(page, '.markers-panel-container .monaco-list-row', /capacty/);
       await sees(page, '.markers-panel-container .monaco-list-row', /loud/);
