@@ -4,6 +4,7 @@ import { runCommand } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   fix,
+  lens,
   lightBulb,
   menuRow,
   open,
@@ -105,7 +106,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'MIG rewrite',
-    shows: 'it asks for the slice by memory and price, and writes it',
+    shows: 'it asks for the slice by memory, price and whether the model fits, and writes it',
     picture: 'mig-rewrite',
     async run(stage) {
       const { page, shot } = stage;
@@ -115,10 +116,27 @@ export const fixing: readonly Step[] = [
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
       await fix(page, 'Rewrite to a MIG slice…');
       await sees(page, '.quick-input-title', 'MIG slice of H100 80GB SXM');
-      const slice = await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d/);
+      await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d.*too small for Llama-3\.1-8B-Instruct/);
+      const slice = await sees(page, pickerRow, /1g\.20gb.*20 GB.*\$\d.*holds Llama-3\.1-8B-Instruct/);
       await shot();
       await slice.click();
-      await showsText(page, /nvidia\.com\/mig-1g\.10gb: 1/);
+      await showsText(page, /nvidia\.com\/mig-1g\.20gb: 1/);
+    },
+  },
+  {
+    feature: 'Fraction of a GPU',
+    shows: 'a small model with a card to itself is offered the slice that holds it',
+    picture: 'fraction',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'small/assistant.yaml');
+      await sees(page, lens, /gemma-2-2b-it needs about 8 of 80 GB .*: MIG slice 1g\.10gb would do, \$/);
+      await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
+      await lightBulb(page);
+      await shot();
+      await (await sees(page, menuRow, 'Rewrite to MIG slice 1g.10gb (10 GB) in main')).click();
+      await showsText(page, /limits:\n *nvidia\.com\/mig-1g\.10gb: 1/);
+      await seesNo(page, lens, /needs about/);
     },
   },
   {
