@@ -51,6 +51,28 @@ describe('rewriting to a MIG slice', () => {
     expect(after).toBe(text.replace('nvidia.com/gpu: 1', 'nvidia.com/mig-1g.10gb: 1'));
   });
 
+  test('offers those first that hold the model', async () => {
+    const editor = await openEditor(ours);
+    const { text, position } = withCursor(
+      pod(a100).replace(
+        'image: busybox:1.36',
+        'image: vllm/vllm-openai:v0.11.0\n      args: [--model, meta-llama/Llama-3.1-8B]',
+      ),
+    );
+    await editor.open(uri, text);
+    const choices = await editor.connection.sendRequest<MigChoicesResult>(methods.migChoices, { uri, position });
+    expect(
+      choices.profiles.map(({ profile, description }) => `${profile}: ${description.replace(/^.*\/h, /, '')}`),
+    ).toEqual([
+      '3g.40gb: holds Llama-3.1-8B',
+      '4g.40gb: holds Llama-3.1-8B',
+      '7g.80gb: holds Llama-3.1-8B',
+      '1g.20gb: holds Llama-3.1-8B, but not its longest requests',
+      '2g.20gb: holds Llama-3.1-8B, but not its longest requests',
+      '1g.10gb: too small for Llama-3.1-8B',
+    ]);
+  });
+
   test('asks for the GPU where it is not told', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(pod());

@@ -1,9 +1,11 @@
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
 import { isRegion } from '../features/gpu-words.ts';
+import type { Fit } from '../features/memory-facts.ts';
 import {
   describeSlice,
   migGpus,
+  modelFit,
   type Sliceable,
   sliceableRequests,
   sliceFix,
@@ -79,7 +81,10 @@ export function registerPickers(session: Session): void {
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
       const profiles = slicesOf(gpu, sliceable)
         .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
-        .map((option) => ({ profile: option.profile.name, description: describeSlice(option, sliceable) }));
+        .map((option) => ({ option, fit: modelFit(option.profile, sliceable)?.fit }))
+        // Those that hold the model come first: the first is what Enter takes.
+        .sort((a, b) => fits.indexOf(a.fit ?? 'fits') - fits.indexOf(b.fit ?? 'fits'))
+        .map(({ option }) => ({ profile: option.profile.name, description: describeSlice(option, sliceable) }));
       return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
     }),
   );
@@ -128,6 +133,9 @@ export function registerPickers(session: Session): void {
     return sliceableRequests(found.file, { start: offset, end: offset })[0];
   }
 }
+
+/** The best first. */
+const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
 
 const failed: EditResult = { problem: 'Something went wrong; the output of gpulint says what.' };
 
