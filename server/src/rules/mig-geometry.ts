@@ -1,6 +1,6 @@
 import { asNumber, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { configInDocument, configsInConfigMap, type EmbeddedConfig, limited } from './embedded-config.ts';
-import { anyCardHolds, isMigProfile } from './mig-placement.ts';
+import { anyCardHolds, isMigProfile, type MigMix, mixThatFits } from './mig-placement.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
 
@@ -97,12 +97,18 @@ function checkMix(
     });
   }
   if (unknown.length > 0 || asked.length === 0) return;
-  const mix = asked.map((entry) => ({ name: keyOf(entry), count: asNumber(entry) ?? 0 }));
-  if (anyCardHolds(mix.filter(({ count }) => count > 0))) return;
-  const shown = mix.map(({ name: profile, count }) => `${count} x ${profile}`).join(' + ');
+  const all = asked.map((entry) => ({ name: keyOf(entry), count: asNumber(entry) ?? 0 }));
+  const mix = all.filter(({ count }) => count > 0);
+  if (anyCardHolds(mix)) return;
+  const fitting = mixThatFits(mix);
+  const instead = fitting === undefined ? '' : `; ${shorten(inWords(fitting), 44)} would fit`;
   const [first] = asked;
   report({
-    message: `No GPU can hold ${shorten(shown, 60)}: the configuration ${shorten(name)} cannot be applied`,
+    message: `No GPU can hold ${shorten(inWords(mix), 44)}: ${shorten(name, 20)} cannot be applied${instead}`,
     span: first === undefined ? config.spanOf(devices) : config.keySpanOf(first),
   });
+}
+
+function inWords(mix: MigMix): string {
+  return mix.map(({ name, count }) => `${count} x ${name}`).join(' + ');
 }

@@ -15,6 +15,33 @@ export function anyCardHolds(mix: MigMix): boolean {
 }
 
 /**
+ * The most of a mix that a card can hold: one of each profile, then more of the largest. Undefined where no card has all of its profiles, or
+ * where one of each is too much already.
+ */
+export function mixThatFits(mix: MigMix): MigMix | undefined {
+  const size = (made: MigMix) => made.reduce((sum, { count }) => sum + count, 0);
+  const fitting = migTables().flatMap((table) => mostOf(table, mix));
+  return fitting.sort((a, b) => size(b) - size(a))[0];
+}
+
+/** As a list of at most one. */
+function mostOf(table: MigTable, mix: MigMix): readonly MigMix[] {
+  let made = mix.map(({ name }) => ({ name, count: 1 }));
+  if (!holds(table, made)) return [];
+  const order = mix
+    .map(({ name, count }, index) => ({ count, index, memory: profileOf(table, name)?.memorySlices ?? 0 }))
+    .sort((a, b) => b.memory - a.memory);
+  for (const { count, index } of order) {
+    for (let wanted = 2; wanted <= count; wanted++) {
+      const more = made.map((one, at) => (at === index ? { ...one, count: wanted } : one));
+      if (!holds(table, more)) break;
+      made = more;
+    }
+  }
+  return [made];
+}
+
+/**
  * Profiles that mig-parted's default configuration has for a variant of the GB200, of which no source gives the table.
  * https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml
  */

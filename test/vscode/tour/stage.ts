@@ -141,14 +141,26 @@ export async function hoverAtCaret(page: Page, text: RegExp): Promise<Locator> {
 
 /** Waits for a row of the completion at the caret, which is asked for where it does not come by itself. */
 export async function completion(page: Page, text: RegExp | string): Promise<Locator> {
-  const rows = page.locator(suggestRow);
-  // VS Code drops a list that is asked for while keys are still on their way.
+  const row = page.locator(suggestRow, { hasText: text }).first();
+  // VS Code drops a list that is asked for while keys are still on their way, and may then show one of words alone.
   await askAgain('the list', async (wait) => {
-    if (await comes(rows.first(), 1000)) return true;
+    if (await comes(row, 1000)) return true;
+    if (await page.locator(suggestRow).first().isVisible()) await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Space');
-    return comes(rows.first(), wait);
+    return comes(row, wait);
+  }).catch(() => sees(page, suggestRow, text));
+  return row;
+}
+
+/** Chooses a row of the completion; a list that closes while the hand is on its way is opened again. */
+export async function choose(page: Page, text: RegExp | string): Promise<void> {
+  await askAgain('the row', async (wait) => {
+    const row = await completion(page, text);
+    return row.click({ timeout: wait }).then(
+      () => true,
+      () => false,
+    );
   });
-  return sees(page, suggestRow, text);
 }
 
 /** Opens the Problems panel by its key, which would close it where it has the focus. */
@@ -175,11 +187,14 @@ export async function closePanel(page: Page): Promise<void> {
 /** Takes back what a step changed and closes what it opened. */
 export async function tidy(page: Page): Promise<void> {
   const dirty = page.locator('.tab.dirty');
+  const tabs = page.locator('.tab');
   for (let press = 0; press < 4; press++) await page.keyboard.press('Escape');
   while ((await dirty.count()) > 0) {
+    const open = await tabs.count();
     await dirty.first().click();
-    await runCommand(page, 'File: Revert File');
-    await page.locator('.tab.active.dirty').waitFor({ state: 'detached' });
+    // One command, for a tab is clean again before the file is read: closed in between, it would open with the text that was to go.
+    await runCommand(page, 'View: Revert and Close Editor');
+    await tabs.nth(open - 1).waitFor({ state: 'detached' });
   }
   const tab = page.locator('.tab').first();
   await askAgain('the editors to close', async (wait) => {

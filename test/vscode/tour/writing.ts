@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import {
   caretBehind,
+  choose,
   closePanel,
   completion,
   goTo,
@@ -108,9 +109,9 @@ export const writing: readonly Step[] = [
         await open(stage, file);
         await caretBehind(stage, file, behind);
         for (const key of keys) await (key === '\n' ? page.keyboard.press('Enter') : page.keyboard.type(key));
-        const chosen = await completion(page, row);
+        await completion(page, row);
         await shot();
-        await chosen.click();
+        await choose(page, row);
         await showsText(page, written);
       },
     }),
@@ -125,11 +126,11 @@ export const writing: readonly Step[] = [
       await goTo(page, 4, 8);
       await page.keyboard.press('Enter');
       await page.keyboard.type('cap');
-      await (await completion(page, /capacity/)).click();
+      await choose(page, /capacity/);
       await showsText(page, /\ncapacity: /);
       await completion(page, /spot/);
       await shot();
-      await (await sees(page, '.suggest-widget.visible .monaco-list-row', /spot/)).click();
+      await choose(page, /spot/);
       await showsText(page, /\ncapacity: spot/);
     },
   },
@@ -172,9 +173,9 @@ export const writing: readonly Step[] = [
       await open(stage, 'snippets.yaml');
       await goTo(page, 2, 1);
       await page.keyboard.type('gpu-mig');
-      const row = await completion(page, /gpu-mig.*MIG slice/);
+      await completion(page, /gpu-mig.*MIG slice/);
       await shot();
-      await row.click();
+      await choose(page, /gpu-mig.*MIG slice/);
       await showsText(page, /resources:\n {2}limits:\n {4}nvidia\.com\/mig-1g\.10gb: 1/);
       await sees(page, '.suggest-widget.visible .monaco-list-row', '3g.40gb');
     },
@@ -191,7 +192,7 @@ export const writing: readonly Step[] = [
       for (const name of ['claim', 'jobset', 'keda', 'kueue', 'leaderworkerset', 'time-slicing'])
         await completion(page, new RegExp(`^gpu-${name}`));
       await shot();
-      await (await completion(page, /^gpu-keda/)).click();
+      await choose(page, /^gpu-keda/);
       await showsText(page, /kind: ScaledObject[\s\S]*minReplicaCount: 0/);
     },
   },
