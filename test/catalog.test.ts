@@ -12,6 +12,7 @@ import {
   interruptionBand,
   isGpuLabel,
   labelCandidates,
+  languageModel,
   migByResource,
   migShare,
   migTable,
@@ -21,7 +22,6 @@ import {
   platforms,
   pricePerDevice,
   providerOfLabel,
-  servedModel,
   spotSelector,
   spotTaintKeys,
 } from '../server/src/catalog/index.ts';
@@ -298,7 +298,7 @@ describe('models', () => {
     ['mistralai/Mistral-7B-Instruct-v0.3', 'mistralai/Mistral-7B-v0.3'],
     ['qwen/qwen3-8b', 'Qwen/Qwen3-8B'],
   ])('%s has the size of %s', (name, id) => {
-    expect(servedModel(name)?.id).toBe(id);
+    expect(languageModel(name)?.id).toBe(id);
   });
 
   it.each([
@@ -310,6 +310,6 @@ describe('models', () => {
     '',
     'constructor',
   ])('knows no size of %s', (name) => {
-    expect(servedModel(name)).toBeUndefined();
+    expect(languageModel(name)).toBeUndefined();
   });
 });

@@ -11,6 +11,19 @@ interface Model {
 
 export const modelColumns = ['id', 'weightsGiB', 'cacheBytes', 'context', 'date', 'source'] as const;
 
+/** The shapes are of the text part alone, and the checkpoints that are served hold one for pictures as well. */
+const withPictures = new Set(['google/gemma-3-4b-it', 'google/gemma-3-12b-it', 'google/gemma-3-27b-it']);
+
+/**
+ * Where the table of shapes leaves the context out, its default of 4,096 stands there. A longer one is the careful reading: LitGPT's own
+ * remark for Mistral, and twice the default for Gemma, as the notes of the facts say.
+ */
+const longerContexts: Readonly<Record<string, number>> = {
+  'google/gemma-2b': 8192,
+  'google/gemma-7b': 8192,
+  'mistralai/Mistral-7B-v0.1': 32_768,
+};
+
 /**
  * Models with what their weights and their cache take at 16 bits: those whose figures were computed from the shapes of their layers. A number
  * of parameters that only a name or memory tells is no size.
@@ -18,12 +31,12 @@ export const modelColumns = ['id', 'weightsGiB', 'cacheBytes', 'context', 'date'
 export function modelFile(facts: { readonly models: readonly Model[] }, dates: CommitDates) {
   const sources = new SourceTable();
   const models = facts.models
-    .filter(({ params_basis }) => params_basis === 'computed from the architecture')
+    .filter(({ hf_id, params_basis }) => params_basis === 'computed from the architecture' && !withPictures.has(hf_id))
     .map((model) => [
       model.hf_id,
       model.weights_gib_bf16,
       model.kv_cache_bytes_per_token_bf16,
-      model.max_context,
+      longerContexts[model.hf_id] ?? model.max_context,
       dateOf(model.source, dates),
       sources.refer(model.source),
     ])

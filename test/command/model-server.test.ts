@@ -1,12 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { readModelServer } from '../../server/src/command/model-server.ts';
 
-const read = (line: string, env: Record<string, string> = {}) =>
-  readModelServer({
-    command: line.split(' ').filter(Boolean),
-    args: [],
-    env: Object.entries(env).map(([name, value]) => ({ name, value })),
-  });
+const server = (command: string[], env: Record<string, string> = {}, entrypoint?: string) =>
+  readModelServer(
+    { command, args: [], env: Object.entries(env).map(([name, value]) => ({ name, value })) },
+    entrypoint,
+  );
+const read = (line: string, env: Record<string, string> = {}) => server(line.split(' ').filter(Boolean), env);
+const script = (text: string) => server(['sh', '-c', text]);
+/** What an image starts by itself takes the arguments alone. */
+const started = (entrypoint: string, line: string, env: Record<string, string> = {}) =>
+  readModelServer(
+    {
+      command: [],
+      args: line.split(' ').filter(Boolean),
+      env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    },
+    entrypoint,
+  );
 
 describe('the model of a server', () => {
   test.each([
@@ -14,36 +25,68 @@ describe('the model of a server', () => {
     ['python3 -m vllm.entrypoints.openai.api_server --model=google/gemma-2b', {}, 'google/gemma-2b'],
     ['python3 -m sglang.launch_server --model-path a/b', {}, 'a/b'],
     ['text-generation-launcher --model-id $(MODEL)', { MODEL: 'a/b' }, 'a/b'],
-    ['--num-shard 2', { MODEL_ID: 'a/b' }, 'a/b'],
+    ['text-generation-launcher --num-shard 2', { MODEL_ID: 'a/b' }, 'a/b'],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as a shell writes it
-    ['vllm serve ${MODEL}', { MODEL: 'a/b' }, 'a/b'],
+    ['vllm serve ${MODEL} --port=$PORT', { MODEL: 'a/b' }, 'a/b'],
     ['vllm serve $HUB/b', { HUB: 'a' }, undefined],
     ['vllm serve $(MODEL)', {}, undefined],
   ])('%s', (line, env, model) => {
-    expect(read(line, env)?.model).toBe(model);
+    const found = read(line, env);
+    expect(found).toBeDefined();
+    expect(found?.model).toBe(model);
   });
 
-  test('is not known where there are several', () => {
-    expect(read('vllm serve a/b --model c/d --model e/f')).toBeUndefined();
-    expect(read('bash -c')).toMatchObject({ model: 'bash' });
-    const both = readModelServer({
-      command: ['sh', '-c', 'vllm serve --model a/b & vllm serve --model c/d'],
-      args: [],
-      env: [],
+  test('of an image is told by the arguments, or by the variables of TGI', () => {
+    expect(started('vllm', '--model a/b')?.model).toBe('a/b');
+    expect(started('vllm', 'a/b --port 80')?.model).toBe('a/b');
+    expect(started('vllm', '', { MODEL_ID: 'a/b' })).toMatchObject({ model: undefined });
+    const tgi = { MODEL_ID: 'a/b', MAX_TOTAL_TOKENS: '4096', DTYPE: 'float16' };
+    expect(started('text-generation-launcher', '', tgi)).toEqual({
+      model: 'a/b',
+      bytes: 2,
+      context: 4096,
+      tuned: false,
     });
-    expect(both).toBeUndefined();
+    expect(started('text-generation-launcher', '', { MODEL_ID: 'a/b', MAX_BATCH_SIZE: '64' })?.tuned).toBe(true);
+    expect(started('text-generation-launcher', '', { MODEL_ID: 'a/b', QUANTIZE: 'awq' })?.bytes).toBeNull();
+    expect(started('triton', '--model a/b')).toBeUndefined();
+  });
+
+  test.each([
+    ['two servers', 'vllm serve a/b --port 1 & vllm serve c/d; wait'],
+    ['two servers one after the other', 'vllm serve a/b; vllm serve c/d'],
+    ['another program beside it', 'vllm serve a/b & python3 other.py'],
+    ['a server for each GPU', 'for i in 0 1; do CUDA_VISIBLE_DEVICES=$i vllm serve a/b; done'],
+    ['one of two branches', 'if [ -n "$BIG" ]; then vllm serve c/d; else vllm serve a/b; fi'],
+    ['flags of a variable', 'vllm serve a/b $EXTRA_ARGS'],
+    ['flags behind a switch', 'vllm serve a/b --trust-remote-code $EXTRA_ARGS'],
+    ['flags of the script', 'exec vllm serve a/b "$@"'],
+    ['flags of a file', 'vllm serve a/b --config /etc/vllm.yaml'],
+    ['a part of the card', 'vllm serve a/b --gpu-memory-utilization 0.3'],
+    ['an unclosed quote', 'vllm serve "a/b'],
+    ['another server', 'ollama serve a/b'],
+    ['a server of services', 'bentoml serve service:svc --model a/b'],
+    ['no server', 'python3 finetune.py --model_id a/b'],
+    ['an evaluation', 'vllm bench serve --model a/b'],
+  ])('is not known of %s', (_, text) => {
+    expect(script(text)).toBeUndefined();
+  });
+
+  test('is known of a script that ends in one server', () => {
+    expect(script('set -e\nhf download a/b\nexec vllm serve a/b --port 8000')?.model).toBe('a/b');
   });
 
   test.each([
     ['', 2],
     ['--dtype auto', 2],
     ['--dtype float32', 4],
-    ['--quantization fp8 --dtype bfloat16', 1],
+    ['--quantization fp8 --dtype bfloat16', null],
     ['-q awq', null],
     ['--load-format gguf', null],
-    ['--quantize bitsandbytes-nf4', null],
-  ])('bytes of a parameter by %j', (flags, bytes) => {
-    expect(read(`vllm serve a/b ${flags}`)?.weightBytes).toBe(bytes);
+    ['--dtype constructor', null],
+    ['--dtype __proto__', null],
+  ])('bytes of a number by %j', (flags, bytes) => {
+    expect(read(`vllm serve a/b ${flags}`)?.bytes).toBe(bytes);
   });
 
   test.each([
@@ -54,6 +97,7 @@ describe('the model of a server', () => {
     ['--max-model-len auto', null],
     ['--max-model-len 0', null],
     ['--max_model_len -1', null],
+    ['--rope-scaling {}', null],
   ])('tokens by %j', (flags, tokens) => {
     expect(read(`vllm serve a/b ${flags}`)?.context).toBe(tokens);
   });
@@ -61,6 +105,8 @@ describe('the model of a server', () => {
   test('is tuned by flags for many requests', () => {
     expect(read('vllm serve a/b --max-num-seqs 256')?.tuned).toBe(true);
     expect(read('vllm serve a/b --kv-transfer-config={}')?.tuned).toBe(true);
+    expect(read('sglang serve --model-path a/b --max-total-tokens 4096')).toMatchObject({ tuned: true });
+    expect(read('vllm serve a/b', { VLLM_ALLOW_RUNTIME_LORA_UPDATING: 'True' })?.tuned).toBe(true);
     expect(read('vllm serve a/b --gpu-memory-utilization 0.95 --port 80')?.tuned).toBe(false);
   });
 });

@@ -100,12 +100,12 @@ export async function runScenario({
     const limit = word(page, 'nvidia.com/gpu', 'nvidia.com/gpu: 1', 'last');
     await (await lightBulb(page, limit, 'Rewrite to a MIG slice')).click();
     const slice = page
-      .locator('.quick-input-list .monaco-list-row', { hasText: /1g\.20gb.*\$\d.*holds Llama/ })
+      .locator('.quick-input-list .monaco-list-row', { hasText: /3g\.40gb.*\$\d.*holds Llama/ })
       .first();
     await slice.waitFor();
     await shot('mig-slice');
     await slice.click();
-    await page.locator('.view-line', { hasText: 'nvidia.com/mig-1g.20gb: 1' }).first().waitFor();
+    await page.locator('.view-line', { hasText: 'nvidia.com/mig-3g.40gb: 1' }).first().waitFor();
     say(`  ✓ ${step}`);
   } catch (error) {
     const picture = path.join(images, 'failure.png');

@@ -7,6 +7,17 @@ export const gpus: ReadonlyMap<string, GpuModel> = new Map(
   storedGpus.gpus.map((gpu) => [gpu.id, { ...gpu, source: sourceText(storedGpus.sources, gpu.source) }]),
 );
 
+/**
+ * What a device holds, in GiB: what its nodes say where a label of AWS is known, and else the marketed figure taken for GB, which is the
+ * smaller reading. null where no figure is known, or only by memory.
+ */
+export function deviceGiB({ memoryGiB, labels, unsourced }: GpuModel): number | null {
+  const [mebibytes] = labels['karpenter.k8s.aws/instance-gpu-memory'] ?? [];
+  if (mebibytes !== undefined) return Number(mebibytes) / 1024;
+  if (memoryGiB === null || unsourced.some((field) => field === 'all' || field === 'memoryGiB')) return null;
+  return (memoryGiB * 1e9) / 2 ** 30;
+}
+
 /** Labels that name a model. Other labels that narrow the choice (memory, family, instance type) are understood, and are not of these. */
 const modelKeys: ReadonlySet<string> = new Set([
   'nvidia.com/gpu.product',

@@ -1,7 +1,7 @@
-export { gpus, gpusByLabel, isGpuLabel, labelCandidates } from './gpus.ts';
+export { deviceGiB, gpus, gpusByLabel, isGpuLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
-export { servedModel } from './models.ts';
+export { languageModel } from './models.ts';
 export { platforms, providerOfLabel, type SelectedCapacity, spotSelector, spotTaintKeys } from './platforms.ts';
 export {
   catalogInfo,

@@ -25,10 +25,21 @@ export function migShare(table: MigTable, profile: MigProfile): number {
   return Math.max(profile.computeSlices / table.computeSlices, profile.memorySlices / table.memorySlices);
 }
 
-/** What a slice holds: a little less than its name says, where the driver's figure is known. */
-export function sliceGiB({ memoryMiB, memoryGiB }: MigProfile): number {
-  return memoryMiB === null ? memoryGiB : memoryMiB / 1024;
+/**
+ * What a slice holds, in GiB: a little less than its name says. Where no table has the driver's figure, that of a slice of the same name on
+ * another card counts, and else a twentieth less than the name, which is the least that any table tells.
+ */
+export function sliceGiB({ name, memoryGiB }: MigProfile): number {
+  const known = smallestMiB().get(name);
+  return known === undefined ? memoryGiB * 0.95 : known / 1024;
 }
+
+const smallestMiB = once(() => {
+  const index = new Map<string, number>();
+  for (const { name, memoryMiB } of storedMig.profiles)
+    if (memoryMiB !== null) index.set(name, Math.min(memoryMiB, index.get(name) ?? memoryMiB));
+  return index;
+});
 
 /** Every table, in the order of the facts: from A100 to Blackwell. */
 export const migTables: () => readonly MigTable[] = once(() =>

@@ -5,7 +5,7 @@ import type { LanguageModel } from './types.ts';
  * The model of a name on Hugging Face, `organisation/model`. A model trained on for chats has the size of its base, and so has a copy by those
  * who publish copies. Undefined for others: one that was quantised, pruned or merged has a size of its own.
  */
-export function servedModel(name: string): LanguageModel | undefined {
+export function languageModel(name: string): LanguageModel | undefined {
   return byName().get(plainName(name));
 }
 

@@ -1,94 +1,152 @@
-import { readFlags } from './flags.ts';
+import { type Flag, readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
-import { allCommands, readCommandLine, type Word } from './shell.ts';
+import { recogniseProgram } from './programs.ts';
+import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
 /** What a model server is told of the memory that it will use. */
 export interface ModelServer {
-  /** As it is written: `organisation/model`, a path, an address; undefined where the command line names none. */
+  /** As it is written: `organisation/model`, a path, an address; undefined where nothing names one. */
   readonly model: string | undefined;
-  /** Bytes of one parameter: of the 16 bits that most models are published in, or what a flag says; null where the format is not known. */
-  readonly weightBytes: number | null;
+  /** Bytes of one parameter and of one number of the cache: 16 bits are what most models are published in; null where the format is not known. */
+  readonly bytes: 2 | 4 | null;
   /** Tokens of the longest request; undefined: the model's own limit; null where it is told in words that are not understood. */
   readonly context: number | null | undefined;
-  /** Somebody has sized it for many requests at a time, or for a part in a larger system: more memory is of use. */
+  /** Somebody has sized it for many requests at a time, or as a part of a larger system: more memory is of use. */
   readonly tuned: boolean;
 }
 
+/** The servers whose flags are known, by the names that `recogniseProgram` gives. */
+export const modelServers: ReadonlySet<string> = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'huggingfaceserver',
+]);
+
 /**
- * What the server of a container (vLLM, SGLang, TGI, KServe's) says of its model. Undefined where a script cannot be read to its end, or where
- * several models are named: they share the device in ways that no flag tells.
+ * What the one model server of a container says of its model. Undefined where it is not the only thing that runs, where a script, a file or an
+ * expansion may tell more than is read, and where it may use only a part of its device.
+ * @param entrypoint the server that the image starts when no command is told
  */
-export function readModelServer(input: ProcessInput): ModelServer | undefined {
-  const line = readCommandLine(input.command, input.args);
-  if (!line.complete) return undefined;
-  const words = allCommands(line.statements).flatMap((command) => command.words);
+export function readModelServer(input: ProcessInput, entrypoint: string | undefined): ModelServer | undefined {
+  const found = findServer(input, entrypoint);
+  if (found === undefined) return undefined;
+  const { program, words } = found;
+  const isTgi = program === 'text-generation-launcher';
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
-  const value = (flag: (typeof flags)[number]) => expand(flag.value, input);
+  const model = positional(words);
+  if (hasUnknown(words, flags, model)) return undefined;
 
-  const written = flags.filter(({ name }) => modelFlags.has(name)).map(value);
-  const named = written.length > 0 ? written : positional(words).map(({ text }) => expand(text, input));
-  const models = named.length > 0 ? named : [variable('MODEL_ID', input)];
-  if (new Set(models).size > 1) return undefined;
+  const told = flags.map((flag): Setting => ({ name: flag.name, value: expand(flag.value, input) }));
+  // Each flag of TGI is a variable, too; a flag counts before it.
+  const settings = isTgi ? [...input.env.map(asSetting), ...told] : told;
+  const of = (names: ReadonlySet<string>) => settings.filter(({ name }) => names.has(name));
+  const fraction = of(fractionFlags).at(-1);
+  if (fraction !== undefined && !(Number(fraction.value) >= leastFraction)) return undefined;
+  if (settings.some(({ name }) => name === 'config')) return undefined;
 
-  const length = flags.filter(({ name }) => contextFlags.has(name)).at(-1);
+  const named = of(modelFlags).at(-1);
+  const length = of(isTgi ? tgiContextFlags : contextFlags).at(-1);
+  const stretched = settings.some(({ name }) => /^(?:hf-overrides|rope-scaling)$/.test(name));
   return {
-    model: models[0],
-    weightBytes: bytesOf(flags.filter(({ name }) => formatFlags.has(name)).map(value)),
-    context: length === undefined ? undefined : tokens(value(length)),
-    tuned: flags.some(({ name }) => tuningFlags.test(name)),
+    model: named === undefined ? expand(model?.text, input) : named.value,
+    bytes: bytesOf(of(formatFlags).map(({ value }) => value)),
+    context: stretched ? null : length === undefined ? undefined : tokens(length.value),
+    tuned:
+      settings.some(({ name }) => tuningFlags.test(name) && !(isTgi && name === 'max-total-tokens')) ||
+      input.env.some(({ name }) => /LORA/.test(name)),
   };
 }
 
-const modelFlags: ReadonlySet<string> = new Set(['model', 'model-path', 'model-id']);
-const formatFlags: ReadonlySet<string> = new Set(['quantization', 'quantize', 'q', 'dtype', 'load-format']);
-const contextFlags: ReadonlySet<string> = new Set([
-  'max-model-len',
-  'context-length',
-  'max-total-tokens',
-  'max-length',
-]);
-
-/** Quantisation by a recipe has scales and layers of its own beside the bits, so no size is known. */
-const formatBytes: Readonly<Record<string, number>> = {
-  auto: 2,
-  half: 2,
-  float16: 2,
-  bfloat16: 2,
-  safetensors: 2,
-  float: 4,
-  float32: 4,
-  fp8: 1,
-};
-
-/** Weights that are made smaller while they are loaded are so whatever type the server computes in. */
-function bytesOf(formats: readonly (string | undefined)[]): number | null {
-  const bytes = formats.map((format) => formatBytes[format?.toLowerCase() ?? '']);
-  if (bytes.includes(undefined)) return null;
-  return bytes.includes(1) ? 1 : Math.max(2, ...bytes.map((one) => one ?? 2));
+interface Setting {
+  readonly name: string;
+  readonly value: string | undefined;
 }
 
+/** `MAX_BATCH_SIZE` as `max-batch-size`. */
+function asSetting({ name, value }: Setting): Setting {
+  return { name: name.toLowerCase().replaceAll('_', '-'), value };
+}
+
+/** The only server, started once and for itself. */
+function findServer(input: ProcessInput, entrypoint: string | undefined) {
+  const { statements, complete, script } = readCommandLine(input.command, input.args);
+  const commands = allCommands(statements);
+  if (!complete || commands.some(({ background }) => background)) return undefined;
+  const servers = commands.flatMap((command) => {
+    const found = recogniseProgram([command]);
+    return found?.use === 'serving' ? [{ program: found.program, command }] : [];
+  });
+  const [only, ...others] = servers;
+  if (only !== undefined) {
+    const isKnown = modelServers.has(only.program) && statements.includes(only.command);
+    return isKnown && others.length === 0 ? { program: only.program, words: only.command.words } : undefined;
+  }
+  if (entrypoint === undefined || !modelServers.has(entrypoint) || input.command.length > 0 || script) return undefined;
+  return { program: entrypoint, words: commands.flatMap(({ words }: SimpleCommand) => words) };
+}
+
+/** Words that may stand for further flags. The value of a flag may be an expansion where the flag is known to take one. */
+function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word | undefined): boolean {
+  const read = new Set<Word | undefined>([model]);
+  for (const { name, word, valueWord } of flags) {
+    if (word.text.includes('=')) read.add(word);
+    else if (takesValue.test(name)) read.add(valueWord);
+  }
+  return words.some((word) => (word.dynamic || word.text.includes('$')) && !read.has(word));
+}
+
+const takesValue =
+  /^(?:port|host|model|model-path|model-id|model-name|served-model-name|tokenizer|revision|api-key|download-dir|log-level|uvicorn-log-level|chat-template|dtype|tensor-parallel-size|tp|tp-size|num-shard|max-model-len|context-length|gpu-memory-utilization|mem-fraction-static)$/;
+
+const modelFlags: ReadonlySet<string> = new Set(['model', 'model-path', 'model-id']);
+const formatFlags: ReadonlySet<string> = new Set(['quantization', 'quantize', 'q', 'dtype', 'load-format']);
+const contextFlags: ReadonlySet<string> = new Set(['max-model-len', 'context-length', 'max-length']);
+const tgiContextFlags: ReadonlySet<string> = new Set(['max-total-tokens']);
+const fractionFlags: ReadonlySet<string> = new Set([
+  'gpu-memory-utilization',
+  'mem-fraction-static',
+  'cuda-memory-fraction',
+]);
+
+/** Who takes less of the card than this, leaves the rest to others on purpose. The servers' own defaults are about 0.9. */
+const leastFraction = 0.8;
+
+/** What is quantised has scales, and layers that are left as they were, beside the bits of its name: no size of those is known. */
+const formatBytes: ReadonlyMap<string, 2 | 4> = new Map([
+  ['auto', 2],
+  ['half', 2],
+  ['float16', 2],
+  ['bfloat16', 2],
+  ['safetensors', 2],
+  ['float', 4],
+  ['float32', 4],
+]);
+
+function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {
+  const bytes = formats.map((format) => formatBytes.get(format?.toLowerCase() ?? ''));
+  if (bytes.includes(undefined)) return null;
+  return bytes.includes(4) ? 4 : 2;
+}
+
+/** `max-total-tokens` is the longest request of TGI, and the whole pool of SGLang. */
 const tuningFlags =
-  /^(?:max-num-seqs|max-num-batched-tokens|max-running-requests|max-concurrent-requests|max-batch|kv-transfer|kv-cache-memory|num-gpu-blocks|speculative|enable-lora|lora|data-parallel|dp|cpu-offload|swap-space-gb|disaggregation|pipeline-parallel|pp)/;
+  /^(?:max-num-seqs|max-num-batched-tokens|max-running-requests|max-concurrent-requests|max-total-tokens|max-batch|max-lora|kv-transfer|kv-cache-memory|num-gpu-blocks|speculat|enable-lora|lora|data-parallel|dp|cpu-offload|cuda-graph-max-bs|disaggregation|pipeline-parallel|pp)/;
 
 /** `vllm serve organisation/model`, and images that start a server with what they are given. */
-function positional(words: readonly Word[]): readonly Word[] {
-  const serve = words.findIndex(({ text }) => text === 'serve');
-  const first = words[serve + 1];
-  return first === undefined || first.text.startsWith('-') ? [] : [first];
+function positional(words: readonly Word[]): Word | undefined {
+  const first = words[words.findIndex(({ text }) => text === 'serve') + 1];
+  return first === undefined || first.text.startsWith('-') ? undefined : first;
 }
 
 /** A word that is one variable of the container, `$(NAME)`, `$NAME` or `${NAME}`, has its value; other expansions are not known. */
-function expand(text: string | undefined, input: ProcessInput): string | undefined {
+function expand(text: string | undefined, { env }: ProcessInput): string | undefined {
   const name = /^\$(?:\((\w+)\)|\{(\w+)\}|(\w+))$/
     .exec(text ?? '')
     ?.slice(1)
     .find(Boolean);
-  if (name !== undefined) return variable(name, input);
+  if (name !== undefined) return env.find((one) => one.name === name)?.value;
   return text?.includes('$') ? undefined : text;
-}
-
-function variable(name: string, { env }: ProcessInput): string | undefined {
-  return env.find((one) => one.name === name)?.value;
 }
 
 /** `32768`, `32k` (thousands) and `32K` (of 1,024), as vLLM reads them. */

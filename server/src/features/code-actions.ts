@@ -4,7 +4,7 @@ import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
 import {
   describeSlice,
-  modelFit,
+  heldModel,
   type Sliceable,
   sharedFix,
   sliceableRequests,
@@ -172,10 +172,11 @@ function pickSlice(sliceable: Sliceable): readonly Action[] {
 function eachSlice(sliceable: Sliceable): readonly Action[] {
   const { gpu } = sliceable;
   if (gpu === undefined) return [];
+  const held = heldModel(sliceable);
   return slicesOf(gpu, sliceable).flatMap((option): Action[] => {
     const fix = sliceFix(sliceable, option.profile);
-    if (fix === undefined || modelFit(option.profile, sliceable)?.fit === 'too-small') return [];
-    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option, sliceable)})`;
+    if (fix === undefined || held?.fit(option.profile) === 'too-small') return [];
+    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option, held)})`;
     return [{ title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
   });
 }

@@ -1,4 +1,4 @@
-import { gpus, migByResource } from '../catalog/index.ts';
+import { deviceGiB, gpus, migByResource, sliceGiB } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { formatNumber } from '../cost/format.ts';
 import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
@@ -15,19 +15,19 @@ export function memoryFacts(
 ): readonly Block[] {
   const estimate = estimateServing(container, workload);
   if (estimate === undefined) return [];
-  const { model, name, weightsGiB, cacheGiB, context, contextFrom, overheadGiB, neededGiB } = estimate;
+  const { model, name, weightsGiB, cacheGiB, context, contextFrom, bits, overheadGiB, neededGiB } = estimate;
   const of = contextFrom === 'flag' ? 'as its flag says' : 'the longest of the model';
   const memory = memoryOf(podSet, request);
-  const share = memory === null ? '' : ` of ${formatNumber(memory)} GB (${Math.round((neededGiB / memory) * 100)} %)`;
+  const share = memory === null ? '' : ` of ${tenth(memory)} (${Math.round((neededGiB / memory) * 100)} %)`;
   return [
     {
       kind: 'list',
       title: `Memory for ${name}`,
       items: [
         `About ${tenth(neededGiB)} GiB${share}, for one request at a time; more requests take more cache`,
-        `Weights: ${tenth(weightsGiB)} GiB, from ${sourceName(model.source)}, as of ${model.date ?? 'date unknown'}`,
-        `Cache of one request of ${formatNumber(context)} tokens (${of}): ${tenth(cacheGiB)} GiB at 16 bits`,
-        `CUDA and the server: ${overheadGiB} GiB, assumed`,
+        `Weights: ${tenth(weightsGiB)} GiB at ${bits} bits, from ${sourceName(model.source)}, as of ${model.date ?? 'date unknown'}`,
+        `Cache of one request of ${formatNumber(context)} tokens (${of}): ${tenth(cacheGiB)} GiB`,
+        `Runtime and buffers of the server: ${overheadGiB} GiB, assumed`,
         `Kept free when parts of a GPU are offered: ${Math.round(config.headroom * 100)} % (headroom, ${config.origins?.headroom ?? 'default'})`,
       ],
     },
@@ -48,15 +48,15 @@ export function fitOf(
   return weightsGiB + overheadGiB <= usable ? 'short-requests' : 'too-small';
 }
 
-/** Of all devices that are asked for together, in GB as marketed; null where the device is not known. */
+/** Of all devices that are asked for together, in GiB; null where the device is not known. No server is split over several slices. */
 function memoryOf({ accelerators }: PodSet, { resource, form, count }: AcceleratorRequest): number | null {
   const inPod = accelerators.find((accelerator) => accelerator.resource === resource);
   if (form === 'mig') {
-    const sizes = new Set(migByResource(resource).map(({ profile }) => profile.memoryGiB));
-    const [size] = sizes;
-    return sizes.size === 1 && size !== undefined && count !== null ? size * count : null;
+    const [size, ...others] = new Set(migByResource(resource).map(({ profile }) => sliceGiB(profile)));
+    return others.length === 0 && count === 1 ? (size ?? null) : null;
   }
-  const memory = gpus.get(inPod?.model ?? '')?.memoryGiB ?? null;
+  const gpu = gpus.get(inPod?.model ?? '');
+  const memory = gpu === undefined ? null : deviceGiB(gpu);
   const isWhole = form === 'whole' && inPod !== undefined && inPod.devices === inPod.perPod;
   return isWhole && memory !== null && count !== null ? memory * count : null;
 }

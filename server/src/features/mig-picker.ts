@@ -90,11 +90,10 @@ function inFile(fix: Fix | undefined, { base }: DocumentAnalysis): Fix | undefin
 }
 
 /** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */
-export function describeSlice({ profile, share, hourly }: MigOption, sliceable?: Sliceable): string {
+export function describeSlice({ profile, share, hourly }: MigOption, held?: HeldModel): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
   const part = share === 1 ? 'the whole card' : `${formatShare(share)} of the card`;
-  const fit = sliceable && modelFit(profile, sliceable);
-  const model = fit === undefined ? [] : [fitWords[fit.fit](shorten(fit.name))];
+  const model = held === undefined ? [] : [fitWords[held.fit(profile)](shorten(held.name))];
   return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
 }
 
@@ -104,13 +103,16 @@ const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
   'too-small': (model) => `too small for ${model}`,
 };
 
-/** How the model that the container serves fits into a slice; undefined where the model is not known. */
-export function modelFit(
-  profile: MigProfile,
-  { container, workload, config }: Sliceable,
-): { readonly name: string; readonly fit: Fit } | undefined {
+/** A model that slices are looked through for. */
+export interface HeldModel {
+  readonly name: string;
+  readonly fit: (profile: MigProfile) => Fit;
+}
+
+/** The model that the container serves; undefined where it is not known. */
+export function heldModel({ container, workload, config }: Sliceable): HeldModel | undefined {
   const estimate = estimateServing(container, workload);
-  return estimate && { name: estimate.name, fit: fitOf(estimate, sliceGiB(profile), config.headroom) };
+  return estimate && { name: estimate.name, fit: (profile) => fitOf(estimate, sliceGiB(profile), config.headroom) };
 }
 
 /** GPUs that can be cut into slices. */

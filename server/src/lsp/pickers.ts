@@ -4,8 +4,8 @@ import { isRegion } from '../features/gpu-words.ts';
 import type { Fit } from '../features/memory-facts.ts';
 import {
   describeSlice,
+  heldModel,
   migGpus,
-  modelFit,
   type Sliceable,
   sliceableRequests,
   sliceFix,
@@ -79,12 +79,13 @@ export function registerPickers(session: Session): void {
       if (sliceable === undefined) return null;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
+      const held = heldModel(sliceable);
       const profiles = slicesOf(gpu, sliceable)
         .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
-        .map((option) => ({ option, fit: modelFit(option.profile, sliceable)?.fit }))
+        .map((option) => ({ option, fit: held?.fit(option.profile) }))
         // Those that hold the model come first: the first is what Enter takes.
         .sort((a, b) => fits.indexOf(a.fit ?? 'fits') - fits.indexOf(b.fit ?? 'fits'))
-        .map(({ option }) => ({ profile: option.profile.name, description: describeSlice(option, sliceable) }));
+        .map(({ option }) => ({ profile: option.profile.name, description: describeSlice(option, held) }));
       return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
     }),
   );

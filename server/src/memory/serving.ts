@@ -1,8 +1,9 @@
-import { type LanguageModel, servedModel } from '../catalog/index.ts';
+import { type LanguageModel, languageModel } from '../catalog/index.ts';
 import { readModelServer } from '../command/model-server.ts';
+import { containerUse } from '../command/programs.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { asText, at } from '../yaml/cursor.ts';
+import { asText, at, type Cursor, isOpen, isTemplated } from '../yaml/cursor.ts';
 
 /** What a model server needs of a device's memory to answer at all. More lets it answer more requests at a time. GiB. */
 export interface MemoryEstimate {
@@ -15,7 +16,9 @@ export interface MemoryEstimate {
   /** Tokens of that request. */
   readonly context: number;
   readonly contextFrom: 'flag' | 'model';
-  /** What CUDA and the server take beside it. No source tells it for all servers, so it is an assumption. */
+  /** Of a number in weights and cache. */
+  readonly bits: 16 | 32;
+  /** What the runtime and the server's buffers take beside it. No source tells it for all servers, so it is an assumption. */
   readonly overheadGiB: number;
   readonly neededGiB: number;
   /** Somebody has sized the server for many requests at a time: it has use for all memory that it gets. */
@@ -27,18 +30,22 @@ const overheadGiB = 2;
 
 /**
  * The memory that a container's model server needs on all its devices together: weights = parameters × bytes of one, cache = tokens × (2 × layers
- * × KV heads × head size × bytes of one number; the catalogue has this product). Undefined where the model, its format or its longest
- * request is not known.
+ * × KV heads × head size × bytes of one number; the catalogue has this product at 2 bytes). Undefined where the model, its format or its longest
+ * request is not known, where a template may tell more, and for what does not serve.
  */
 export function estimateServing(container: Container, workload: Workload): MemoryEstimate | undefined {
-  const server = readModelServer(processInput(container));
-  if (server === undefined || server.weightBytes === null || server.context === null) return undefined;
-  const name = storedModel(container, workload) ?? server.model;
-  const model = name === undefined ? undefined : servedModel(name);
+  if (container.type !== 'app' || workload.role !== 'serving' || workload.roleConfidence === 'guess') return undefined;
+  if (mayTellMore(container)) return undefined;
+  const stored = storedModel(container, workload);
+  const entrypoint = stored === undefined ? entrypointOf(container) : 'huggingfaceserver';
+  const server = readModelServer(processInput(container), entrypoint);
+  if (server === undefined || server.bytes === null || server.context === null) return undefined;
+  const name = stored ?? server.model;
+  const model = name === undefined ? undefined : languageModel(name);
   if (name === undefined || model === undefined) return undefined;
   const context = server.context ?? model.context;
-  const weightsGiB = (model.weightsGiB * server.weightBytes) / 2;
-  const cacheGiB = (context * model.cacheBytes) / gibibyte;
+  const weightsGiB = (model.weightsGiB * server.bytes) / 2;
+  const cacheGiB = (context * model.cacheBytes * server.bytes) / 2 / gibibyte;
   return {
     model,
     name: name.slice(name.indexOf('/') + 1),
@@ -46,17 +53,38 @@ export function estimateServing(container: Container, workload: Workload): Memor
     cacheGiB,
     context,
     contextFrom: server.context === undefined ? 'model' : 'flag',
+    bits: server.bytes === 4 ? 32 : 16,
     overheadGiB,
     neededGiB: weightsGiB + cacheGiB + overheadGiB,
     tuned: server.tuned,
   };
 }
 
-/** KServe loads what its object names; flags then name the place that it is put at. */
+/** Flags that a template, a runtime or another object may add are not seen. */
+function mayTellMore({ at: container, command, args, scripts }: Container): boolean {
+  const lists = ['command', 'args', 'env'].map((key) => at(container, key));
+  const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
+  return (
+    scripts.length > 0 ||
+    ['envFrom', 'runtime', 'storage'].some((key) => at(container, key) !== undefined) ||
+    [container, ...lists, ...written.map((one) => one?.parent)].some(isOpen) ||
+    written.some(isTemplated)
+  );
+}
+
+/** What the image starts by itself. KServe's own images have one name for several servers. */
+function entrypointOf({ image }: Container): string | undefined {
+  if (image === undefined) return undefined;
+  if (/(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)) return 'huggingfaceserver';
+  return containerUse({ image: image.value, command: [], args: [] }).program ?? undefined;
+}
+
+/** KServe loads what its object names; flags then name the place that it is put at. The empty string where that is not understood. */
 function storedModel(container: Container, { kind, manifest }: Workload): string | undefined {
-  const uri =
+  const place =
     kind === 'LLMInferenceService' ? at(manifest.root, 'spec', 'model', 'uri') : at(container.at, 'storageUri');
-  return /^hf:\/\/([\w.-]+\/[\w.-]+)$/.exec(asText(uri) ?? '')?.[1];
+  if (place === undefined) return undefined;
+  return /^hf:\/\/([\w.-]+\/[\w.-]+?)(?::[\w.-]+)?$/.exec(asText(place) ?? '')?.[1] ?? '';
 }
 
 /**

@@ -21,8 +21,11 @@ export function toldSharing(
   usual: number | null,
 ): (model: string | null) => number | null {
   const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
+  const config = value('nvidia.com/mig.config') ?? 'all-disabled';
   const partition =
-    value('cloud.google.com/gke-gpu-partition-size') ?? /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1];
+    value('cloud.google.com/gke-gpu-partition-size') ??
+    /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
+    /^all-(\d.*)$/.exec(config)?.[1];
   if (partition !== undefined) return (model) => partitionShare(model, partition);
   const clients = Number(value('cloud.google.com/gke-max-shared-clients-per-gpu'));
   if (clients >= 1) return () => 1 / clients;
@@ -30,7 +33,9 @@ export function toldSharing(
   if (replicas >= 1) return () => 1 / replicas;
   const shared =
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
-    value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined;
+    value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined ||
+    (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none';
+  if (config !== 'all-disabled') return () => null;
   return () => (shared ? (usual === null ? null : 1 / usual) : 1);
 }
 

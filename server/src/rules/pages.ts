@@ -5838,8 +5838,11 @@ Severity: **info** · Topic: sharing
 ## Why
 
 A small model leaves most of a large card's memory empty, and the card is paid for as a whole. Where the weights, the cache of a request
-of the longest length and what CUDA takes fit into half of the card, with \`headroom\` of it free, a MIG slice, a share of the card
-or a smaller GPU serves the same requests. More memory is of use only for many requests at a time.
+of the longest length and what the server takes beside them fit into half of the card, with \`headroom\` of it free, a MIG slice, a share of
+the card or a smaller GPU answers the same requests. More memory is of use for many requests at a time.
+
+Servers that share a card in turns (time slices, MPS) have to be told so: vLLM takes nine tenths of the card unless
+\`--gpu-memory-utilization\` says less, SGLang and TGI do alike, and then the second one does not start. A MIG slice has a wall of its own.
 
 Wrong:
 
@@ -5893,13 +5896,15 @@ spec:
 
 ## Fix safety
 
-Unsafe: a part of a card answers fewer requests at a time, and needs nodes that are cut or shared that way.
+Unsafe: a slice answers fewer requests at a time, and needs nodes that are cut that way.
 
 ## When it is silent
 
-For models and GPUs that are not known, for formats whose size is not known (AWQ, GPTQ, GGUF), for servers that scale out or are sized for many
-requests (\`--max-num-seqs\` and the like), for those that span pods, where somebody says \`latency-critical\`, and for GPUs that are
-shared already. \`headroom\` in the config is the share of memory to keep free: 0.1 unless it is told.
+For models and GPUs that are not known, for formats whose size is not known (FP8, AWQ, GPTQ, GGUF), for servers that scale out, are sized for
+many requests (\`--max-num-seqs\` and the like) or take less of the card than usual already, for jobs that end, where other processes run beside the
+server, in templates, where a file, a runtime or a variable may tell more than is read, for groups of pods, for \`latency-critical\` ones, and for GPUs that
+are shared already. Of several GPUs only where less than a tenth of their memory is needed: a model is also split to answer faster. \`headroom\`
+in the config is the share of memory to keep free: 0.1 unless it is told.
 
 ## Sources
 

@@ -1,14 +1,12 @@
-import { gpus, sliceGiB } from '../catalog/index.ts';
+import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { formatHourly } from '../cost/format.ts';
 import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
-import type { Container, PodSet } from '../model/workload.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
-import { rewriteToShared, sharedForm } from '../rewrite/shared.ts';
 import { asked, askedSpan, isNoWorkload } from './asked.ts';
 import { isLatencyCritical } from './latency.ts';
 import { processInput, wholeGpus } from './process-input.ts';
-import { hasRole } from './role.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
@@ -18,8 +16,11 @@ import { shorten } from './shorten.ts';
  * ## Why
  *
  * A small model leaves most of a large card's memory empty, and the card is paid for as a whole. Where the weights, the cache of a request
- * of the longest length and what CUDA takes fit into half of the card, with `headroom` of it free, a MIG slice, a share of the card
- * or a smaller GPU serves the same requests. More memory is of use only for many requests at a time.
+ * of the longest length and what the server takes beside them fit into half of the card, with `headroom` of it free, a MIG slice, a share of
+ * the card or a smaller GPU answers the same requests. More memory is of use for many requests at a time.
+ *
+ * Servers that share a card in turns (time slices, MPS) have to be told so: vLLM takes nine tenths of the card unless
+ * `--gpu-memory-utilization` says less, SGLang and TGI do alike, and then the second one does not start. A MIG slice has a wall of its own.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -69,13 +70,15 @@ import { shorten } from './shorten.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a part of a card answers fewer requests at a time, and needs nodes that are cut or shared that way.
+ * Unsafe: a slice answers fewer requests at a time, and needs nodes that are cut that way.
  *
  * ## When it is silent
  *
- * For models and GPUs that are not known, for formats whose size is not known (AWQ, GPTQ, GGUF), for servers that scale out or are sized for many
- * requests (`--max-num-seqs` and the like), for those that span pods, where somebody says `latency-critical`, and for GPUs that are
- * shared already. `headroom` in the config is the share of memory to keep free: 0.1 unless it is told.
+ * For models and GPUs that are not known, for formats whose size is not known (FP8, AWQ, GPTQ, GGUF), for servers that scale out, are sized for
+ * many requests (`--max-num-seqs` and the like) or take less of the card than usual already, for jobs that end, where other processes run beside the
+ * server, in templates, where a file, a runtime or a variable may tell more than is read, for groups of pods, for `latency-critical` ones, and for GPUs that
+ * are shared already. Of several GPUs only where less than a tenth of their memory is needed: a model is also split to answer faster. `headroom`
+ * in the config is the share of memory to keep free: 0.1 unless it is told.
  *
  * ## Sources
  *
@@ -89,17 +92,18 @@ export default defineRule({
   container(container, context) {
     const found = lonelyModel(container, context);
     if (found === undefined) return;
-    const { count, gpu, memoryGiB, estimate, hourly } = found;
+    const { request, count, gpu, estimate, hourly } = found;
     const slice = count === 1 ? smallestSlice(found, context) : undefined;
-    const held = `${count * memoryGiB} GB (${count === 1 ? '' : `${count} × `}${gpu})`;
-    const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the card or a smaller GPU';
-    const price = slice?.hourly && hourly ? `, ${formatHourly(slice.hourly)} instead of ${formatHourly(hourly)}` : '';
-    const [request] = asked(container);
-    if (request === undefined) return;
+    const held = `${count * (gpu.memoryGiB ?? 0)} GB (${count === 1 ? '' : `${count} × `}${gpu.name})`;
+    const price =
+      slice?.hourly && hourly !== null ? `, ${formatHourly(slice.hourly)} instead of ${formatHourly(hourly)}` : '';
+    const sharding = findSharding(processInput(container));
+    const alone = sharding === undefined ? '' : `, without ${shorten(sharding.text, 30)}`;
+    const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the card';
     context.report({
-      message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} of ${held}: ${count > 1 ? 'one GPU' : enough} would do${price}`,
+      message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} GiB of ${held}: ${count > 1 ? `one GPU would do${alone}` : `${enough} would do${price}`}`,
       span: askedSpan([request], container),
-      fixes: () => (count === 1 ? [toSlice(slice, container, context), toShare(found, container, context)] : []),
+      fixes: () => [slice && toSlice(found, slice, container, context)],
       saving: savingOf(found, slice),
     });
   },
@@ -107,12 +111,10 @@ export default defineRule({
 
 interface LonelyModel {
   readonly estimate: MemoryEstimate;
+  readonly request: AcceleratorRequest;
   /** GPUs of the container. */
   readonly count: number;
-  readonly gpu: string;
-  readonly gpuId: string;
-  /** Of one GPU. */
-  readonly memoryGiB: number;
+  readonly gpu: GpuModel;
   /** US dollars an hour of all its GPUs; null where no price is known. */
   readonly hourly: number | null;
 }
@@ -120,26 +122,37 @@ interface LonelyModel {
 /** A model that would fit into half of the first of its GPUs. */
 function lonelyModel(container: Container, context: PodSetContext): LonelyModel | undefined {
   const { workload, podSet, options } = context;
-  if (container.type !== 'app' || workload.partial || isNoWorkload(workload) || !hasRole(workload, 'serving')) return;
-  // Who runs several needs the speed of each, and one part of a group holds a part of the model.
-  if (podSet.pods.max !== 1 || workload.podSets.length > 1 || isLatencyCritical(workload)) return;
+  if (workload.partial || isNoWorkload(workload) || !runsAlone(context)) return undefined;
+  const [request, ...others] = asked(container);
   const count = wholeGpus(container, podSet);
-  if (count === null || count === 0 || findSharding(processInput(container))?.spansPods === true) return;
-  const told = podSet.accelerators.find(({ resource }) => resource === asked(container)[0]?.resource)?.model;
-  const gpu = gpus.get(told ?? '');
-  if (gpu === undefined || gpu.memoryGiB === null || /all|memoryGiB/.test(gpu.unsourced.join(' '))) return;
+  // Only NVIDIA's cards are cut and shared in ways that every cluster knows.
+  if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
+  const gpu = gpus.get(podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? '');
+  const memory = gpu === undefined ? null : deviceGiB(gpu);
   const estimate = estimateServing(container, workload);
-  if (estimate === undefined || estimate.tuned) return;
-  if (estimate.neededGiB > usableGiB(gpu.memoryGiB / 2, options.headroom)) return;
+  if (gpu === undefined || memory === null || estimate === undefined || estimate.tuned) return undefined;
+  const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
+  if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;
-  const alone = podSet.containers.filter((other) => asked(other).length > 0).length === 1;
-  const hourly = alone && amount !== undefined && amount.min === amount.max ? amount.min : null;
-  return { estimate, count, gpu: gpu.name, gpuId: gpu.id, memoryGiB: gpu.memoryGiB, hourly };
+  const isHolder = podSet.containers.filter((other) => asked(other).length > 0).length === 1;
+  const hourly = isHolder && amount !== undefined && amount.min === amount.max ? amount.min : null;
+  return { estimate, request, count, gpu, hourly };
 }
 
-function smallestSlice({ estimate, gpuId, hourly }: LonelyModel, { podSet, options }: PodSetContext) {
+/** One pod that stays up: who runs several needs the speed of each, and one part of a group holds a part of the model. */
+function runsAlone({ workload, podSet, document }: PodSetContext): boolean {
+  const ends = podSet.restartPolicy !== undefined && podSet.restartPolicy.value !== 'Always';
+  // A template has lines for scalers and flags that only some of its values bring.
+  if (document.template || ends || isLatencyCritical(workload)) return false;
+  return podSet.pods.max === 1 && workload.podSets.length === 1;
+}
+
+function smallestSlice(
+  { estimate, gpu, hourly }: LonelyModel,
+  { podSet, options }: PodSetContext,
+): MigOption | undefined {
   if (sliceForm(podSet, options) === undefined) return undefined;
-  return migOptions(gpuId, hourly === null ? null : { min: hourly, max: hourly }).find(
+  return migOptions(gpu.id, hourly === null ? null : { min: hourly, max: hourly }).find(
     ({ profile, share }) => share <= 1 / 2 && usableGiB(sliceGiB(profile), options.headroom) >= estimate.neededGiB,
   );
 }
@@ -150,30 +163,12 @@ function savingOf({ count, hourly }: LonelyModel, slice: MigOption | undefined):
   return slice && hourly * (1 - slice.share);
 }
 
-function toSlice(slice: MigOption | undefined, container: Container, context: PodSetContext): Fix | undefined {
-  const { document, podSet, options } = context;
+function toSlice(
+  { request, gpu }: LonelyModel,
+  { profile }: MigOption,
+  container: Container,
+  { document, podSet, options }: PodSetContext,
+): Fix | undefined {
   const form = sliceForm(podSet, options);
-  const [request] = asked(container);
-  if (slice === undefined || form === undefined || request === undefined) return undefined;
-  return rewriteToMig(
-    document,
-    request,
-    { container, podSet, gpu: gpuOf(podSet, request.resource) },
-    slice.profile,
-    form,
-  );
-}
-
-function gpuOf({ accelerators }: PodSet, wanted: string) {
-  return gpus.get(accelerators.find(({ resource }) => resource === wanted)?.model ?? '');
-}
-
-/** Where the project says among how many pods its nodes share a GPU, and the model fits into the share. */
-function toShare({ estimate, memoryGiB }: LonelyModel, container: Container, context: PodSetContext): Fix | undefined {
-  const { document, podSet, options } = context;
-  const [request] = asked(container);
-  const { replicas } = options.sharing;
-  if (request === undefined || replicas === null) return undefined;
-  if (usableGiB(memoryGiB / replicas, options.headroom) < estimate.neededGiB) return undefined;
-  return rewriteToShared(document, request, podSet, options.sharing, sharedForm(podSet, options));
+  return form && rewriteToMig(document, request, { container, podSet, gpu }, profile, form);
 }

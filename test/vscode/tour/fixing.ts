@@ -117,10 +117,10 @@ export const fixing: readonly Step[] = [
       await fix(page, 'Rewrite to a MIG slice…');
       await sees(page, '.quick-input-title', 'MIG slice of H100 80GB SXM');
       await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d.*too small for Llama-3\.1-8B-Instruct/);
-      const slice = await sees(page, pickerRow, /1g\.20gb.*20 GB.*\$\d.*holds Llama-3\.1-8B-Instruct/);
+      const slice = await sees(page, pickerRow, /3g\.40gb.*40 GB.*\$\d.*holds Llama-3\.1-8B-Instruct/);
       await shot();
       await slice.click();
-      await showsText(page, /nvidia\.com\/mig-1g\.20gb: 1/);
+      await showsText(page, /nvidia\.com\/mig-3g\.40gb: 1/);
     },
   },
   {
@@ -130,7 +130,7 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'small/assistant.yaml');
-      await sees(page, lens, /gemma-2-2b-it needs about 8 of 80 GB .*: MIG slice 1g\.10gb would do, \$/);
+      await sees(page, lens, /gemma-2-2b-it needs about 8 GiB of 80 GB .*: MIG slice 1g\.10gb would do, \$/);
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
       await lightBulb(page);
       await shot();

@@ -43,7 +43,7 @@ export const keyboard: readonly Step[] = [
       const rulePage = await sees(page, '.tab.active', 'gpu-limits-required');
       // The page takes the keyboard when it has been drawn, and a key that is pressed meanwhile is lost.
       await askAgain('the page to close', async (wait) => {
-        await page.keyboard.press('Control+W');
+        if (await rulePage.isVisible()) await page.keyboard.press('Control+W');
         return gone(rulePage, wait);
       });
       await goTo(page, 1, 1);

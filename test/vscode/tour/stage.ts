@@ -104,7 +104,7 @@ export async function goTo(page: Page, line: number, column: number): Promise<vo
   const input = await quickInput(page, 'Control+G');
   await input.fill(`:${line}:${column}`);
   await askAgain('the line', async (wait) => {
-    await page.keyboard.press('Enter');
+    if (await input.isVisible()) await page.keyboard.press('Enter');
     return gone(input, wait);
   });
   await sees(page, '.statusbar-item', new RegExp(`Ln ${line}, Col ${column}`));
