@@ -111,8 +111,7 @@ export async function openFile(page, name) {
   await askAgain(`the editor of ${name}`, async (wait) => {
     const input = await quickInput(page, 'Control+P');
     await input.fill(name);
-    for (let rows = 0; rows < 8 && !(await comes(row.first(), 1000)); rows++)
-      await page.keyboard.press('ArrowDown');
+    for (let rows = 0; rows < 8 && !(await comes(row.first(), 1000)); rows++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     return comes(tab, wait);
   });

@@ -29,19 +29,24 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     args: ['--disable-workspace-trust'],
   });
   const { page } = workbench;
+  const complaints: string[] = [];
+  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  const asked = () => [...served].filter((file) => file.startsWith('dist/')).join(', ') || 'nothing';
+  let served: ReadonlySet<string> = new Set();
   let step = 'serve the extension to the workbench';
   const next = (name: string) => {
     say(`  ✓ ${step}`);
     step = name;
   };
   try {
-    const served = await serveExtension(page, root);
+    served = await serveExtension(page, root);
     await workbench.open(workspace);
     await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
 
     next('open the manifest and see the squiggle');
     await openFile(page, 'llama-isvc.yaml');
-    await page.locator('.squiggly-error').first().waitFor();
+    // The extension host of the browser begins when the page is there, which the others do not wait for.
+    await page.locator('.squiggly-error').first().waitFor({ timeout: 90_000 });
     assert.deepEqual(
       [...served].filter((file) => file.startsWith('dist/')),
       ['dist/client.browser.js', 'dist/server.browser.js'],
@@ -87,7 +92,8 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');
     await page.screenshot({ path: picture }).catch(() => undefined);
-    throw new Error(`could not ${step} (screenshot: ${picture})`, { cause: error });
+    const seen = `screenshot: ${picture}; asked for: ${asked()}; the page says: ${complaints.slice(-5).join(' | ')}`;
+    throw new Error(`could not ${step} (${seen})`, { cause: error });
   } finally {
     await workbench.stop();
   }
