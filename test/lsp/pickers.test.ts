@@ -67,8 +67,8 @@ describe('rewriting to a MIG slice', () => {
       '3g.40gb: holds Llama-3.1-8B',
       '4g.40gb: holds Llama-3.1-8B',
       '7g.80gb: holds Llama-3.1-8B',
-      '1g.20gb: holds Llama-3.1-8B, but not its longest requests',
-      '2g.20gb: holds Llama-3.1-8B, but not its longest requests',
+      '1g.20gb: holds Llama-3.1-8B, short requests only',
+      '2g.20gb: holds Llama-3.1-8B, short requests only',
       '1g.10gb: too small for Llama-3.1-8B',
     ]);
   });

@@ -47,9 +47,11 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (!touches(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
-    const { facts, cost, first = [] } = hit;
+    const { facts, cost, first = [], besides = [] } = hit;
     const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
-    const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
+    const reasons = paid.findIndex(({ kind }) => kind === 'list');
+    const amounts = reasons < 0 ? paid : paid.slice(0, reasons);
+    const blocks = [...first, ...amounts, ...besides, ...paid.slice(amounts.length), ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return scalerHover(file, offset);
@@ -70,6 +72,8 @@ interface Hit {
   readonly cost: boolean;
   /** What is said before the cost. */
   readonly first?: readonly Block[];
+  /** What is said between the cost and what it rests on. */
+  readonly besides?: readonly Block[];
 }
 
 function firstHit(
@@ -84,7 +88,8 @@ function firstHit(
       const span = quantity && entryAt(quantity.at, offset);
       if (span === undefined) continue;
       const memory = memoryFacts(workload, podSet, container, request, config);
-      return { span, facts: [...sliceFacts(podSet.accelerators, request), ...memory], cost: true };
+      const facts = [...sliceFacts(podSet.accelerators, request), ...memory.basis];
+      return { span, facts, cost: true, besides: memory.sum };
     }
   }
   const { manifest, scaling, podSets } = workload;

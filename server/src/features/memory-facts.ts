@@ -5,6 +5,14 @@ import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/servi
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../model/workload.ts';
 import type { Block } from './markdown.ts';
 
+/** What a hover says of memory. */
+export interface MemoryFacts {
+  /** The sum, in a line. */
+  readonly sum: readonly Block[];
+  /** What it rests on. */
+  readonly basis: readonly Block[];
+}
+
 /** What the model of a container needs of the memory that a request of it is for; nothing where the model is not known. */
 export function memoryFacts(
   workload: Workload,
@@ -12,26 +20,20 @@ export function memoryFacts(
   container: Container,
   request: AcceleratorRequest,
   config: ProjectConfig,
-): readonly Block[] {
+): MemoryFacts {
   const estimate = estimateServing(container, workload);
-  if (estimate === undefined) return [];
+  if (estimate === undefined) return { sum: [], basis: [] };
   const { model, name, weightsGiB, cacheGiB, context, contextFrom, bits, overheadGiB, neededGiB } = estimate;
-  const of = contextFrom === 'flag' ? 'as its flag says' : 'the longest of the model';
   const memory = memoryOf(podSet, request);
   const share = memory === null ? '' : ` of ${tenth(memory)} (${Math.round((neededGiB / memory) * 100)} %)`;
-  return [
-    {
-      kind: 'list',
-      title: `Memory for ${name}`,
-      items: [
-        `About ${tenth(neededGiB)} GiB${share}, for one request at a time; more requests take more cache`,
-        `Weights: ${tenth(weightsGiB)} GiB at ${bits} bits, from ${sourceName(model.source)}, as of ${model.date ?? 'date unknown'}`,
-        `Cache of one request of ${formatNumber(context)} tokens (${of}): ${tenth(cacheGiB)} GiB`,
-        `Runtime and buffers of the server: ${overheadGiB} GiB, assumed`,
-        `Kept free when parts of a GPU are offered: ${Math.round(config.headroom * 100)} % (headroom, ${config.origins?.headroom ?? 'default'})`,
-      ],
-    },
+  const text = `${name} needs about ${tenth(neededGiB)} GiB${share}: ${tenth(weightsGiB)} for weights, ${tenth(cacheGiB)} for the cache of a request, ${overheadGiB} for the server`;
+  const items = [
+    `Weights at ${bits} bits, from ${sourceName(model.source)}, as of ${model.date ?? 'date unknown'}`,
+    `One request of ${formatNumber(context)} tokens (${contextFrom === 'flag' ? 'as its flag says' : 'the longest of the model'}); more at a time take more cache`,
+    `${overheadGiB} GiB for the runtime and the buffers of the server, assumed`,
+    `${Math.round(config.headroom * 100)} % of a part of a GPU is kept free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
+  return { sum: [{ kind: 'text', text }], basis: [{ kind: 'list', title: 'Memory', items }] };
 }
 
 /** How a model fits into a part of a card. */

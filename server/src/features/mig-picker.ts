@@ -99,7 +99,7 @@ export function describeSlice({ profile, share, hourly }: MigOption, held?: Held
 
 const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
   fits: (model) => `holds ${model}`,
-  'short-requests': (model) => `holds ${model}, but not its longest requests`,
+  'short-requests': (model) => `holds ${model}, short requests only`,
   'too-small': (model) => `too small for ${model}`,
 };
 
