@@ -50,12 +50,15 @@ export function renderManifest(text: string): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** One setting a value: VS Code shows a form for each. Rules are one setting, a table of ids. */
+/** Tables of rules' ids, which are one setting each. */
+const tables = new Set(['gpulint.rules', 'gpulint.ruleOptions']);
+
+/** One setting a value: VS Code shows a form for each. */
 function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Setting> {
   const root = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input', reused: 'inline' });
   const settings: Record<string, Setting> = {};
   const add = (path: string, property: JsonSchema) => {
-    if (property.properties !== undefined && path !== 'gpulint.rules') {
+    if (property.properties !== undefined && !tables.has(path)) {
       for (const [key, below] of Object.entries(property.properties)) add(`${path}.${key}`, below as JsonSchema);
     } else settings[path] = { scope, ...settingOf(path, property, root) };
   };
@@ -71,6 +74,8 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
     const properties = Object.fromEntries(ids.map((id) => [id, { type: 'string', enum: level.enum }]));
     return { type: 'object', default: {}, properties, additionalProperties: false, description };
   }
+  if (tables.has(path))
+    return { type: 'object', default: {}, properties: property.properties, additionalProperties: false, description };
   const choices = property.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') as
     | JsonSchema
     | undefined;

@@ -59,7 +59,7 @@ Severity: **${rule.severity}** · Topic: ${rule.topic}
 
 ${body}
 
-## Silence it
+${optionsOf(id, rule)}## Silence it
 
 \`# gpulint-disable-next-line ${id} -- reason\` above the line, or the annotation \`gpulint.dev/disable: "${id}"\` on the object, or in
 \`.gpulint.yaml\`:
@@ -68,6 +68,24 @@ ${body}
 rules:
   ${id}: off
 \`\`\`
+`;
+}
+
+function optionsOf(id: string, { options }: Rule): string {
+  if (options === undefined) return '';
+  const entries = Object.entries(options);
+  const list = entries.map(([name, one]) => `- \`${name}\`: ${one.description} Default: ${one.default}.`);
+  const example = entries.map(([name, one]) => `    ${name}: ${one.default}`);
+  return `## Options
+
+${list.join('\n')}
+
+\`\`\`yaml
+ruleOptions:
+  ${id}:
+${example.join('\n')}
+\`\`\`
+
 `;
 }
 

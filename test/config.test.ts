@@ -81,7 +81,7 @@ describe('a bad config', () => {
     ['kserve: {mode: Standard}', "mode: unknown key 'mode' in 'kserve'; known: version, deploymentMode"],
     [
       'cluster: x',
-      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ignore, overrides",
+      "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
     ],
     ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
     [
@@ -125,6 +125,16 @@ describe('a bad config', () => {
       "p9.huge: The catalogue has no instance type 'p9.huge', so this changes no price",
     ],
     ['serving: {idleHoursPerDay: 25}', "25: 'serving.idleHoursPerDay' must be at most 24"],
+    ['ruleOptions: {idle-gpu-container: {hours: 0}}', "0: 'ruleOptions.idle-gpu-container.hours' must be at least 1"],
+    [
+      'ruleOptions: {idle-gpu-container: {hour: 2}}',
+      "hour: unknown key 'hour' in 'ruleOptions.idle-gpu-container'; did you mean 'hours'?",
+    ],
+    [
+      'ruleOptions: {idle-gpu-contaner: {hours: 2}}',
+      "idle-gpu-contaner: unknown key 'idle-gpu-contaner' in 'ruleOptions'; did you mean 'idle-gpu-container'?",
+    ],
+    ['headroom: 1', "1: 'headroom' must be less than 1"],
     ['sharing: {replicas: 1}', "1: 'sharing.replicas' must be at least 2"],
     ['kubernetesVersion: latest', "latest: 'kubernetesVersion' is 'latest'; a version looks like 1.34"],
     ['nodePools: [{name: a}]', "{name: a}: 'nodePools.0' needs the key 'labels'"],
@@ -140,7 +150,7 @@ describe('a bad config', () => {
     ['gpu: ""', "\"\": 'gpu' is '', which the catalogue does not have; an id looks like h100-80gb-sxm"],
     [
       '__proto__: {gpu: x}',
-      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ignore, overrides",
+      "__proto__: unknown key '__proto__'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
     ],
   ])('%s', (text, problem) => {
     expect(problemsOf(text)).toEqual([expect.stringContaining(problem)]);

@@ -269,6 +269,7 @@ function analyseDocument(
       options: input.config,
       surroundings,
       rules: input.config.rules,
+      ruleOptions: input.config.ruleOptions,
       costOf,
       strict: input.strict,
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultConfig } from '../../server/src/config.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
-import { defineRule, type Rule, type RulesOptions } from '../../server/src/rules/rule.ts';
+import { defineRule, type Rule, type RuleNumbers, type RulesOptions } from '../../server/src/rules/rule.ts';
 import { runRules } from '../../server/src/rules/run.ts';
 import { keySpanOf } from '../../server/src/yaml/cursor.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
@@ -36,20 +36,50 @@ const throws = defineRule({
   },
 });
 
-function run(registry: Readonly<Record<string, Rule>>, rules: RulesOptions = {}, text = pod, strict = false) {
+function run(
+  registry: Readonly<Record<string, Rule>>,
+  rules: RulesOptions = {},
+  text = pod,
+  strict = false,
+  ruleOptions: RuleNumbers = {},
+) {
   const document = parseDocument(text, 0);
   return runRules({
     document,
     ...lowerDocument(document, defaultConfig),
     options: defaultConfig,
     rules,
+    ruleOptions,
     costOf: () => ({ cost: null, problem: 'no prices in this test', missing: 'price', podSets: [] }),
     registry: new Map(Object.entries(registry)),
     strict,
   });
 }
 
+const weighs = defineRule({
+  topic: 'other',
+  severity: 'info',
+  options: { grams: { default: 5, least: 1, description: 'What it weighs.' } },
+  manifest: (_, { option, report }) => report({ message: `${option('grams')} g`, span: { start: 0, end: 1 } }),
+});
+
+const forgets = defineRule({
+  topic: 'other',
+  severity: 'info',
+  manifest: (_, { option }) => void option('grams'),
+});
+
 describe('the runner', () => {
+  test('gives a rule its options, as the project tells them or by default', () => {
+    const messages = (ruleOptions: RuleNumbers) =>
+      run({ weighs, light: weighs }, {}, pod, false, ruleOptions).findings.map(
+        ({ rule, message }) => `${rule} ${message}`,
+      );
+    expect(messages({})).toEqual(['light 5 g', 'weighs 5 g']);
+    expect(messages({ light: { grams: 1 } })).toEqual(['light 1 g', 'weighs 5 g']);
+    expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'forgets has no option grams' }]);
+  });
+
   test('shows each level once, and init, sidecar and app containers alike', () => {
     const messages = run({ counts }).findings.map(({ message }) => message);
     expect(messages).toEqual([

@@ -1,7 +1,7 @@
 import { platforms } from '../catalog/index.ts';
 import { listPrices, type OwnPrices } from '../cost/own-prices.ts';
 import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model/options.ts';
-import type { RulesOptions } from '../rules/rule.ts';
+import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';
 import { matchesGlob } from './globs.ts';
 import type { ConfigInput } from './schema.ts';
@@ -9,6 +9,8 @@ import type { ConfigInput } from './schema.ts';
 /** What holds for a file, composed from the options of the rooms. */
 export interface ProjectConfig extends ModelOptions {
   readonly rules: RulesOptions;
+  /** Numbers that single rules count by. */
+  readonly ruleOptions: RuleNumbers;
   readonly training: {
     readonly stepSeconds: number | null;
     /** How long training waits while a checkpoint is written. */
@@ -43,6 +45,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
     training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
     prices: listPrices,
     rules: {},
+    ruleOptions: {},
     ignore: [],
   };
   const origins: Origins = {};
@@ -124,7 +127,14 @@ function addLayer(
     if (isTold(valueAt(told, key))) origins[key] = own[key] ?? origin;
   // A rule that is named counts before the set that it is in.
   merged.rules = { ...merged.rules, ...(told.extends && rulesOfSet(told.extends)), ...told.rules };
+  merged.ruleOptions = addNumbers(merged.ruleOptions, told.ruleOptions);
   if (told.ignore !== undefined) merged.ignore = told.ignore;
+}
+
+/** Options of several places stand beside each other; of one option the last counts. */
+function addNumbers(before: RuleNumbers, told: RuleNumbers = {}): RuleNumbers {
+  const changed = Object.entries(told).map(([id, numbers]) => [id, { ...before[id], ...numbers }]);
+  return changed.length === 0 ? before : { ...before, ...Object.fromEntries(changed) };
 }
 
 /** Prices of several places stand beside each other; of one thing the last counts. */

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { gpus, platforms } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
-import type { Severity } from '../rules/rule.ts';
+import type { RuleOption, Severity } from '../rules/rule.ts';
 import { providers } from './providers.ts';
 
 // `zod/mini` is the same library in functions instead of methods: what is not used is not bundled, and a start builds a third of the objects.
@@ -46,6 +46,14 @@ const taints = z.array(
 
 /** `1.34`, `v1.34.2`: of a version only the first two numbers count. */
 const version = z.string().check(z.regex(/^v?\d+\.\d+/));
+
+function numbersOf(options: Readonly<Record<string, RuleOption>>) {
+  const fields = Object.entries(options).map(([name, { least, description, default: usual }]) => {
+    const field = key(z.number().check(z.minimum(least)), `${description} Default: ${usual}.`);
+    return [name, field] as const;
+  });
+  return z.exactOptional(z.strictObject(Object.fromEntries(fields)));
+}
 
 /** What a project says of itself; the same keys in the file, in its overrides, and in the editor's settings. */
 export const projectFields = {
@@ -155,5 +163,11 @@ export const projectFields = {
   rules: key(
     z.strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, z.exactOptional(level)]))),
     'A severity to use in place of the own one of a rule; off silences the rule.',
+  ),
+  ruleOptions: key(
+    z.strictObject(
+      Object.fromEntries([...rules].flatMap(([id, { options }]) => (options ? [[id, numbersOf(options)]] : []))),
+    ),
+    'Numbers that single rules count by; the page of a rule has its own.',
   ),
 };

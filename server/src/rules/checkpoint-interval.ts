@@ -73,6 +73,11 @@ import { spanOfWords } from './word-span.ts';
 export default defineRule({
   topic: 'checkpoint',
   severity: 'warning',
+  options: {
+    spotMinutes: { default: 30, least: 1, description: 'Longer intervals than this are told on spot.' },
+    // Three times Young's optimum where a checkpoint takes a minute and something fails every two days.
+    hours: { default: 4, least: 0.1, description: 'Longer intervals than this are told elsewhere.' },
+  },
   container(container, context) {
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
@@ -90,7 +95,8 @@ export default defineRule({
     const shortest = others.reduce((best, one) => ((one.seconds ?? 0) < (best.seconds ?? 0) ? one : best), first);
     const { seconds, every, word } = shortest;
     const onSpot = podSet.placement.capacity === 'spot';
-    if (seconds === null || seconds <= (onSpot ? longest : longestElsewhere)) return;
+    const longest = onSpot ? context.option('spotMinutes') * 60 : context.option('hours') * 3600;
+    if (seconds === null || seconds <= longest) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
     const told = 'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
@@ -118,7 +124,8 @@ function every30Minutes(
   { command, args }: Container,
   { document }: PodSetContext,
 ): Fix | undefined {
-  const steps = 'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(longest / stepSeconds)) : undefined;
+  const steps =
+    'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(halfAnHour / stepSeconds)) : undefined;
   const value = steps === undefined ? inUnitOf(flag.name) : String(steps);
   const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
   const told = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
@@ -133,6 +140,4 @@ function inUnitOf(name: string): string | undefined {
 }
 
 /** Seconds. */
-const longest = 30 * 60;
-/** Three times Young's optimum where a checkpoint takes a minute and something fails every two days. */
-const longestElsewhere = 4 * 3600;
+const halfAnHour = 30 * 60;

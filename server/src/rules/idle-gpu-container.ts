@@ -59,6 +59,13 @@ import { spanOfWords } from './word-span.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  options: {
+    hours: {
+      default: 24,
+      least: 1,
+      description: 'A sleep of so many hours that is started again and again counts as waiting for ever.',
+    },
+  },
   container(container, context) {
     const held = holds(container, context.podSet);
     if (held === undefined || container.type === 'init' || isDrivenFromOutside(context)) return;
@@ -68,7 +75,7 @@ export default defineRule({
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),
     );
-    if (waiting === undefined || !lastsForEver(waiting, context.workload)) return;
+    if (waiting === undefined || !lastsForEver(waiting, context.workload, context.option('hours') * 3600)) return;
     const span = spanOfWords(context.document, lines, waiting.words);
     if (span === undefined) return;
     const hourly = hourlyOf(container, context);
@@ -121,11 +128,11 @@ function isDrivenFromOutside({ workload, podSet }: PodSetContext): boolean {
   return isNoWorkload(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
 
-/** A bounded sleep ends; where it is started again and again it is as good as none when it takes a day or more. */
-function lastsForEver(waiting: Waiting, workload: Workload): boolean {
+/** A bounded sleep ends; where it is started again and again it is as good as none when it takes so many seconds. */
+function lastsForEver(waiting: Waiting, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY) return true;
   return (
-    waiting.seconds >= 86_400 && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
+    waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
 }
 

@@ -63,7 +63,12 @@ import { shorten } from './shorten.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  options: {
+    // One node of the largest kind: a number to be changed, which only its owner knows.
+    gpus: { default: 8, least: 1, description: 'The limit that the fix writes.' },
+  },
   manifest(manifest, context) {
+    const gpus = context.option('gpus');
     for (const { spec, kind, name, because } of gpuPools(manifest)) {
       if (spec === undefined || at(spec, 'replicas') !== undefined) continue;
       const limits = at(spec, 'limits');
@@ -72,21 +77,24 @@ export default defineRule({
       context.report({
         message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
         span: keySpanOf(spec),
-        fixes: () => [limit(spec, limits, because, context)],
+        fixes: () => [limit(spec, limits, because, gpus, context)],
       });
     }
   },
 });
 
-function limit(spec: Cursor, limits: Cursor | undefined, because: string, { document }: RuleContext): Fix | undefined {
+function limit(
+  spec: Cursor,
+  limits: Cursor | undefined,
+  because: string,
+  gpus: number,
+  { document }: RuleContext,
+): Fix | undefined {
   const resource = /(^|\s)(inf|trn)\d?/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
   if (/(^|\s)dl\d?/.test(because)) return undefined;
   const edits =
     limits === undefined
-      ? addKey(document, spec, 'limits', { [resource]: first })
-      : addKey(document, limits, resource, first);
-  return edits && { title: `Limit the pool to ${first} ${resource}`, safe: false, edits };
+      ? addKey(document, spec, 'limits', { [resource]: gpus })
+      : addKey(document, limits, resource, gpus);
+  return edits && { title: `Limit the pool to ${gpus} ${resource}`, safe: false, edits };
 }
-
-/** One node of the largest kind: a number to be changed, which only its owner knows. */
-const first = 8;

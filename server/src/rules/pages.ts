@@ -245,6 +245,18 @@ only intervals of more than four hours are told, as information.
 - [J. W. Young: A first order approximation to the optimum checkpoint interval (1974)](https://dl.acm.org/doi/10.1145/361147.361115)
 - [Lightning: ModelCheckpoint](https://lightning.ai/docs/pytorch/stable/api/lightning.pytorch.callbacks.ModelCheckpoint.html)
 
+## Options
+
+- \`spotMinutes\`: Longer intervals than this are told on spot. Default: 30.
+- \`hours\`: Longer intervals than this are told elsewhere. Default: 4.
+
+\`\`\`yaml
+ruleOptions:
+  checkpoint-interval:
+    spotMinutes: 30
+    hours: 4
+\`\`\`
+
 ## Silence it
 
 \`# gpulint-disable-next-line checkpoint-interval -- reason\` above the line, or the annotation \`gpulint.dev/disable: "checkpoint-interval"\` on the object, or in
@@ -1867,6 +1879,16 @@ launcher starts processes in them) and infrastructure. It is advice for shares o
 
 - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
 
+## Options
+
+- \`hours\`: A sleep of so many hours that is started again and again counts as waiting for ever. Default: 24.
+
+\`\`\`yaml
+ruleOptions:
+  idle-gpu-container:
+    hours: 24
+\`\`\`
+
 ## Silence it
 
 \`# gpulint-disable-next-line idle-gpu-container -- reason\` above the line, or the annotation \`gpulint.dev/disable: "idle-gpu-container"\` on the object, or in
@@ -3272,6 +3294,16 @@ For pools that may also start nodes without accelerators, with any limit (cpu bo
 ## Sources
 
 - [Karpenter: spec.limits](https://karpenter.sh/docs/concepts/nodepools/#speclimits)
+
+## Options
+
+- \`gpus\`: The limit that the fix writes. Default: 8.
+
+\`\`\`yaml
+ruleOptions:
+  node-pool-unlimited:
+    gpus: 8
+\`\`\`
 
 ## Silence it
 

@@ -39,6 +39,17 @@ export type Topic = (typeof topics)[number];
 /** Rule id -> the severity to use instead of the rule's own; `off` silences it. */
 export type RulesOptions = Readonly<Record<string, Severity | 'off'>>;
 
+/** A number that a rule counts by, and that a project may know better. */
+export interface RuleOption {
+  readonly default: number;
+  /** The smallest value that makes sense. */
+  readonly least: number;
+  readonly description: string;
+}
+
+/** Rule id -> option -> value; what is left out has its default. */
+export type RuleNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
 /** What a rule says about one place. Spans are of the document. */
 export interface Finding {
   readonly rule: string;
@@ -71,6 +82,8 @@ export interface DocumentContext {
   /** What other documents say. A finding still lands in this one. */
   readonly surroundings: Surroundings;
   costOf(workload: Workload): CostResult;
+  /** The value of one of the rule's own options. */
+  option(name: string): number;
   report(report: Report): void;
 }
 
@@ -89,6 +102,8 @@ export interface PodSetContext extends WorkloadContext {
 export interface Rule {
   readonly topic: Topic;
   readonly severity: Severity;
+  /** By name, as it stands in the config under `ruleOptions`. */
+  readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;
   readonly manifest?: (manifest: Manifest, context: RuleContext) => void;
   readonly workload?: (workload: Workload, context: WorkloadContext) => void;

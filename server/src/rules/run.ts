@@ -4,7 +4,7 @@ import { noSurroundings, type Surroundings } from '../model/surroundings.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, Fix, Report, Rule, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Fix, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -20,6 +20,7 @@ export interface RunInput {
   readonly options: ModelOptions;
   readonly surroundings?: Surroundings;
   readonly rules: RulesOptions;
+  readonly ruleOptions?: RuleNumbers;
   readonly costOf: (workload: Workload) => CostResult;
   /** Rethrow what a rule throws: for tests. */
   readonly strict?: boolean;
@@ -38,11 +39,12 @@ export interface RunResult {
 export function runRules(input: RunInput): RunResult {
   const { document, manifests, options, costOf, surroundings = noSurroundings } = input;
   const looking = lookingOf(input.registry ?? everyRule, input.rules);
-  const walk: Walk = { input, found: [], crashes: [], asked: undefined };
-  const context = { document, options, surroundings, costOf, report: reporter(walk, null, null) };
+  const walk: Walk = { input, found: [], crashes: [], asked: undefined, option: (name) => optionOf(walk, name) };
+  const { option } = walk;
+  const context = { document, options, surroundings, costOf, option, report: reporter(walk, null, null) };
   ask(walk, looking.document, (rule) => rule.document?.(document, context));
   for (const manifest of manifests) {
-    const inManifest = { document, options, surroundings, costOf, report: context.report, manifest };
+    const inManifest = { document, options, surroundings, costOf, option, report: context.report, manifest };
     ask(walk, looking.manifest, (rule) => rule.manifest?.(manifest, inManifest));
   }
   for (const workload of input.workloads) visitWorkload(walk, looking, workload);
@@ -63,6 +65,8 @@ interface Walk {
   readonly crashes: RuleCrash[];
   /** The rule that is looking. It looks at once and never later, so all rules that look at one thing share a context. */
   asked: Told | undefined;
+  /** Of the rule that is looking. */
+  readonly option: DocumentContext['option'];
 }
 
 type Level = 'document' | 'manifest' | 'workload' | 'podSet' | 'container';
@@ -98,17 +102,28 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
 /** Every pod set and every container (init, sidecar or app) is shown once. */
 function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
   const { document, options, costOf, surroundings = noSurroundings } = walk.input;
+  const { option } = walk;
   const { manifest } = workload;
   // Contexts are written out: a spread costs many times as much.
   const report = reporter(walk, workload, null);
-  const context = { document, options, surroundings, costOf, report, manifest, workload };
+  const context = { document, options, surroundings, costOf, option, report, manifest, workload };
   ask(walk, looking.workload, (rule) => rule.workload?.(workload, context));
   for (const podSet of workload.podSets) {
-    const inPodSet = { document, options, surroundings, costOf, report, manifest, workload, podSet };
+    const inPodSet = { document, options, surroundings, costOf, option, report, manifest, workload, podSet };
     ask(walk, looking.podSet, (rule) => rule.podSet?.(podSet, inPodSet));
     for (const container of podSet.containers) {
       const reportOf = reporter(walk, workload, container.name);
-      const inContainer = { document, options, surroundings, costOf, report: reportOf, manifest, workload, podSet };
+      const inContainer = {
+        document,
+        options,
+        surroundings,
+        costOf,
+        option,
+        report: reportOf,
+        manifest,
+        workload,
+        podSet,
+      };
       ask(walk, looking.container, (rule) => rule.container?.(container, inContainer));
     }
   }
@@ -125,6 +140,12 @@ function ask(walk: Walk, told: readonly Told[], look: (rule: Rule) => void): voi
     }
   }
   walk.asked = undefined;
+}
+
+function optionOf({ asked, input }: Walk, name: string): number {
+  const known = asked?.rule.options?.[name];
+  if (asked === undefined || known === undefined) throw new Error(`${asked?.id ?? 'no rule'} has no option ${name}`);
+  return input.ruleOptions?.[asked.id]?.[name] ?? known.default;
 }
 
 function reporter(walk: Walk, workload: Workload | null, container: string | null): DocumentContext['report'] {
