@@ -5,6 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+import { workbenchUrl } from '../../scripts/vscode/server.mjs';
+import { serveExtension } from './extension-server.ts';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Stage, sees, showsText } from './tour/stage.ts';
 
 export const browserTitle = 'the extension runs in a web worker extension host';
@@ -30,17 +32,21 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
   });
   const { page } = workbench;
   const complaints: string[] = [];
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && complaints.push(`${message.text()} ${message.location().url}`),
+  );
+  const extension = await serveExtension(workbench.server.port, folder, root);
+  const { served } = extension;
   const asked = () => [...served].filter((file) => file.startsWith('dist/')).join(', ') || 'nothing';
-  let served: ReadonlySet<string> = new Set();
   let step = 'serve the extension to the workbench';
   const next = (name: string) => {
     say(`  ✓ ${step}`);
     step = name;
   };
   try {
-    served = await serveExtension(page, root);
-    await workbench.open(workspace);
+    await bringExtension(page);
+    await page.goto(workbenchUrl({ ...workbench.server, authority: extension.authority }, { folder: workspace }));
     await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
 
     next('open the manifest and see the squiggle');
@@ -95,6 +101,7 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     const seen = `screenshot: ${picture}; asked for: ${asked()}; the page says: ${complaints.slice(-5).join(' | ')}`;
     throw new Error(`could not ${step} (${seen})`, { cause: error });
   } finally {
+    await extension.stop();
     await workbench.stop();
   }
 }
@@ -120,19 +127,8 @@ spec:
 
 const folder = '/gpulint-extension';
 
-/** Makes the extension one that comes with the page, as on vscode.dev; returns the names of the files that are asked for. */
-async function serveExtension(page: Page, root: string): Promise<ReadonlySet<string>> {
-  const served = new Set<string>();
-  await page.context().route(`**${folder}/**`, async (route) => {
-    const name = decodeURIComponent(new URL(route.request().url()).pathname).slice(folder.length + 1);
-    const file = path.join(root, name);
-    if (!fs.existsSync(file) || fs.statSync(file).isDirectory()) return route.fulfill({ status: 404 });
-    served.add(name);
-    return route.fulfill({
-      path: file,
-      contentType: name.endsWith('.js') ? 'text/javascript' : 'application/json',
-    });
-  });
+/** Makes the extension one that comes with the page, as on vscode.dev. */
+async function bringExtension(page: Page): Promise<void> {
   await page.addInitScript((extension: string) => {
     new MutationObserver(() => {
       const meta = document.getElementById('vscode-workbench-web-configuration');
@@ -146,5 +142,4 @@ async function serveExtension(page: Page, root: string): Promise<ReadonlySet<str
       );
     }).observe(document, { childList: true, subtree: true });
   }, folder);
-  return served;
 }
