@@ -1,5 +1,5 @@
-// Serves the extension from the workbench's own origin, as vscode.dev does. The browser's policies allow no other, and a browser that is
-// driven from outside misses requests of a worker that a worker has just started.
+// Serves the extension from the workbench's own origin, as vscode.dev does: the browser's policies allow no other. The browser's driver could
+// answer in its place, but twice it saw no request for the script of a worker that a worker had just started.
 import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
