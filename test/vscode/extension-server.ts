@@ -1,5 +1,5 @@
-// Serves the extension from the workbench's own origin, as vscode.dev does: the browser's policies allow no other. The browser's driver could
-// answer in its place, but twice it saw no request for the script of a worker that a worker had just started.
+// Serves the extension from the workbench's own origin, as vscode.dev does: the browser's policies allow no other. Workers that are started by
+// workers ask here too, whatever a driver of the browser sees of them.
 import fs from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
