@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+import { comes, launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
 import { workbenchUrl } from '../../scripts/vscode/server.mjs';
 import { serveExtension } from './extension-server.ts';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Stage, sees, showsText } from './tour/stage.ts';
@@ -51,8 +51,14 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
 
     next('open the manifest and see the squiggle');
     await openFile(page, 'llama-isvc.yaml');
-    // The extension host of the browser begins when the page is there, which the others do not wait for.
-    await page.locator('.squiggly-error').first().waitFor({ timeout: 90_000 });
+    // Sometimes the extension host of the browser loads the client and never asks for the server; why is not known yet (about one start in six).
+    const squiggle = page.locator('.squiggly-error').first();
+    for (let start = 1; !(await comes(squiggle, 60_000)) && start < 4; start++) {
+      say(`    start ${start} brought no server (asked for: ${asked()}); the page is loaded again`);
+      await page.reload();
+      await openFile(page, 'llama-isvc.yaml');
+    }
+    await squiggle.waitFor();
     assert.deepEqual(
       [...served].filter((file) => file.startsWith('dist/')),
       ['dist/client.browser.js', 'dist/server.browser.js'],
