@@ -7,10 +7,7 @@ import type { Middleware } from 'vscode-languageclient';
  */
 export function isFile({ uri: { scheme }, isUntitled }: vscode.TextDocument): boolean {
   if (isUntitled || scheme === 'file') return true;
-  if (scheme === 'git') return false;
-  // In a browser the extension host may hear of a file system only after the first document of it is open; of the folders it knows at once.
-  const isOfFolders = vscode.workspace.workspaceFolders?.some(({ uri }) => uri.scheme === scheme) === true;
-  return isOfFolders || vscode.workspace.fs.isWritableFileSystem(scheme) !== undefined;
+  return scheme !== 'git' && vscode.workspace.fs.isWritableFileSystem(scheme) !== undefined;
 }
 
 /** Keeps documents that are no files from the server, which has nothing to say of what it was not given. */
