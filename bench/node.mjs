@@ -29,7 +29,9 @@ export function findNode() {
 /** Installs a package beside those that are there. @param {string} wanted @returns {string | undefined} why it failed */
 export function install(wanted) {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n');
+  // What it lists, npm keeps; anything else that is installed there would go.
+  const manifest = path.join(folder, 'package.json');
+  if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n');
   const args = ['install', '--prefix', folder, '--no-audit', '--no-fund', wanted];
   const { status, stderr } = spawnSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' });
   return status === 0 ? undefined : stderr.trim().split('\n').at(-1);
