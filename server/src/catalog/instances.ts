@@ -23,9 +23,23 @@ export const allInstanceTypes: () => readonly InstanceType[] = once(() =>
       rdmaDevices,
       unsourced,
       date,
-      source: sourceText(storedInstances.sources, source),
+      get source() {
+        return sourceText(storedInstances.sources, source);
+      },
     }),
   ),
 );
 
 const byName = once(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
+
+/** The most GPUs of a model that an instance type has; undefined where none is known to have any. */
+export function mostGpusOf(gpu: string): number | undefined {
+  return mostByGpu().get(gpu);
+}
+
+const mostByGpu = once(() => {
+  const most = new Map<string, number>();
+  for (const { gpu, gpuCount } of allInstanceTypes())
+    if (gpu !== null && gpuCount !== null) most.set(gpu, Math.max(gpuCount, most.get(gpu) ?? 0));
+  return most;
+});

@@ -15,7 +15,10 @@ export interface Flag {
 
 /** The flags among the words of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
 export function readFlags(words: readonly Word[]): readonly Flag[] {
+  const known = flagsOf.get(words);
+  if (known !== undefined) return known;
   const flags: Flag[] = [];
+  flagsOf.set(words, flags);
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) continue;
@@ -42,6 +45,9 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
   }
   return flags;
 }
+
+/** Several rules ask for the flags of one command. */
+const flagsOf = new WeakMap<readonly Word[], readonly Flag[]>();
 
 function flagName(written: string): string {
   return written.replaceAll('_', '-').toLowerCase();

@@ -52,6 +52,18 @@ const maxDepth = 40;
 /** What a container runs, as far as its `command` and `args` say. Never throws; linear in the length of the text. */
 export function readCommandLine(command: readonly string[], args: readonly string[]): CommandLine {
   const items = [...command, ...args];
+  if (items.length !== last.items.length || items.some((item, index) => item !== last.items[index]))
+    last = { items, line: readItems(items) };
+  return last.line;
+}
+
+/** Rules look at one container after the other, and a dozen of them ask for its command line. */
+let last: { readonly items: readonly string[]; readonly line: CommandLine } = {
+  items: [],
+  line: { statements: [], script: false, complete: true },
+};
+
+function readItems(items: readonly string[]): CommandLine {
   const script = shellScript(items);
   if (script === undefined) {
     const words = items.map((text, item) => ({ text, dynamic: text.includes('$('), item, start: 0, end: text.length }));

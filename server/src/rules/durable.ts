@@ -3,7 +3,18 @@ import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor } from '../yaml/cursor.ts';
 
 /** Benchmarks and trials have no progress worth keeping. */
-export function isTrial({ name, podSets }: Workload): boolean {
+export function isTrial(workload: Workload): boolean {
+  const known = trials.get(workload);
+  if (known !== undefined) return known;
+  const trial = looksLikeTrial(workload);
+  trials.set(workload, trial);
+  return trial;
+}
+
+/** Several rules ask. */
+const trials = new WeakMap<Workload, boolean>();
+
+function looksLikeTrial({ name, podSets }: Workload): boolean {
   if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
   return podSets.some(({ containers }) =>
     containers.some(({ type, image, command, args }) => {

@@ -1,4 +1,4 @@
-import { acceleratorResource, allInstanceTypes, gpus, instanceType } from '../catalog/index.ts';
+import { acceleratorResource, gpus, instanceType, mostGpusOf } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import type { PodAccelerator, PodSet, Selector } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -93,9 +93,9 @@ const serversOfOwn: ReadonlySet<number> = new Set([10, 16, 20]);
 /** The most GPUs of a selected model in one node. Any card fits into servers of eight, but for those that are one board with their CPU. */
 function mostOfModel({ model, modelFrom }: PodAccelerator): number | undefined {
   if (model === null || modelFrom === 'config') return undefined;
-  const counts = allInstanceTypes().flatMap(({ gpu, gpuCount }) => (gpu === model ? (gpuCount ?? []) : []));
-  if (counts.length === 0) return undefined;
-  return Math.max(...counts, /^g[hb]\d/i.test(model) ? 1 : 8);
+  const most = mostGpusOf(model);
+  if (most === undefined) return undefined;
+  return Math.max(most, /^g[hb]\d/i.test(model) ? 1 : 8);
 }
 
 interface Node {

@@ -42,10 +42,10 @@ export function runRules(input: RunInput): RunResult {
   const walk: Walk = { input, found: [], crashes: [], asked: undefined, option: (name) => optionOf(walk, name) };
   const { option } = walk;
   const context = { document, options, surroundings, costOf, option, report: reporter(walk, null, null) };
-  ask(walk, looking.document, (rule) => rule.document?.(document, context));
+  ask(walk, looking.document, document, context);
   for (const manifest of manifests) {
     const inManifest = { document, options, surroundings, costOf, option, report: context.report, manifest };
-    ask(walk, looking.manifest, (rule) => rule.manifest?.(manifest, inManifest));
+    ask(walk, looking.manifest, manifest, inManifest);
   }
   for (const workload of input.workloads) visitWorkload(walk, looking, workload);
   const { kept, uses } = applySuppressions(document, manifests, walk.found);
@@ -71,8 +71,16 @@ interface Walk {
 
 type Level = 'document' | 'manifest' | 'workload' | 'podSet' | 'container';
 
+type Subject<L extends Level> = Parameters<Required<Rule>[L]>[0];
+type Context<L extends Level> = Parameters<Required<Rule>[L]>[1];
+
+/** A rule that looks at a level. Its function is taken out of it once: rules have many shapes, and looking it up costs as much as most looks. */
+interface Looker<L extends Level> extends Told {
+  readonly look: (subject: Subject<L>, context: Context<L>) => void;
+}
+
 /** The rules that look at each level. Nearly every rule looks at one level only, and a long file has thousands of things to look at. */
-type Looking = Readonly<Record<Level, readonly Told[]>>;
+type Looking = { readonly [L in Level]: readonly Looker<L>[] };
 
 function lookingOf(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Looking {
   if (registry !== everyRule) return sortByLevel(registry, options);
@@ -89,7 +97,11 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
     const severity = options[id];
     return severity === 'off' ? [] : [{ id, rule, severity }];
   });
-  const at = (level: Level) => told.filter(({ rule }) => rule[level] !== undefined);
+  const at = <L extends Level>(level: L) =>
+    told.flatMap(({ id, rule, severity }): Looker<L>[] => {
+      const look = rule[level] as Looker<L>['look'] | undefined;
+      return look === undefined ? [] : [{ id, rule, severity, look }];
+    });
   return {
     document: at('document'),
     manifest: at('manifest'),
@@ -107,10 +119,10 @@ function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
   // Contexts are written out: a spread costs many times as much.
   const report = reporter(walk, workload, null);
   const context = { document, options, surroundings, costOf, option, report, manifest, workload };
-  ask(walk, looking.workload, (rule) => rule.workload?.(workload, context));
+  ask(walk, looking.workload, workload, context);
   for (const podSet of workload.podSets) {
     const inPodSet = { document, options, surroundings, costOf, option, report, manifest, workload, podSet };
-    ask(walk, looking.podSet, (rule) => rule.podSet?.(podSet, inPodSet));
+    ask(walk, looking.podSet, podSet, inPodSet);
     for (const container of podSet.containers) {
       const reportOf = reporter(walk, workload, container.name);
       const inContainer = {
@@ -124,17 +136,22 @@ function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
         workload,
         podSet,
       };
-      ask(walk, looking.container, (rule) => rule.container?.(container, inContainer));
+      ask(walk, looking.container, container, inContainer);
     }
   }
 }
 
 /** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
-function ask(walk: Walk, told: readonly Told[], look: (rule: Rule) => void): void {
-  for (const one of told) {
+function ask<L extends Level>(
+  walk: Walk,
+  lookers: readonly Looker<L>[],
+  subject: Subject<L>,
+  context: Context<L>,
+): void {
+  for (const one of lookers) {
     walk.asked = one;
     try {
-      look(one.rule);
+      one.look(subject, context);
     } catch (error) {
       crashed(walk, one.id, error);
     }
