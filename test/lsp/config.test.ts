@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
-import { configUri, folder, openEditor } from './editor.ts';
+import { configUri, type Editor, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
@@ -86,6 +86,22 @@ describe('the config', () => {
     const cut = await openEditor({ files: { ...files, [`${folder}/.git/HEAD`]: 'ref: refs/heads/main\n' } });
     await cut.open(uri, rejected);
     expect((await cut.lenses(uri))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
+  });
+
+  test('of the one folder counts for what is no file of it: a new document, an object that was loaded from a cluster', async () => {
+    const files = { [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n' };
+    const title = async (editor: Editor, address: string) => {
+      await editor.open(address, rejected);
+      return (await editor.lenses(address))[0]?.command?.title;
+    };
+    const editor = await openEditor({ files });
+    expect(await title(editor, 'untitled:Untitled-1')).toMatch(/^1 × L4/);
+    expect(await title(editor, 'k8smsx://core/pod-a.yaml?value=pod%2Fa')).toMatch(/^1 × L4/);
+    expect(await title(editor, 'k8smsx://core/deployment-a.yaml?value=deployment%2Fa')).toMatch(/^1 × H100/);
+    // A file is where it is; and with two folders nobody knows which one is meant.
+    expect(await title(editor, 'file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
+    const two = await openEditor({ files, folders: { 'file:///other': {} } });
+    expect(await title(two, 'untitled:Untitled-1')).toMatch(/^1 GPU · price needs/);
   });
 
   test('has overrides for some of its files', async () => {

@@ -136,7 +136,9 @@ describe('setting the GPU', () => {
 
   test('is refused where there is no folder, and where the config is broken', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
-    expect(await set(editor, 'untitled:Untitled-1')).toEqual({ problem: expect.stringContaining('Open a folder') });
+    expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({
+      problem: expect.stringContaining('Open a folder'),
+    });
     expect(await set(editor)).toEqual({ problem: expect.stringContaining('mistakes') });
   });
 

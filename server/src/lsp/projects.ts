@@ -145,16 +145,29 @@ export function createProjects(
     );
   }
 
+  /**
+   * Where a document stands for its config. What is no file of anyone's (a new one that was never saved, an object that another extension loaded
+   * from a cluster) stands in the window's folder, where there is just one.
+   */
+  function placeOf(uri: string): string {
+    const [folder, ...others] = folders;
+    if (folder === undefined || others.length > 0 || /^file:/i.test(uri) || schemeOf(uri) === schemeOf(folder))
+      return uri;
+    const name = /[^/:?#]*(?=$|[?#])/.exec(uri)?.[0] ?? '';
+    return `${folder}/${name}`;
+  }
+
   function settingsOf(uri: string): Promise<Settings> {
-    const folder = folderOf(uri);
+    const folder = folderOf(placeOf(uri));
     const known = settings.get(folder) ?? readSettings(folder);
     settings.set(folder, known);
     return patiently(known, defaultSettings);
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
-    const [settings, nearest] = await Promise.all([settingsOf(uri), nearestConfig(uri, lookInto)]);
-    const path = nearest && (pathBelow(nearest.folder, uri) ?? '');
+    const place = placeOf(uri);
+    const [settings, nearest] = await Promise.all([settingsOf(uri), nearestConfig(place, lookInto)]);
+    const path = nearest && (pathBelow(nearest.folder, place) ?? '');
     return resolveConfig({
       settings,
       file: nearest && path !== undefined ? { told: nearest.found.told, path } : undefined,
@@ -185,8 +198,9 @@ export function createProjects(
       return known;
     },
     async configFileOf(uri) {
-      const nearest = await nearestConfig(uri, lookInto);
-      const folder = folderOf(uri);
+      const place = placeOf(uri);
+      const nearest = await nearestConfig(place, lookInto);
+      const folder = folderOf(place);
       const target = nearest?.found.uri ?? (folder && `${folder}/${configName}`);
       if (target === undefined) return undefined;
       return { uri: edited.get(normalizeUri(target))?.uri ?? target, text: nearest?.found.text };
@@ -228,6 +242,10 @@ export function analysisOf(
   const known = analysis.file(uri);
   const same = known?.version === version && known.text === text && known.config === config && known.beside === beside;
   return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, beside);
+}
+
+function schemeOf(uri: string): string {
+  return uri.slice(0, uri.indexOf(':')).toLowerCase();
 }
 
 function isUnder(path: string, folder: string): boolean {

@@ -1,4 +1,5 @@
 import { beside } from './beside.ts';
+import { besideKubernetes } from './beside-kubernetes.ts';
 import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
@@ -38,6 +39,7 @@ export const tours: readonly Tour[] = [
     steps: restricted,
   },
   { title: 'beside Red Hat YAML', beside: 'red-hat-yaml', steps: beside },
+  { title: 'beside the Kubernetes extension', beside: 'kubernetes-tools', steps: besideKubernetes },
   { title: 'a virtual workspace', beside: 'memfs', prepare: makeVirtual, steps: virtual },
   { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
   {

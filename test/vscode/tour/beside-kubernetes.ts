@@ -1,0 +1,72 @@
+// Beside the Kubernetes extension (its id, its Helm language, its documents of cluster objects): its language loses nothing of ours, and what it
+// opens from a cluster is judged and priced as a file is.
+import assert from 'node:assert/strict';
+import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
+import {
+  caretBehind,
+  closePanel,
+  hoverAtCaret,
+  lens,
+  open,
+  problemRow,
+  problems,
+  type Stage,
+  type Step,
+  sees,
+} from './stage.ts';
+
+export const besideKubernetes: readonly Step[] = [
+  {
+    feature: 'Beside the Kubernetes extension',
+    shows: 'a template in its Helm language has our price, and the hovers of both',
+    picture: 'kubernetes-helm',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'templates/deployment.yaml');
+      await sees(page, '.statusbar-item', /^\s*Helm\s*$/);
+      await sees(page, lens, /with values\.yaml: 6 × H100 80GB SXM · \$41\.28\/h/);
+      await caretBehind(stage, 'templates/deployment.yaml', 'kind: Deploy');
+      await bothHovers(stage, /6 × H100 80GB SXM/);
+    },
+  },
+  {
+    feature: 'Beside the Kubernetes extension',
+    shows: 'a manifest has the problems and the hovers of both, each once',
+    picture: 'kubernetes-manifest',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'halves.yaml');
+      await problems(page);
+      await sees(page, problemRow, /without a limit/);
+      await sees(page, problemRow, /Memory has no limit/);
+      assert.equal(await page.locator(problemRow, { hasText: 'Memory has no limit' }).count(), 1);
+      await closePanel(page);
+      await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
+      await bothHovers(stage, /1 × L4/);
+    },
+  },
+  {
+    feature: 'Beside the Kubernetes extension',
+    shows: 'an object that it loads from the cluster is priced by the config of the folder',
+    picture: 'kubernetes-object',
+    async run({ page, shot }) {
+      await runCommand(page, 'Kubernetes: Load');
+      await page.locator('.tab.active[data-resource-name="deployment-chat.yaml"]').waitFor();
+      // Without the folder's provider the price would be a range.
+      await sees(page, lens, /2 × L4 · \$[\d.]+\/h/);
+      await sees(page, '.statusbar-item', /2 GPUs \$\d/);
+      await shot();
+    },
+  },
+];
+
+/** The hovers come one after the other; asked for again until one window has both. */
+async function bothHovers({ page, shot }: Stage, ours: RegExp): Promise<void> {
+  await until('both hovers', async () => {
+    const hover = await hoverAtCaret(page, ours);
+    if (/Explained by the Kubernetes extension/.test((await hover.textContent()) ?? '')) return true;
+    await page.keyboard.press('Escape');
+    return false;
+  });
+  await shot();
+}
