@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { foldersAbove, nearestConfig, pathBelow } from '../../server/src/config/places.ts';
+import { configPlaceOf, foldersAbove, nearestConfig, pathBelow } from '../../server/src/config/places.ts';
 import {
   defaultConfig,
   type ProjectConfig,
@@ -119,6 +119,20 @@ describe('the nearest config', () => {
     expect((await nearestConfig(uri, look(['file:///r', 'file:///r/a'], [])))?.folder).toBe('file:///r/a');
     expect(await nearestConfig(uri, look(['file:///r'], ['file:///r/a']))).toBeUndefined();
     expect((await nearestConfig(uri, look(['file:///r/a'], ['file:///r/a'])))?.folder).toBe('file:///r/a');
+  });
+
+  test.each([
+    ['file:///elsewhere/x.yaml', ['file:///r'], 'file:///elsewhere/x.yaml'],
+    ['memfs:/a/x.yaml', ['file:///r'], 'memfs:/a/x.yaml'],
+    ['untitled:Untitled-1', ['file:///r'], 'file:///r/Untitled-1'],
+    ['untitled:Untitled-1', ['file:///r', 'file:///s'], undefined],
+    ['untitled:Untitled-1', [], undefined],
+    ['untitled:/r/train/new.yaml', ['file:///r', 'file:///s'], 'file:///r/train/new.yaml'],
+    ['untitled://wsl%2Bu/r/new.yaml', ['vscode-remote://wsl%2Bu/r'], 'vscode-remote://wsl%2Bu/r/new.yaml'],
+    ['k8smsx://core/pod-a.yaml?value=pod%2Fa', ['memfs:/r'], 'memfs:/r/pod-a.yaml'],
+    ['k8smsx://core/pod-a.yaml?value=pod%2Fa', [], undefined],
+  ])('of %s in %j is looked for from %s', (uri, folders, place) => {
+    expect(configPlaceOf(uri, folders)).toBe(place);
   });
 
   test('of a file without a folder is none', () => {

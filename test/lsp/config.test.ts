@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
-import { configUri, type Editor, folder, openEditor } from './editor.ts';
+import { configUri, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
@@ -88,20 +88,46 @@ describe('the config', () => {
     expect((await cut.lenses(uri))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
   });
 
-  test('of the one folder counts for what is no file of it: a new document, an object that was loaded from a cluster', async () => {
-    const files = { [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n' };
-    const title = async (editor: Editor, address: string) => {
-      await editor.open(address, rejected);
-      return (await editor.lenses(address))[0]?.command?.title;
+  test('of the one folder counts for what is no file: a new document, an object that was loaded from a cluster', async () => {
+    const asked: string[] = [];
+    const files: Record<string, string> = {
+      [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n',
+      'memfs:/a/.gpulint.yaml': 'gpu: t4\n',
     };
-    const editor = await openEditor({ files });
-    expect(await title(editor, 'untitled:Untitled-1')).toMatch(/^1 × L4/);
-    expect(await title(editor, 'k8smsx://core/pod-a.yaml?value=pod%2Fa')).toMatch(/^1 × L4/);
-    expect(await title(editor, 'k8smsx://core/deployment-a.yaml?value=deployment%2Fa')).toMatch(/^1 × H100/);
-    // A file is where it is; and with two folders nobody knows which one is meant.
-    expect(await title(editor, 'file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
-    const two = await openEditor({ files, folders: { 'file:///other': {} } });
-    expect(await title(two, 'untitled:Untitled-1')).toMatch(/^1 GPU · price needs/);
+    const readFile = async (uri: string) => {
+      asked.push(uri);
+      return files[uri];
+    };
+    const editor = await openEditor({ host: { readFile } });
+    const title = async (address: string) => (await editor.lenses(address))[0]?.command?.title;
+    const [fresh, pod, deployment] = [
+      'untitled:Untitled-1',
+      'k8smsx://core/pod-a.yaml',
+      'k8smsx://core/deployment-a.yaml',
+    ];
+    for (const address of [fresh, pod, deployment, 'file:///elsewhere/pod.yaml', 'memfs:/a/pod.yaml'])
+      await editor.open(address, rejected);
+    expect(await title(fresh)).toMatch(/^1 × L4/);
+    expect(await title(pod)).toMatch(/^1 × L4/);
+    expect(await title(deployment)).toMatch(/^1 × H100/);
+    // Files are where they are.
+    expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
+    expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 × T4/);
+    // To the file system of a cluster every name is an object: nothing is read from there.
+    expect(asked.filter((uri) => /^(untitled|k8smsx):/.test(uri))).toEqual([]);
+
+    files[configUri] = 'gpu: t4\n';
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: configUri, type: FileChangeType.Changed }],
+    });
+    await editor.until(() => editor.refreshes.includes('workspace/codeLens/refresh'));
+    expect(await title(pod)).toMatch(/^1 × T4/);
+
+    // With two folders nobody knows which one is meant.
+    const refreshed = editor.refreshes.length;
+    await editor.setFolders([folder, 'file:///other']);
+    await editor.until(() => editor.refreshes.slice(refreshed).includes('workspace/codeLens/refresh'));
+    expect(await title(pod)).toMatch(/^1 GPU · price needs/);
   });
 
   test('has overrides for some of its files', async () => {

@@ -10,6 +10,7 @@ import {
   createProtocolConnection,
   type Diagnostic,
   DidChangeTextDocumentNotification,
+  DidChangeWorkspaceFoldersNotification,
   DidCloseTextDocumentNotification,
   DidOpenTextDocumentNotification,
   type DocumentDiagnosticReport,
@@ -31,6 +32,7 @@ import {
   StreamMessageWriter,
   WorkDoneProgressCreateRequest,
   type WorkspaceEdit,
+  WorkspaceFoldersRequest,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import type { ClientOptions } from '../../server/src/lsp/requests.ts';
@@ -85,6 +87,8 @@ export interface Editor {
   applied(uri: string, edit: WorkspaceEdit | undefined): string;
   /** Settles when the condition holds; the test's own time limit is what bounds it. */
   until(condition: () => boolean): Promise<void>;
+  /** The window's folders are these from now on. */
+  setFolders(uris: readonly string[]): Promise<void>;
 }
 
 /** The capabilities of an editor with pull diagnostics, as VS Code has them. */
@@ -97,6 +101,7 @@ export const modern: InitializeParams['capabilities'] = {
     diagnostics: { refreshSupport: true },
     codeLens: { refreshSupport: true },
     didChangeWatchedFiles: { dynamicRegistration: true },
+    workspaceFolders: true,
     workspaceEdit: { documentChanges: true },
   },
 };
@@ -119,6 +124,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const pushed: PublishDiagnosticsParams[] = [];
   const refreshes: string[] = [];
   const documents = new Map<string, TextDocument>();
+  let folders = [folder, ...Object.keys(setup.folders ?? {})].map((uri) => ({ uri, name: uri }));
   const waiting = new Set<() => void>();
   const check = () => {
     for (const wake of waiting) wake();
@@ -132,6 +138,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     check();
   });
   connection.onRequest(RegistrationRequest.type, () => undefined);
+  connection.onRequest(WorkspaceFoldersRequest.type, () => folders);
   connection.onRequest(ConfigurationRequest.type, ({ items }) =>
     items.map(({ scopeUri }) => ({ ...(setup.folders?.[scopeUri ?? ''] ?? settings) })),
   );
@@ -153,7 +160,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const initialized = await connection.sendRequest(InitializeRequest.type, {
     processId: null,
     rootUri: null,
-    workspaceFolders: [folder, ...Object.keys(setup.folders ?? {})].map((uri) => ({ uri, name: uri })),
+    workspaceFolders: folders,
     capabilities: withSettings(setup.capabilities ?? modern, setup.settings !== undefined),
     ...(setup.options && { initializationOptions: setup.options }),
   });
@@ -227,6 +234,11 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
         waiting.add(wake);
         wake();
       });
+    },
+    async setFolders(uris) {
+      const [removed, added] = [folders, uris.map((uri) => ({ uri, name: uri }))];
+      folders = added;
+      await connection.sendNotification(DidChangeWorkspaceFoldersNotification.type, { event: { added, removed } });
     },
   };
 }

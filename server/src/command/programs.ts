@@ -190,15 +190,8 @@ function isEntrypointScript(command: readonly string[]): boolean {
 
 function byImage(image: string): RecognisedProgram | undefined {
   const repository = image.split('@')[0]?.replace(/:[^/:]*$/, '') ?? '';
-  const known = byRepository.get(repository);
-  if (known !== undefined) return known ?? undefined;
-  const found = images.find(([pattern]) => pattern.test(repository));
-  const recognised = found && ({ program: found[1], use: found[2], confidence: 'likely' } as const);
-  // Not for ever: an editor may run for weeks.
-  if (byRepository.size >= 1000) byRepository.clear();
-  byRepository.set(repository, recognised ?? null);
-  return recognised;
+  for (const [pattern, program, use] of images) {
+    if (pattern.test(repository)) return { program, use, confidence: 'likely' };
+  }
+  return undefined;
 }
-
-/** Manifests name few repositories, and each many times. Null: nothing is known of it. */
-const byRepository = new Map<string, RecognisedProgram | null>();

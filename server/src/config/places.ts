@@ -26,6 +26,28 @@ export async function nearestConfig<T>(
   return undefined;
 }
 
+/**
+ * Whether a document is no file that lies beside others: a new one that was never saved, or an object that VS Code's Kubernetes and OpenShift
+ * extensions load from a cluster. Nothing may be read beside those: to their file systems every name is an object, which they ask the cluster for.
+ */
+export function isLoose(uri: string): boolean {
+  return /^(untitled|k8smsx|k8smsxro|osmsx|osmsxro):/i.test(uri);
+}
+
+/**
+ * Where a document stands for its config: files where they are; loose ones where they will be saved, as far as that is known, else in the window's
+ * folder if it has just one.
+ * @param folders of the window, as URIs without a slash at their end
+ */
+export function configPlaceOf(uri: string, folders: readonly string[]): string | undefined {
+  const [folder, ...others] = folders;
+  if (!isLoose(uri)) return uri;
+  if (folder === undefined) return undefined;
+  const path = /^untitled:(?:\/\/[^/]*)?(\/.*)$/i.exec(uri)?.[1];
+  if (path !== undefined) return `${rootOf(folder)}${path}`;
+  return others.length === 0 ? `${folder}/${/[^/:?#]*(?=$|[?#])/.exec(uri)?.[0]}` : undefined;
+}
+
 /** Whether the name of a URI is the config file's. */
 export function isConfigUri(uri: string): boolean {
   return uri.endsWith(`/${configName}`);
@@ -33,8 +55,7 @@ export function isConfigUri(uri: string): boolean {
 
 /** The folders that a file is in, nearest first, as URIs without a slash at their end. */
 export function foldersAbove(uri: string): readonly string[] {
-  // Virtual file systems often have no authority: memfs:/folder/pod.yaml.
-  const root = /^[a-z][\w.+-]*:(?:\/\/[^/]*)?(?=\/)/i.exec(uri)?.[0];
+  const root = rootOf(uri);
   if (root === undefined) return [];
   const folders: string[] = [];
   let end = uri.lastIndexOf('/');
@@ -44,6 +65,11 @@ export function foldersAbove(uri: string): readonly string[] {
     end = uri.lastIndexOf('/', end - 1);
   }
   return folders;
+}
+
+/** Scheme and authority, which virtual file systems often do without: memfs:/folder/pod.yaml. */
+function rootOf(uri: string): string | undefined {
+  return /^[a-z][\w.+-]*:(?:\/\/[^/]*)?(?=\/)/i.exec(uri)?.[0];
 }
 
 /** The path of a file below a folder, decoded; undefined where it is not below. */

@@ -1,5 +1,5 @@
 import { chartOf } from '../config/chart-places.ts';
-import { foldersAbove, normalizeUri } from '../config/places.ts';
+import { foldersAbove, isLoose, normalizeUri } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
 import { buildObjects, collectTexts, isKustomization, patchIn } from '../model/kustomize/build.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
@@ -86,6 +86,7 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
 
   return {
     besideOf(uri) {
+      if (isLoose(uri)) return Promise.resolve(nothingBeside);
       const place = chartOf(uri);
       // Not the name of the values alone: they are a file of their own, too.
       if (place !== undefined) return recall(`chart of ${normalizeUri(place.values)}`, (read) => ofChart(place, read));

@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
 import {
   configName,
+  configPlaceOf,
   type FolderLook,
   foldersAbove,
   isConfigUri,
@@ -34,7 +35,7 @@ export interface Projects {
   /** The same object while nothing that it rests on has changed. Never rejects, and does not wait for ever. */
   configOf(uri: string): Promise<ProjectConfig>;
   settingsOf(uri: string): Promise<Settings>;
-  /** The config file that counts for a file, or the one to make in its workspace folder; undefined where it is in none. */
+  /** The config file that counts for a document, or the one to make in its workspace folder; undefined where it has none. */
   configFileOf(uri: string): Promise<ConfigFile | undefined>;
   setFolders(folders: readonly string[]): void;
   /** A config file changed on disk. */
@@ -145,29 +146,17 @@ export function createProjects(
     );
   }
 
-  /**
-   * Where a document stands for its config. What is no file of anyone's (a new one that was never saved, an object that another extension loaded
-   * from a cluster) stands in the window's folder, where there is just one.
-   */
-  function placeOf(uri: string): string {
-    const [folder, ...others] = folders;
-    if (folder === undefined || others.length > 0 || /^file:/i.test(uri) || schemeOf(uri) === schemeOf(folder))
-      return uri;
-    const name = /[^/:?#]*(?=$|[?#])/.exec(uri)?.[0] ?? '';
-    return `${folder}/${name}`;
-  }
-
   function settingsOf(uri: string): Promise<Settings> {
-    const folder = folderOf(placeOf(uri));
+    const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
     const known = settings.get(folder) ?? readSettings(folder);
     settings.set(folder, known);
     return patiently(known, defaultSettings);
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
-    const place = placeOf(uri);
-    const [settings, nearest] = await Promise.all([settingsOf(uri), nearestConfig(place, lookInto)]);
-    const path = nearest && (pathBelow(nearest.folder, place) ?? '');
+    const place = configPlaceOf(uri, folders);
+    const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookInto)]);
+    const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
     return resolveConfig({
       settings,
       file: nearest && path !== undefined ? { told: nearest.found.told, path } : undefined,
@@ -198,7 +187,8 @@ export function createProjects(
       return known;
     },
     async configFileOf(uri) {
-      const place = placeOf(uri);
+      const place = configPlaceOf(uri, folders);
+      if (place === undefined) return undefined;
       const nearest = await nearestConfig(place, lookInto);
       const folder = folderOf(place);
       const target = nearest?.found.uri ?? (folder && `${folder}/${configName}`);
@@ -208,6 +198,7 @@ export function createProjects(
     setFolders(wanted) {
       folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
       configs.clear();
+      generation += 1;
     },
     configChanged(uri) {
       void guarded(log, `reading ${uri}`, () => reread(uri));
@@ -242,10 +233,6 @@ export function analysisOf(
   const known = analysis.file(uri);
   const same = known?.version === version && known.text === text && known.config === config && known.beside === beside;
   return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, beside);
-}
-
-function schemeOf(uri: string): string {
-  return uri.slice(0, uri.indexOf(':')).toLowerCase();
 }
 
 function isUnder(path: string, folder: string): boolean {

@@ -169,7 +169,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
             const folders = await connection.workspace.getWorkspaceFolders();
             projects.setFolders((folders ?? []).map(({ uri }) => uri));
             indexing.setFolders((folders ?? []).map(({ uri }) => uri));
-            diagnostics.refresh();
+            refresh();
           }),
       );
     }

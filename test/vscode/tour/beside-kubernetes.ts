@@ -40,6 +40,8 @@ export const besideKubernetes: readonly Step[] = [
       await sees(page, problemRow, /without a limit/);
       await sees(page, problemRow, /Memory has no limit/);
       assert.equal(await page.locator(problemRow, { hasText: 'Memory has no limit' }).count(), 1);
+      // One for each of its two objects.
+      assert.equal(await page.locator(problemRow, { hasText: 'without a limit' }).count(), 2);
       await closePanel(page);
       await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
       await bothHovers(stage, /1 × L4/);
@@ -47,24 +49,35 @@ export const besideKubernetes: readonly Step[] = [
   },
   {
     feature: 'Beside the Kubernetes extension',
-    shows: 'an object that it loads from the cluster is priced by the config of the folder',
+    shows:
+      'an object that it loads from the cluster is judged, and priced by the config of the folder; nothing else is asked of the cluster',
     picture: 'kubernetes-object',
     async run({ page, shot }) {
       await runCommand(page, 'Kubernetes: Load');
       await page.locator('.tab.active[data-resource-name="deployment-chat.yaml"]').waitFor();
       // Without the folder's provider the price would be a range.
       await sees(page, lens, /2 × L4 · \$[\d.]+\/h/);
-      await sees(page, '.statusbar-item', /2 GPUs \$\d/);
+      await problems(page);
+      await sees(page, problemRow, /--tensor-parallel-size=2 with 1 GPU/);
       await shot();
+      await closePanel(page);
+      assert.equal(await page.locator('.notification-list-item').count(), 0);
     },
   },
 ];
 
-/** The hovers come one after the other; asked for again until one window has both. */
+const theirs = 'Explained by the Kubernetes extension';
+
+/** The hovers come one after the other; asked for again until one window has both, each once. */
 async function bothHovers({ page, shot }: Stage, ours: RegExp): Promise<void> {
   await until('both hovers', async () => {
     const hover = await hoverAtCaret(page, ours);
-    if (/Explained by the Kubernetes extension/.test((await hover.textContent()) ?? '')) return true;
+    const text = (await hover.textContent()) ?? '';
+    if (text.includes(theirs)) {
+      assert.equal(text.split(theirs).length, 2, text);
+      assert.equal(text.split('Pods × GPUs').length, 2, text);
+      return true;
+    }
     await page.keyboard.press('Escape');
     return false;
   });

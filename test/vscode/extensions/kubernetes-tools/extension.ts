@@ -40,7 +40,7 @@ function provideHover(document: vscode.TextDocument, position: vscode.Position):
     : undefined;
 }
 
-/** What an API server gives back for a Deployment. */
+/** What an API server gives back for a Deployment whose pods do not start: the model is split over two GPUs, and there is one. */
 const chat = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -62,7 +62,10 @@ spec:
       labels: {app: chat}
     spec:
       containers:
-      - image: registry.example.com/chat:1.0
+      - args:
+        - --model=example/chat
+        - --tensor-parallel-size=2
+        image: vllm/vllm-openai:v0.11.0
         name: chat
         resources:
           limits:
@@ -76,9 +79,8 @@ spec:
         key: nvidia.com/gpu
         operator: Exists
 status:
-  availableReplicas: 2
-  readyReplicas: 2
   replicas: 2
+  unavailableReplicas: 2
 `;
 
 const changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
@@ -90,14 +92,13 @@ function refuse(uri: vscode.Uri): never {
 const cluster: vscode.FileSystemProvider = {
   onDidChangeFile: changes.event,
   watch: () => new vscode.Disposable(() => undefined),
-  stat: (uri) =>
-    uri.path.endsWith('.yaml')
-      ? { type: vscode.FileType.File, ctime: 0, mtime: 0, size: chat.length }
-      : Promise.reject(vscode.FileSystemError.FileNotFound(uri)),
-  readFile: (uri) =>
-    uri.path === '/deployment-chat.yaml'
-      ? new TextEncoder().encode(chat)
-      : Promise.reject(vscode.FileSystemError.FileNotFound(uri)),
+  // Every name is an object, and to read one is to ask the cluster: what it does not know, a person is told.
+  stat: () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: chat.length }),
+  async readFile(uri) {
+    if (uri.path === '/deployment-chat.yaml') return new TextEncoder().encode(chat);
+    void vscode.window.showErrorMessage(`The cluster has no ${uri}`);
+    throw vscode.FileSystemError.FileNotFound(uri);
+  },
   readDirectory: () => [],
   writeFile: () => undefined,
   createDirectory: refuse,
