@@ -15,6 +15,7 @@ import {
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
 import { activeEditor } from './active-editor.ts';
+import { applyEdit } from './edits.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
 import { setUp } from './set-up.ts';
 
@@ -35,9 +36,7 @@ export function registerCommands(
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
     register(commands.setUp, () => setUp(client)),
     register(commands.select, (place) => place && select(place)),
-    register(commands.showFixes, async (place) => {
-      if (place !== undefined) await showFixes(place);
-    }),
+    register(commands.showFixes, (place) => showFixes(place)),
     vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {
       await started();
       await fixAllInWorkspace(client, rule);
@@ -85,9 +84,11 @@ async function hoverAt(uri: vscode.Uri, { line, character }: CostItem['position'
 
 /** Writes the GPU that requests mean, and the provider whose prices count, into the config of the workspace folder. */
 async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
-  const file = place?.uri ?? activeUri(client) ?? firstFolder(client);
+  const file = place?.uri ?? (await fileOfProject(client));
   if (file === undefined) {
-    void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
+    // Who was asked for a folder, and chose none, knows.
+    if (vscode.workspace.workspaceFolders === undefined)
+      void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
     return;
   }
   const gpus = await client.sendRequest<GpusResult>(methods.gpus, { uri: file });
@@ -138,14 +139,16 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
 }
 
 /**
- * Opens the light bulb's menu at a place. Its fixes are asked for before, so that they are there at once: VS Code looks at each new
+ * Opens the light bulb's menu at a place, or at the caret. The fixes of a place are asked for before, so that they are there at once: VS Code looks at each new
  * selection by itself after a moment, and drops a menu that is still waiting by then.
  */
-async function showFixes(place: PlaceArgument): Promise<void> {
-  const { start, end } = place.range;
-  const range = new vscode.Range(start.line, start.character, end.line, end.character);
-  await select(place);
-  await vscode.commands.executeCommand('vscode.executeCodeActionProvider', vscode.Uri.parse(place.uri), range);
+async function showFixes(place: PlaceArgument | undefined): Promise<void> {
+  if (place !== undefined) {
+    const { start, end } = place.range;
+    const range = new vscode.Range(start.line, start.character, end.line, end.character);
+    await select(place);
+    await vscode.commands.executeCommand('vscode.executeCodeActionProvider', vscode.Uri.parse(place.uri), range);
+  }
   await vscode.commands.executeCommand('editor.action.quickFix');
 }
 
@@ -189,13 +192,7 @@ export async function apply(
     void vscode.window.showWarningMessage(result.problem);
     return undefined;
   }
-  const edit = await client.protocol2CodeConverter.asWorkspaceEdit(result.edit);
-  const applied = await vscode.workspace.applyEdit(edit);
-  if (!applied) {
-    void vscode.window.showWarningMessage('The file changed in the meantime; try again.');
-    return undefined;
-  }
-  if (!save || result.file === undefined) return undefined;
+  if (!(await applyEdit(client, result.edit)) || !save || result.file === undefined) return undefined;
   const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
   await document.save();
   return document;
@@ -206,10 +203,22 @@ export function activeUri(client: BaseLanguageClient): string | undefined {
   return uri && client.code2ProtocolConverter.asUri(uri);
 }
 
-/** Any file of the folder will do to say which folder is meant. */
-export function firstFolder(client: BaseLanguageClient): string | undefined {
-  const folder = vscode.workspace.workspaceFolders?.[0];
+/**
+ * Any file will do to say which folder's config is meant: the active one if it lies in a folder of the window (settings.json does not, nor does
+ * the old side of a difference), else one of the only folder, or of that which the person chooses.
+ */
+export async function fileOfProject(client: BaseLanguageClient): Promise<string | undefined> {
+  const active = activeEditor()?.document.uri;
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const isOfProject = active !== undefined && (folders.length === 0 || isInFolder(active));
+  if (isOfProject) return activeUri(client);
+  const placeHolder = 'Which folder is it for?';
+  const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick({ placeHolder }) : folders[0];
   return folder && client.code2ProtocolConverter.asUri(vscode.Uri.joinPath(folder.uri, '.gpulint.yaml'));
+}
+
+function isInFolder(uri: vscode.Uri): boolean {
+  return vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
 /** A command can be called by anybody with anything. */

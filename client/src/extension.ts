@@ -24,7 +24,20 @@ export type MakeClient = (id: string, name: string, options: LanguageClientOptio
 export function activateWith(context: vscode.ExtensionContext, makeClient: MakeClient): void {
   const output = vscode.window.createOutputChannel('gpulint', { log: true });
   const statusBar = new StatusBar();
-  const client = makeClient('gpulint', 'gpulint', clientOptions(output));
+  // Another extension may come, go, or be told to stop judging while the window is open, and whenever a server starts it is told anew.
+  let told = '';
+  const tellSyntax = () => {
+    const languages = syntaxElsewhere();
+    if (!client.isRunning() || languages.join() === told) return;
+    told = languages.join();
+    void client.sendNotification(methods.syntaxElsewhere, { languages });
+  };
+  const initializationOptions = (): ClientOptions => {
+    const languages = syntaxElsewhere();
+    told = languages.join();
+    return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
+  };
+  const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
   const started = once(() => startClient(client, statusBar, output));
   context.subscriptions.push(
     output,
@@ -39,15 +52,8 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
   const startFor = (document: vscode.TextDocument) => {
     if (mayHoldManifest(document)) void started();
   };
-  // Another extension may come, go, or be told to stop judging while the window is open.
-  let told = syntaxElsewhere().join();
-  const tellSyntax = () => {
-    const languages = syntaxElsewhere();
-    if (languages.join() === told) return;
-    told = languages.join();
-    if (client.isRunning()) void client.sendNotification(methods.syntaxElsewhere, { languages });
-  };
   context.subscriptions.push(
+    client.onDidChangeState(tellSyntax),
     vscode.extensions.onDidChange(tellSyntax),
     vscode.workspace.onDidChangeConfiguration((change) => {
       if (change.affectsConfiguration('yaml') || change.affectsConfiguration('json')) tellSyntax();
@@ -59,13 +65,6 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
 }
 
 function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
-  const initializationOptions: ClientOptions = {
-    picker: true,
-    summary: true,
-    readFile: true,
-    listFiles: true,
-    syntaxElsewhere: syntaxElsewhere(),
-  };
   return {
     documentSelector: [
       { language: 'yaml' },
@@ -74,7 +73,6 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    initializationOptions,
     middleware: { ...filesOnly, ...ruleLinks, workspace: withOrigins },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },

@@ -7,6 +7,7 @@ import {
   type WorkspaceFixesParams,
   type WorkspaceFixesResult,
 } from '../../server/src/lsp/requests.ts';
+import { applyEdit } from './edits.ts';
 
 const mostFiles = 5000;
 
@@ -21,8 +22,7 @@ export async function fixAllInWorkspace(client: BaseLanguageClient, given: unkno
     void vscode.window.showInformationMessage(result.problem);
     return;
   }
-  const edit = await client.protocol2CodeConverter.asWorkspaceEdit(result.edit);
-  await vscode.workspace.applyEdit(edit, { isRefactoring: true });
+  await applyEdit(client, result.edit, { isRefactoring: true });
 }
 
 async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {

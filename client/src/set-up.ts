@@ -8,15 +8,16 @@ import {
   type PlatformsResult,
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
-import { activeUri, apply, firstFolder, pickGpu, pickProvider } from './commands.ts';
+import { apply, fileOfProject, pickGpu, pickProvider } from './commands.ts';
 
 /** Asks where the cluster runs and what it is made of, writes the answers into the config, and shows it. What is left out stays as it is. */
 export async function setUp(client: BaseLanguageClient): Promise<void> {
-  const file = activeUri(client) ?? firstFolder(client);
-  if (file === undefined || vscode.workspace.workspaceFolders === undefined) {
+  if (vscode.workspace.workspaceFolders === undefined) {
     void vscode.window.showInformationMessage('Open a folder first: the answers are kept in its .gpulint.yaml.');
     return;
   }
+  const file = await fileOfProject(client);
+  if (file === undefined) return;
   const platforms = await client.sendRequest<PlatformsResult>(methods.platforms, {});
   const platform = await pickPlatform(platforms);
   if (platform === undefined) return;

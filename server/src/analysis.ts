@@ -104,6 +104,15 @@ export class Analysis {
     return file;
   }
 
+  /** A file that is not set, seen together with those that are. Nothing of it is kept. */
+  peek(uri: string, text: string, config: ProjectConfig): FileAnalysis {
+    // Where the folder was looked through, its summary is there already; where not, its documents find at least each other.
+    const seen = this.#workspace.file(uri) !== undefined;
+    const workspace = seen ? this.#workspace : new Workspace();
+    const input = { uri, text, version: 0, config, beside: nothingBeside, strict: this.#strict, workspace, seen };
+    return analyseFile(input, []);
+  }
+
   removeFile(uri: string): void {
     this.#files.delete(uri);
     this.#workspace.delete(uri, 'open');
@@ -148,6 +157,8 @@ interface FileInput {
   readonly beside: Beside;
   readonly strict: boolean;
   readonly workspace: Workspace;
+  /** The workspace knows its summary. */
+  readonly seen?: boolean;
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
@@ -159,7 +170,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   const claims = claimsOf(parts);
   const read = parts.map((part) => readDocument(part, config, known.get(part.text)));
   // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
-  input.workspace.set(uri, joinSummaries(read), 'open');
+  if (input.seen !== true) input.workspace.set(uri, joinSummaries(read), 'open');
   const documents = read.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {

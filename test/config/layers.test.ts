@@ -145,5 +145,6 @@ describe('the nearest config', () => {
     ]);
     expect(pathBelow('file:///a', 'file:///a/b%20c/d.yaml')).toBe('b c/d.yaml');
     expect(pathBelow('file:///a', 'file:///ab/d.yaml')).toBeUndefined();
+    expect(pathBelow('file:///c%3A/w%28f%29', 'file:///C:/w(f)/gen/d.yaml')).toBe('gen/d.yaml');
   });
 });

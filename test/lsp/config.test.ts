@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-languageserver/node';
-import { configUri, folder, openEditor } from './editor.ts';
+import { configUri, folder, modern, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
@@ -43,6 +43,34 @@ describe('the config', () => {
     await editor.close(shown);
     await editor.until(() => editor.refreshes.length > 1);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
+  });
+
+  test('above the workspace folder is watched, too, where the editor can', async () => {
+    const above = 'file:///team/repo';
+    const editor = await openEditor({
+      files: { [`${above}/.git/HEAD`]: 'ref: refs/heads/main\n' },
+      folders: { [`${above}/services/a`]: {} },
+      capabilities: {
+        ...modern,
+        workspace: {
+          ...modern.workspace,
+          didChangeWatchedFiles: { dynamicRegistration: true, relativePatternSupport: true },
+        },
+      },
+    });
+    const patterns = () =>
+      editor.registrations
+        .filter(({ method }) => method === DidChangeWatchedFilesNotification.method)
+        .flatMap(({ registerOptions }) => registerOptions.watchers)
+        .map(({ globPattern }) => globPattern);
+    await editor.until(() => patterns().length > 0);
+    expect(patterns()).toContain('**/*.yaml');
+    expect(patterns()).toContainEqual({ baseUri: above, pattern: '.gpulint.yaml' });
+    expect(patterns()).toContainEqual({ baseUri: `${above}/services`, pattern: '.gpulint.yaml' });
+    expect(patterns()).not.toContainEqual({ baseUri: 'file:///team', pattern: '.gpulint.yaml' });
+    await editor.setFolders([]);
+    await editor.until(() => patterns().filter((pattern) => pattern === '**/*.yaml').length === 2);
+    expect(patterns().filter((pattern) => typeof pattern === 'object' && pattern.baseUri === above)).toHaveLength(1);
   });
 
   test('has its own problems', async () => {

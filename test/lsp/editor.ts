@@ -27,6 +27,7 @@ import {
   PublishDiagnosticsNotification,
   type PublishDiagnosticsParams,
   type Range,
+  type Registration,
   RegistrationRequest,
   StreamMessageReader,
   StreamMessageWriter,
@@ -68,6 +69,8 @@ export interface Editor {
   readonly pushed: readonly PublishDiagnosticsParams[];
   /** Names of the refreshes that the server asked for. */
   readonly refreshes: readonly string[];
+  /** What the server asked for after the start. */
+  readonly registrations: readonly Registration[];
   open(uri: string, text: string, languageId?: string): Promise<void>;
   /** Sends the change of a range, and keeps the editor's own text in step. */
   change(uri: string, range: Range, text: string): Promise<void>;
@@ -137,7 +140,11 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     pushed.push(params);
     check();
   });
-  connection.onRequest(RegistrationRequest.type, () => undefined);
+  const registrations: Registration[] = [];
+  connection.onRequest(RegistrationRequest.type, (params) => {
+    registrations.push(...params.registrations);
+    check();
+  });
   connection.onRequest(WorkspaceFoldersRequest.type, () => folders);
   connection.onRequest(ConfigurationRequest.type, ({ items }) =>
     items.map(({ scopeUri }) => ({ ...(setup.folders?.[scopeUri ?? ''] ?? settings) })),
@@ -180,6 +187,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
     log,
     pushed,
     refreshes,
+    registrations,
     report,
     async open(uri, text, languageId = 'yaml') {
       documents.set(uri, TextDocument.create(uri, languageId, 1, text));

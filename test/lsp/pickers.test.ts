@@ -134,6 +134,22 @@ describe('setting the GPU', () => {
     );
   });
 
+  test('counts from the config as it reads now, half typed or changed where nobody watches', async () => {
+    const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: t4\n' } });
+    await editor.open(`${folder}/.gpulint.yaml`, 'gpu: a10g\n');
+    await editor.report(configUri);
+    for (const [at, letter] of [...'-and-more'].entries())
+      await editor.change(configUri, caret({ line: 0, character: 9 + at }), letter);
+    const half = await set(editor);
+    expect(editor.applied(configUri, 'edit' in half ? half.edit : undefined)).toBe('gpu: l4\nprovider: gcp\n');
+    await editor.close(configUri);
+    expect(await editor.hover(uri, { line: 0, character: 0 })).toBeNull();
+    editor.files[configUri] = '# ours\nheadroom: 0.2\ngpu: t4\n';
+    const later = await set(editor);
+    const edits = ('edit' in later && later.edit.documentChanges) || [];
+    expect(edits[0]).toMatchObject({ textDocument: { version: null }, edits: [{ range: { start: { line: 2 } } }, {}] });
+  });
+
   test('is refused where there is no folder, and where the config is broken', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
     expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({

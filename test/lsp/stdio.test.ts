@@ -16,6 +16,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
+import { type EditResult, methods } from '../../server/src/lsp/requests.ts';
 
 // Bundled from the sources, so that a stale dist/ cannot pass for them.
 const temp = mkdtempSync(path.join(tmpdir(), 'gpulint-lsp-'));
@@ -55,6 +56,18 @@ test('a process serves over standard input and output, reads the config from dis
   await connection.sendNotification(ExitNotification.type);
   expect(await ended).toBe(0);
   expect(child.killed).toBe(false);
+});
+
+test('a byte order mark on the disk shifts nothing: editors do not show it', async () => {
+  const { connection } = start();
+  writeFileSync(path.join(temp, '.gpulint.yaml'), '\uFEFFgpu: a10g\n');
+  await initialize(connection);
+  const uri = pathToFileURL(path.join(temp, 'pod.yaml')).href;
+  const params = { uri, gpu: 'l4', provider: null };
+  const result = await connection.sendRequest<EditResult>(methods.setGpu, params);
+  expect('edit' in result && Object.values(result.edit.changes ?? {}).flat()).toEqual([
+    { range: { start: { line: 0, character: 5 }, end: { line: 0, character: 9 } }, newText: 'l4' },
+  ]);
 });
 
 test('garbage on the wire does not end it', async () => {

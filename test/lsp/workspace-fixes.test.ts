@@ -80,6 +80,42 @@ test('all that is safe leaves out what changes what runs', async () => {
   expect(changed(await fix(editor, 'scale-to-zero-candidate')).map(([uri]) => uri)).toEqual([chat]);
 });
 
+test('a file is judged with what other files say, as the editor judges it', async () => {
+  const runtimes = `${folder}/runtimes.yaml`;
+  const runtime = `apiVersion: serving.kserve.io/v1alpha1
+kind: ServingRuntime
+metadata: {name: vllm}
+spec:
+  containers:
+    - name: kserve-container
+      resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const bare = endpoint.replace(/ {6}resources(.|\n)*/, '      runtime: vllm\n');
+  const all: Record<string, string> = { [chat]: bare, [runtimes]: runtime };
+  const host = { readFile: async (uri: string) => all[uri], listFiles: async () => Object.keys(all) };
+  const editor = await openEditor({ host });
+  await editor.open(`${folder}/other.yaml`, bare.replace('chat', 'other'));
+  for (;;) if ((await editor.lenses(`${folder}/other.yaml`)).length > 0) break;
+  expect(changed(await fix(editor, 'scale-to-zero-candidate')).map(([uri]) => uri)).toEqual([chat]);
+});
+
+test('a file is passed by however its address is written', async () => {
+  const odd = 'file:///w(f)';
+  const escaped = 'file:///w%28f%29';
+  const editor = await openEditor({
+    files: {
+      [`${odd}/.gpulint.yaml`]: 'ignore: [gen]\n',
+      [`${odd}/gen/a.yaml`]: rejected,
+      [`${escaped}/gen/a.yaml`]: rejected,
+    },
+    folders: { [odd]: {} },
+  });
+  await editor.open(`${odd}/b.yaml`, endpoint);
+  await editor.lenses(`${odd}/b.yaml`);
+  const params = { uris: [`${odd}/gen/a.yaml`, `${escaped}/gen/a.yaml`] };
+  expect(await editor.connection.sendRequest<WorkspaceFixesResult>(methods.workspaceFixes, params)).toEqual([]);
+});
+
 test('nothing to fix is said', async () => {
   const editor = await openEditor({ files });
   const result = await editor.connection.sendRequest<EditResult>(methods.fixWorkspace, { uris: [chat], rule: null });

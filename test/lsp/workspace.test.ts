@@ -2,13 +2,14 @@ import { describe, expect, test } from 'vitest';
 import {
   DefinitionRequest,
   DidChangeWatchedFilesNotification,
+  DidSaveTextDocumentNotification,
   FileChangeType,
   HoverRequest,
   type Location,
   ReferencesRequest,
   WorkDoneProgress,
 } from 'vscode-languageserver/node';
-import { type Editor, type EditorOptions, folder, openEditor, withCursor } from './editor.ts';
+import { caret, type Editor, type EditorOptions, folder, openEditor, withCursor } from './editor.ts';
 
 const service = `apiVersion: serving.kserve.io/v1beta1
 kind: InferenceService
@@ -93,6 +94,41 @@ describe('files that are not open', () => {
     await editor.close(runtimes);
     await editor.until(() => editor.refreshes.length > before);
     expect((await titles(editor, chat)).join()).toMatch(/^4 × L4/);
+  });
+
+  test('count as they were saved, where the editor does not watch files', async () => {
+    const files = { [runtimes]: runtime(4) };
+    const editor = await openFolder(files, { capabilities: {} });
+    await editor.open(chat, withCursor(service).text);
+    await untilLens(editor, chat, /^4 × L4/);
+    await editor.open(runtimes, runtime(1));
+    files[runtimes] = runtime(1);
+    await editor.connection.sendNotification(DidSaveTextDocumentNotification.type, { textDocument: { uri: runtimes } });
+    await editor.close(runtimes);
+    await untilLens(editor, chat, /^1 × L4/);
+  });
+
+  test('are gone with their folder, of which alone the editor tells', async () => {
+    const config = `${folder}/apps/.gpulint.yaml`;
+    const files: Record<string, string> = { [runtimes]: runtime(4), [config]: 'provider: aws\n' };
+    const outside = `${folder}/chat.yaml`;
+    const editor = await openFolder(files);
+    await editor.open(chat, withCursor(service).text);
+    await editor.open(outside, withCursor(service).text);
+    await untilLens(editor, chat, /^4 × L4/);
+    await untilLens(editor, outside, /^4 × L4/);
+    const before = (await titles(editor, chat)).join();
+    delete files[runtimes];
+    delete files[config];
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: `${folder}/apps`, type: FileChangeType.Deleted }],
+    });
+    for (;;) if ((await titles(editor, outside)).length === 0) break;
+    // The config counts no more: prices of all providers.
+    await editor.change(chat, caret(withCursor(service).position), '');
+    await editor.open(runtimes, runtime(4));
+    await untilLens(editor, chat, /^4 × L4/);
+    expect((await titles(editor, chat)).join()).not.toBe(before);
   });
 
   test('are passed by where the config ignores them', async () => {

@@ -74,14 +74,8 @@ function rootOf(uri: string): string | undefined {
 
 /** The path of a file below a folder, decoded; undefined where it is not below. */
 export function pathBelow(folder: string, uri: string): string | undefined {
-  if (!uri.startsWith(`${folder}/`)) return undefined;
-  const path = uri.slice(folder.length + 1);
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    // A stray percent sign: the text itself is as good a name.
-    return path;
-  }
+  const [above, path] = [`${normalizeUri(folder)}/`, normalizeUri(uri)];
+  return path.startsWith(above) ? path.slice(above.length) : undefined;
 }
 
 /** Clients differ in how they escape a colon and write a drive letter, sometimes within one session. */

@@ -1,6 +1,5 @@
 import { FileChangeType } from 'vscode-languageserver';
-import { matchesGlob } from '../config/globs.ts';
-import { isConfigUri, normalizeUri, pathBelow } from '../config/places.ts';
+import { foldersAbove, isConfigUri, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
@@ -14,6 +13,8 @@ export interface Indexing {
   setFolders(folders: readonly string[]): void;
   /** A file changed on the disk. */
   fileChanged(uri: string, type: FileChangeType): void;
+  /** These are gone, and may have been folders. */
+  deleted(uris: readonly string[]): void;
   /** What holds for the files below a folder, or for all, may have changed: prices, node pools, ignored files. */
   configChanged(folder: string | undefined): void;
 }
@@ -78,9 +79,12 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
     const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
-    if (config === undefined) known.delete(key);
-    else known.set(key, { uri, config: textOf(config) });
-    if (!useful || config === undefined || (await isIgnored(uri))) {
+    if (!useful || config === undefined) {
+      remove(key);
+      return;
+    }
+    known.set(key, { uri, config: textOf(config) });
+    if (await projects.isIgnored(uri)) {
       if (seen.delete(key)) workspace.delete(uri, 'disk');
       return;
     }
@@ -108,12 +112,10 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
     if (changed) onChange();
   }
 
-  async function isIgnored(uri: string): Promise<boolean> {
-    const { ignore } = await projects.configOf(uri);
-    if (ignore.length === 0) return false;
-    const config = await projects.configFileOf(uri);
-    const path = config && pathBelow(config.uri.slice(0, config.uri.lastIndexOf('/')), uri);
-    return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
+  function remove(key: string): void {
+    const uri = known.get(key)?.uri;
+    known.delete(key);
+    if (seen.delete(key) && uri !== undefined) workspace.delete(uri, 'disk');
   }
 
   return {
@@ -123,9 +125,7 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       const own = run;
       const isCurrent = () => own === run;
       if (host.listFiles === undefined) return;
-      for (const uri of seen) workspace.delete(uri, 'disk');
-      seen.clear();
-      known.clear();
+      for (const key of [...known.keys()]) remove(key);
       void guarded(log, 'looking through the workspace', async () => {
         await yieldOnce();
         for (const folder of folders) await index(folder, isCurrent);
@@ -133,15 +133,18 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       });
     },
     fileChanged(uri, type) {
-      if (host.listFiles === undefined || isConfigUri(uri) || !folders.some((folder) => isBelow(folder, uri))) return;
+      if (host.listFiles === undefined || !isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) return;
       void guarded(log, `reading ${uri}`, async () => {
-        if (type === FileChangeType.Deleted) {
-          seen.delete(normalizeUri(uri));
-          known.delete(normalizeUri(uri));
-          workspace.delete(uri, 'disk');
-        } else await read(uri);
+        if (type === FileChangeType.Deleted) remove(normalizeUri(uri));
+        else await read(uri);
         onChange();
       });
+    },
+    deleted(uris) {
+      const gone = new Set(uris.map(normalizeUri));
+      const below = [...known.keys()].filter((key) => foldersAbove(key).some((folder) => gone.has(folder)));
+      for (const key of below) remove(key);
+      if (below.length > 0) onChange();
     },
     configChanged(folder) {
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
@@ -149,6 +152,11 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
     },
   };
+}
+
+/** As a host lists them. */
+function isManifest(uri: string): boolean {
+  return /\.ya?ml$/.test(uri) && !isConfigUri(uri);
 }
 
 function isBelow(folder: string, uri: string): boolean {
@@ -159,5 +167,5 @@ function isBelow(folder: string, uri: string): boolean {
 /** Folders that hold other people's files. */
 export const passedBy = /\/(?:node_modules|\.git|\.venv|\.terraform|\.cache)\//;
 
-/** What the client is to watch. */
-export const watchedFiles = ['**/*.yaml', '**/*.yml'] as const;
+/** What the client is to watch. kustomize reads a third name, which has no ending. */
+export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization'] as const;

@@ -13,6 +13,8 @@ export interface Neighbours {
   besideOf(uri: string): Promise<Beside>;
   /** A file was edited, or has changed on the disk. */
   changed(uri: string): void;
+  /** Something is gone that may have been a folder. */
+  deleted(uri: string): void;
 }
 
 interface OpenDocuments {
@@ -84,6 +86,12 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
     return text;
   }
 
+  function forget(isGone: (asked: ReadonlySet<string>) => boolean): void {
+    const affected = [...known].filter(([, { asked }]) => isGone(asked)).map(([key]) => key);
+    for (const key of affected) known.delete(key);
+    if (affected.length > 0) onChange();
+  }
+
   return {
     besideOf(uri) {
       if (isLoose(uri)) return Promise.resolve(nothingBeside);
@@ -95,9 +103,11 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
     },
     changed(uri) {
       const changedUri = normalizeUri(uri);
-      const affected = [...known].filter(([, { asked }]) => asked.has(changedUri)).map(([key]) => key);
-      for (const key of affected) known.delete(key);
-      if (affected.length > 0) onChange();
+      forget((asked) => asked.has(changedUri));
+    },
+    deleted(uri) {
+      const below = `${normalizeUri(uri)}/`;
+      forget((asked) => [...asked].some((one) => one.startsWith(below)));
     },
   };
 }

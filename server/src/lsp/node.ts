@@ -69,9 +69,10 @@ async function listLocal(folder: string, most: number): Promise<readonly string[
   return files;
 }
 
+/** Without a byte order mark, as editors show a file: places are counted behind it. */
 async function readLocal(uri: string): Promise<string | undefined> {
   try {
-    return await readFile(fileURLToPath(uri), 'utf8');
+    return (await readFile(fileURLToPath(uri), 'utf8')).replace(/^\uFEFF/, '');
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined;

@@ -1,4 +1,6 @@
+import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
+import { normalizeUri } from '../config/places.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
 import { isRegion } from '../features/gpu-words.ts';
 import type { Fit } from '../features/memory-facts.ts';
@@ -18,6 +20,7 @@ import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
+import type { Host } from './projects.ts';
 import {
   type CostsParams,
   type CostsResult,
@@ -37,7 +40,7 @@ import {
 import type { Session } from './server.ts';
 
 /** The requests behind the client's pickers. */
-export function registerPickers(session: Session): void {
+export function registerPickers(session: Session, host: Host): void {
   const { connection, log, projects, documents } = session;
 
   connection.onRequest(
@@ -75,7 +78,8 @@ export function registerPickers(session: Session): void {
   connection.onRequest(
     methods.migChoices,
     guard<MigChoicesParams, MigChoicesResult | null>(log, methods.migChoices, null, async (params) => {
-      const sliceable = await sliceableAt(params);
+      const found = await session.analysed(params.uri);
+      const sliceable = found && sliceableIn(found.file, params);
       if (sliceable === undefined) return null;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
@@ -93,10 +97,10 @@ export function registerPickers(session: Session): void {
   connection.onRequest<EditResult, void>(
     methods.rewriteToMig,
     guard<RewriteToMigParams, EditResult>(log, methods.rewriteToMig, failed, async (params) => {
-      const sliceable = await sliceableAt(params);
-      const gpu = gpus.get(params.gpu);
       const found = await session.analysed(params.uri);
-      if (sliceable === undefined || gpu === undefined || found === undefined) {
+      const sliceable = found && sliceableIn(found.file, params);
+      const gpu = gpus.get(params.gpu);
+      if (found === undefined || sliceable === undefined || gpu === undefined) {
         return { problem: 'There is no whole-GPU request here any more.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
@@ -112,12 +116,11 @@ export function registerPickers(session: Session): void {
       const config = await projects.configFileOf(uri);
       if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
       if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
-      const { text } = config;
+      const { text, ...target } = await asItIs(config);
       const edits = setConfigEdits(text ?? '', values);
       if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
-      const target = { uri: config.uri, version: documents.get(config.uri)?.version ?? null };
       const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);
-      const creation = { kind: 'create', uri: config.uri, options: { ignoreIfExists: true } } as const;
+      const creation = { kind: 'create', uri: target.uri, options: { ignoreIfExists: true } } as const;
       const withFile = text === undefined && edit.documentChanges !== undefined;
       return {
         edit: withFile ? { documentChanges: [creation, ...(edit.documentChanges ?? [])] } : edit,
@@ -126,13 +129,21 @@ export function registerPickers(session: Session): void {
     }),
   );
 
-  /** The request that a person pointed at; the same place, as long as the file has not changed there. */
-  async function sliceableAt({ uri, position }: PlaceParams): Promise<Sliceable | undefined> {
-    const found = await session.analysed(uri);
-    if (found === undefined) return undefined;
-    const offset = linesOf(found.file).fromPosition(position);
-    return sliceableRequests(found.file, { start: offset, end: offset })[0];
+  /** A config as it reads now: half typed in the editor, or changed on the disk where nobody watches. `text` undefined: it is not there yet. */
+  async function asItIs(
+    config: string,
+  ): Promise<{ readonly uri: string; readonly text: string | undefined; readonly version: number | null }> {
+    const open = documents.all().find(({ uri }) => normalizeUri(uri) === normalizeUri(config));
+    if (open !== undefined) return { uri: open.uri, text: open.getText(), version: open.version };
+    projects.configChanged(config);
+    return { uri: config, text: await host.readFile(config), version: null };
   }
+}
+
+/** The request that a person pointed at; the same place, as long as the file has not changed there. */
+function sliceableIn(file: FileAnalysis, { position }: PlaceParams): Sliceable | undefined {
+  const offset = linesOf(file).fromPosition(position);
+  return sliceableRequests(file, { start: offset, end: offset })[0];
 }
 
 /** The best first. */

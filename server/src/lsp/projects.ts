@@ -1,5 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
+import { matchesGlob } from '../config/globs.ts';
 import {
   configName,
   configPlaceOf,
@@ -35,23 +36,23 @@ export interface Projects {
   /** The same object while nothing that it rests on has changed. Never rejects, and does not wait for ever. */
   configOf(uri: string): Promise<ProjectConfig>;
   settingsOf(uri: string): Promise<Settings>;
-  /** The config file that counts for a document, or the one to make in its workspace folder; undefined where it has none. */
-  configFileOf(uri: string): Promise<ConfigFile | undefined>;
+  /** The URI of the config file that counts for a document, or of the one to make in its workspace folder; undefined where it has none. */
+  configFileOf(uri: string): Promise<string | undefined>;
+  /** Whether the config passes a file by. */
+  isIgnored(uri: string): Promise<boolean>;
+  /** The folders above a workspace folder whose configs count in it. */
+  foldersAbove(folder: string): Promise<readonly string[]>;
   setFolders(folders: readonly string[]): void;
   /** A config file changed on disk. */
   configChanged(uri: string): void;
+  /** Something was deleted that may be a folder with configs in it. */
+  deleted(uri: string): void;
   /** A config file is open in the editor and reads as this there; undefined: it was closed, and the disk counts again. */
   configEdited(uri: string, text: string | undefined): void;
   /** The editor's settings have changed. */
   settingsChanged(): void;
   /** A document was closed: what is known of it is not needed any more. */
   forget(uri: string): void;
-}
-
-export interface ConfigFile {
-  readonly uri: string;
-  /** undefined: it is not there yet. */
-  readonly text: string | undefined;
 }
 
 /** A file system or a client that does not answer must not keep diagnostics back for ever. */
@@ -75,7 +76,7 @@ export function createProjects(
   onChange: (folder: string | undefined) => void,
 ): Projects {
   const analysis = new Analysis();
-  const edited = new Map<string, { readonly uri: string; readonly text: string }>();
+  const edited = new Map<string, string>();
   const looks = new Map<string, Promise<Look>>();
   const texts = new Map<string, string | undefined>();
   const settings = new Map<string | undefined, Promise<Settings>>();
@@ -124,7 +125,7 @@ export function createProjects(
       });
     }
     // While the disk was read the editor may have opened the file, and what it shows counts.
-    return edited.get(normalizeUri(uri))?.text ?? text;
+    return edited.get(normalizeUri(uri)) ?? text;
   }
 
   /** Of a virtual file system nothing above the workspace folder is asked for: each question may be a round trip over a network. */
@@ -163,6 +164,12 @@ export function createProjects(
     });
   }
 
+  function configOf(uri: string): Promise<ProjectConfig> {
+    const known = configs.get(uri) ?? resolve(uri);
+    configs.set(uri, known);
+    return known;
+  }
+
   async function reread(uri: string): Promise<void> {
     const key = normalizeUri(uri);
     // A config that nobody has asked for yet is read when somebody does.
@@ -181,19 +188,28 @@ export function createProjects(
     get generation() {
       return generation;
     },
-    configOf(uri) {
-      const known = configs.get(uri) ?? resolve(uri);
-      configs.set(uri, known);
-      return known;
-    },
+    configOf,
     async configFileOf(uri) {
       const place = configPlaceOf(uri, folders);
       if (place === undefined) return undefined;
       const nearest = await nearestConfig(place, lookInto);
       const folder = folderOf(place);
-      const target = nearest?.found.uri ?? (folder && `${folder}/${configName}`);
-      if (target === undefined) return undefined;
-      return { uri: edited.get(normalizeUri(target))?.uri ?? target, text: nearest?.found.text };
+      return nearest?.found.uri ?? (folder && `${folder}/${configName}`);
+    },
+    async isIgnored(uri) {
+      const { ignore } = await configOf(uri);
+      const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookInto);
+      const path = nearest && pathBelow(nearest.folder, uri);
+      return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
+    },
+    async foldersAbove(wanted) {
+      const folder = wanted.replace(/\/+$/, '');
+      const passed: string[] = [];
+      await nearestConfig(`${folder}/${configName}`, async (one) => {
+        if (one !== folder) passed.push(one);
+        return { found: undefined, top: (await lookInto(one)).top };
+      });
+      return passed;
     },
     setFolders(wanted) {
       folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
@@ -203,9 +219,18 @@ export function createProjects(
     configChanged(uri) {
       void guarded(log, `reading ${uri}`, () => reread(uri));
     },
+    deleted(uri) {
+      const below = `${normalizeUri(uri)}/`;
+      for (const [key, text] of [...texts]) {
+        if (text === undefined || edited.has(key) || !key.startsWith(below)) continue;
+        texts.delete(key);
+        looks.delete(key.slice(0, -configName.length - 1));
+        changed(uri);
+      }
+    },
     configEdited(uri, text) {
       if (text === undefined) edited.delete(normalizeUri(uri));
-      else edited.set(normalizeUri(uri), { uri, text });
+      else edited.set(normalizeUri(uri), text);
       void guarded(log, `reading ${uri}`, () => reread(uri));
     },
     settingsChanged() {

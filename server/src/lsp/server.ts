@@ -2,7 +2,7 @@ import {
   CodeLensRefreshRequest,
   type Connection,
   DidChangeConfigurationNotification,
-  DidChangeWatchedFilesNotification,
+  FileChangeType,
   type InitializeParams,
   MarkupKind,
   TextDocuments,
@@ -14,16 +14,17 @@ import { summarize } from '../features/report.ts';
 import type { ClientAbilities } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guarded, type Log, outdated } from './guard.ts';
-import { createIndexing, watchedFiles } from './indexing.ts';
+import { createIndexing } from './indexing.ts';
 import { abilitiesOf, foldersOf, initializeResult, isOurs } from './initialize.ts';
 import { type Features, registerLanguageFeatures } from './language-features.ts';
 import { registerNavigation } from './navigation.ts';
 import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
-import { analysisOf, configName, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
+import { analysisOf, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
+import { mayBeFolder, watchFiles } from './watching.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Features } from './language-features.ts';
@@ -134,7 +135,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   const diagnostics = registerDiagnostics(session);
   registerLanguageFeatures(session, replaced, settled);
-  registerPickers(session);
+  registerPickers(session, host);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
   const indexing = createIndexing(session, host, refreshStale);
@@ -150,13 +151,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
+    const { dynamicRegistration = false, relativePatternSupport = false } = workspace?.didChangeWatchedFiles ?? {};
+    const watch = dynamicRegistration ? watchFiles(connection, projects, log, relativePatternSupport) : () => undefined;
     if (params !== undefined) indexing.setFolders(foldersOf(params));
-    if (workspace?.didChangeWatchedFiles?.dynamicRegistration) {
-      const watchers = [`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern }));
-      void guarded(log, 'registerCapability', () =>
-        connection.client.register(DidChangeWatchedFilesNotification.type, { watchers }),
-      );
-    }
+    if (params !== undefined) watch(foldersOf(params));
     if (workspace?.configuration && workspace.didChangeConfiguration?.dynamicRegistration) {
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeConfigurationNotification.type, { section: 'gpulint' }),
@@ -166,9 +164,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       connection.workspace.onDidChangeWorkspaceFolders(
         () =>
           void guarded(log, 'workspaceFolders', async () => {
-            const folders = await connection.workspace.getWorkspaceFolders();
-            projects.setFolders((folders ?? []).map(({ uri }) => uri));
-            indexing.setFolders((folders ?? []).map(({ uri }) => uri));
+            const folders = ((await connection.workspace.getWorkspaceFolders()) ?? []).map(({ uri }) => uri);
+            projects.setFolders(folders);
+            indexing.setFolders(folders);
+            watch(folders);
             refresh();
           }),
       );
@@ -181,6 +180,12 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     refresh();
   });
   connection.onDidChangeWatchedFiles(({ changes }) => {
+    const gone = changes.filter(mayBeFolder).map(({ uri }) => uri);
+    for (const uri of gone) {
+      projects.deleted(uri);
+      neighbours.deleted(uri);
+    }
+    if (gone.length > 0) indexing.deleted(gone);
     for (const { uri, type } of changes) {
       if (isConfigUri(uri)) projects.configChanged(uri);
       else {
@@ -212,6 +217,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   });
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) settled(uri);
+    // Not every client watches files.
+    indexing.fileChanged(uri, FileChangeType.Changed);
   });
   documents.onDidClose(({ document }) => {
     typing.forget(document.uri);
@@ -220,6 +227,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
+    indexing.fileChanged(document.uri, FileChangeType.Changed);
     refreshStale();
   });
 

@@ -1,7 +1,5 @@
 import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
-import { Analysis, type FileAnalysis } from '../analysis.ts';
-import { matchesGlob } from '../config/globs.ts';
-import { configName, pathBelow } from '../config/places.ts';
+import type { FileAnalysis } from '../analysis.ts';
 import { type FileFix, fixesOfRule, safeFixes } from '../features/safe-fixes.ts';
 import { type LineIndex, lineIndex } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
@@ -79,25 +77,20 @@ export function registerWorkspaceFixes(session: Session, host: Host): void {
     for (const uri of uris) {
       await yieldOnce();
       const open = documents.get(uri);
+      // A document is changed in place: what it says now and its version belong together.
       let text = open?.getText();
+      const version = open?.version ?? null;
       if (text === undefined) {
         await guarded(log, `reading ${uri}`, async () => {
           text = await host.readFile(uri);
         });
       }
-      if (text === undefined || (open === undefined && (await isIgnored(uri)))) continue;
+      if (text === undefined || (open === undefined && (await projects.isIgnored(uri)))) continue;
       const config = await projects.configOf(uri);
       // What is known of a file that is not open is not needed any more.
       if (open === undefined) projects.forget(uri);
-      yield { file: new Analysis().setFile(uri, text, 0, config), version: open?.version ?? null };
+      yield { file: projects.analysis.peek(uri, text, config), version };
     }
-  }
-
-  async function isIgnored(uri: string): Promise<boolean> {
-    const { ignore } = await projects.configOf(uri);
-    const config = ignore.length === 0 ? undefined : await projects.configFileOf(uri);
-    const path = config && pathBelow(config.uri.slice(0, -configName.length - 1), uri);
-    return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
   }
 }
 

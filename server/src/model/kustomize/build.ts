@@ -181,11 +181,13 @@ function kustomizationAt(uri: string, path: string, texts: Texts): string | unde
   return kustomizationNames.map((name) => `${folder}/${name}`).find((file) => texts.has(file));
 }
 
-/** A path beside a file, as a URI; undefined for addresses of other machines. */
+/** A path beside a file, as a URI; undefined for addresses of other machines, and for what lies above the root: its first step would be a host. */
 function resolvePath(from: string, path: string): string | undefined {
   if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
   const steps = from.split('/').slice(0, -1);
+  const root = /^[^/]*:\/\//.test(from) ? 3 : 1;
   for (const step of path.split('/')) {
+    if (step === '..' && steps.length <= root) return undefined;
     if (step === '..') steps.pop();
     else if (step !== '.' && step !== '') steps.push(encodeURIComponent(step));
   }
