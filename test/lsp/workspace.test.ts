@@ -108,6 +108,27 @@ describe('files that are not open', () => {
     await untilLens(editor, chat, /^1 × L4/);
   });
 
+  test('come with their folder, of which alone the editor tells', async () => {
+    const come = `${folder}/new/runtimes.yaml`;
+    const asked: string[] = [];
+    const host = {
+      readFile: async (uri: string) => (uri === come ? runtime(4) : undefined),
+      listFiles: async (below: string) => {
+        asked.push(below);
+        return below === `${folder}/new` ? [come] : [];
+      },
+    };
+    const editor = await openEditor({ host });
+    await editor.open(chat, withCursor(service).text);
+    const changes = ['node_modules', 'new', 'a.yaml'].map((name) => ({
+      uri: `${folder}/${name}`,
+      type: FileChangeType.Created as FileChangeType,
+    }));
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
+    await untilLens(editor, chat, /^4 × L4/);
+    expect(asked.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
+  });
+
   test('are gone with their folder, of which alone the editor tells', async () => {
     const config = `${folder}/apps/.gpulint.yaml`;
     const files: Record<string, string> = { [runtimes]: runtime(4), [config]: 'provider: aws\n' };

@@ -3,6 +3,7 @@ import {
   type Connection,
   DidChangeConfigurationNotification,
   FileChangeType,
+  type FileEvent,
   type InitializeParams,
   MarkupKind,
   TextDocuments,
@@ -24,7 +25,7 @@ import { analysisOf, createProjects, type Host, isConfigUri, type Projects } fro
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
-import { mayBeFolder, watchFiles } from './watching.ts';
+import { comeWithFolder, mayHaveBeenFolder, watchFiles } from './watching.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Features } from './language-features.ts';
@@ -180,7 +181,12 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     refresh();
   });
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    const gone = changes.filter(mayBeFolder).map(({ uri }) => uri);
+    filesChanged(changes);
+    void guarded(log, 'looking through new folders', async () => filesChanged(await comeWithFolder(changes, host)));
+  });
+
+  function filesChanged(changes: readonly FileEvent[]): void {
+    const gone = changes.filter(mayHaveBeenFolder).map(({ uri }) => uri);
     for (const uri of gone) {
       projects.deleted(uri);
       neighbours.deleted(uri);
@@ -193,7 +199,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
         indexing.fileChanged(uri, type);
       }
     }
-  });
+  }
 
   /** A config that is half typed would make the prices of all open files flicker. */
   function configEdited(document: TextDocument): void {

@@ -8,8 +8,8 @@ import {
 } from 'vscode-languageserver';
 import { configName } from '../config/places.ts';
 import { guarded, type Log } from './guard.ts';
-import { watchedFiles } from './indexing.ts';
-import type { Projects } from './projects.ts';
+import { mostFiles, passedBy, watchedFiles } from './indexing.ts';
+import type { Host, Projects } from './projects.ts';
 
 /**
  * Has the client watch the manifests and configs of the workspace, and the configs above its folders, which count there too.
@@ -29,8 +29,8 @@ export function watchFiles(
     return connection.client.register(DidChangeWatchedFilesNotification.type, {
       watchers: [
         ...[`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern })),
-        // Of what is deleted with its folder only the folder is told.
-        { globPattern: '**', kind: WatchKind.Delete },
+        // Of what comes or goes with its folder only the folder may be told.
+        { globPattern: '**', kind: WatchKind.Create | WatchKind.Delete },
         ...[...new Set(above.flat())].map((baseUri) => ({ globPattern: { baseUri, pattern: configName } })),
       ],
     });
@@ -50,6 +50,23 @@ export function watchFiles(
 }
 
 /** Whether something is gone that may have been a folder. */
-export function mayBeFolder({ uri, type }: FileEvent): boolean {
-  return type === FileChangeType.Deleted && !/\.ya?ml$/.test(uri);
+export function mayHaveBeenFolder({ uri, type }: FileEvent): boolean {
+  return type === FileChangeType.Deleted && !isYaml(uri);
+}
+
+/** The files in folders that have come: the editor may have begun to watch too late for them. */
+export async function comeWithFolder(changes: readonly FileEvent[], host: Host): Promise<readonly FileEvent[]> {
+  const folders = changes
+    .filter(({ uri, type }) => type === FileChangeType.Created && !isYaml(uri) && uri.startsWith('file:'))
+    .filter(({ uri }) => !passedBy.test(`${uri}/`));
+  const files: FileEvent[] = [];
+  for (const { uri } of folders) {
+    const found = (await host.listFiles?.(uri, mostFiles)) ?? [];
+    files.push(...found.map((file) => ({ uri: file, type: FileChangeType.Created as FileChangeType })));
+  }
+  return files;
+}
+
+function isYaml(uri: string): boolean {
+  return /\.ya?ml$/.test(uri);
 }

@@ -71,7 +71,7 @@ describe('files that are seen together', () => {
     await untilFindings(document, []);
   });
 
-  it('a file that changes on the disk changes what is said of others', async () => {
+  it('a file that changes on the disk, or goes with its folder, changes what is said of others', async () => {
     const runtime = (gpus: number) => `apiVersion: serving.kserve.io/v1alpha1
 kind: ServingRuntime
 metadata:
@@ -83,7 +83,10 @@ spec:
       image: registry.example/tiny:1.4
       resources: {limits: {nvidia.com/gpu: ${gpus}}}
 `;
-    fs.writeFileSync(other(), runtime(1));
+    const below = path.join(workspaceFolder(), 'tiny-runtimes');
+    const kept = path.join(below, 'tiny.yaml');
+    fs.mkdirSync(below);
+    fs.writeFileSync(kept, runtime(1));
     const document = await open(
       'tiny.yaml',
       'apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: tiny}\nspec:\n  predictor:\n' +
@@ -94,10 +97,16 @@ spec:
       () => reads('1 × L4'),
       () => 'one GPU',
     );
-    fs.writeFileSync(other(), runtime(4));
+    fs.writeFileSync(kept, runtime(4));
     await until(
       () => reads('4 × L4'),
       () => 'four GPUs',
+    );
+    // VS Code tells of the folder alone.
+    fs.rmSync(below, { recursive: true });
+    await until(
+      async () => !(await reads('4 × L4')),
+      () => 'no GPUs',
     );
   });
 });

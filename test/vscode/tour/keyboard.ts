@@ -1,6 +1,6 @@
 // The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
 import assert from 'node:assert/strict';
-import { askAgain, gone } from '../../../scripts/vscode/launch.mjs';
+import { askAgain, gone, runCommand } from '../../../scripts/vscode/launch.mjs';
 import {
   caretBehind,
   closePanel,
@@ -58,6 +58,14 @@ export const keyboard: readonly Step[] = [
       await showsText(page, /limits:\n *nvidia\.com\/gpu: 1/);
       await page.keyboard.press('Control+Z');
       await page.locator('.tab.active:not(.dirty)').waitFor();
+      // The palette has the same menu, for the place of the caret.
+      await goTo(page, 1, 1);
+      await presses(page, 'F8', page.locator(mistake));
+      await page.keyboard.press('Escape');
+      await page.locator(mistake).waitFor({ state: 'detached' });
+      await runCommand(page, 'gpulint: Show Fixes and Rewrites at the Cursor');
+      await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');
+      await page.keyboard.press('Escape');
     },
   },
   {
