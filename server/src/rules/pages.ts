@@ -2821,8 +2821,14 @@ spec:
 Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
 offered, those of the selected GPU if one is selected.
 
+## When it is silent
+
+For placeholders, and for names that are only misspelt (mig-resource-spelling). The \`.shared\` of a slice that is shared in turns is no part of
+the profile.
+
 ## Sources
 
+- [NVIDIA/k8s-device-plugin: time slicing, renameByDefault](https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing)
 - [NVIDIA MIG User Guide: supported profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#supported-mig-profiles)
 - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
 
