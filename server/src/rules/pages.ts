@@ -3533,7 +3533,8 @@ spec:
 
 ## When it is silent
 
-For infrastructure, and for TPUs and Neuron devices, whose containers some platforms want privileged. It is advice where the container
+For infrastructure, for TPUs and Neuron devices, whose containers some platforms want privileged, and where the pod takes all GPUs of the
+instance type that it selects. It is advice where the container
 takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which \`privileged\` is a habit.
 
 ## Sources
