@@ -3743,11 +3743,13 @@ Unsafe: the group then shrinks to its floor when nothing asks for it, and grows 
 
 ## When it is silent
 
-Where autoscaling is turned off in so many words, where the bounds are equal, and for groups without accelerators.
+Where autoscaling is turned off in so many words, where the bounds are equal, for groups without accelerators, and for what waits in a queue
+of Kueue, which refuses the autoscaler ("a kueue managed job should not use autoscaling").
 
 ## Sources
 
 - [Ray: KubeRay autoscaling](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html)
+- [Kueue: the webhook of RayCluster](https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobs/raycluster/raycluster_webhook.go)
 
 ## Silence it
 
