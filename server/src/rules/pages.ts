@@ -91,8 +91,9 @@ Severity: **warning** · Topic: checkpoint
 
 ## Why
 
-A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted, finds
-no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives the pod, or an object store, keeps the progress.
+A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted (after an
+eviction or the loss of its node in a new pod), finds no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives
+the pod, or an object store, keeps the progress.
 
 Wrong:
 
@@ -154,7 +155,8 @@ Unsafe: the claim has to be there, and to be of a kind that all pods of the job 
 ## When it is silent
 
 Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
-is named, where a script of a ConfigMap runs, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+is named, where a script of a ConfigMap runs, where nothing is saved at all (checkpoint-never), for benchmarks and trials, and on spot
+capacity, where spot-without-checkpoint says it.
 
 ## Sources
 
@@ -4805,7 +4807,7 @@ Unsafe: the run takes longer when it is interrupted, and there must be a spot po
 
 ## When it is silent
 
-Without evidence of checkpoints that last, without restarts, on capacity that is spot or reserved, for serving, and where no price is known.
+Without evidence of checkpoints that last, without restarts, where a flag says not to resume, on capacity that is spot or reserved, for serving, and where no price is known.
 
 ## Sources
 
