@@ -2237,8 +2237,12 @@ Severity: **warning** · Topic: autoscaling
 ## Why
 
 CPU and memory are measured in pods, so with no pod there is nothing that could start one: KEDA refuses a floor of 0 where these are
-its only triggers. Give it a trigger that sees requests (a queue, Prometheus), or a floor of 1. The floor is 0 where
+its only triggers. Give it a trigger that sees requests (a queue, a gateway's metric in Prometheus), or a floor of 1. The floor is 0 where
 \`minReplicaCount\` is left out.
+
+Prometheus can be asked, but what the pods themselves tell (\`vllm:num_requests_waiting\`, \`DCGM_FI_DEV_GPU_UTIL\`) is gone with the last of
+them: KEDA takes it, the server goes to zero, and stays there. That is a warning where the query names the target, and else advice, for
+the query may be about another server, too.
 
 Wrong:
 
@@ -2273,13 +2277,18 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: http://prometheus.monitoring:9090
-        query: sum(requests_waiting)
+        query: sum(rate(istio_requests_total{destination_service_name="gpu-server"}[2m]))
         threshold: "4"
 \`\`\`
+
+## When it is silent
+
+Of metrics of pods: where another trigger or metric is there, with a \`fallback\`, and where the target is not in the same project or is no server.
 
 ## Sources
 
 - [KEDA: CPU trigger](https://keda.sh/docs/latest/scalers/cpu/)
+- [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
 
 ## Silence it
 
@@ -4278,14 +4287,15 @@ Unsafe: the first request after a quiet time waits for a cold start.
 
 ## When it is silent
 
-For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
-a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
+For a ScaledObject, where its target is not in the same project or is no server. Where only CPU, memory or metrics of the server's own pods are
+watched (\`vllm:num_requests_waiting\`, \`DCGM_FI_DEV_GPU_UTIL\`): these cannot see that a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
 \`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. \`serving.idleHoursPerDay\`
 in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
 
 ## Sources
 
 - [KServe: minReplicas](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
+- [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
 - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
 
 ## Silence it
