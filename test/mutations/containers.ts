@@ -1,4 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { instanceType } from '../../server/src/catalog/index.ts';
 import { at, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
 import { add, append, type Mutation, type Path, put, putUnder, type Step, write } from './steps.ts';
@@ -8,6 +9,7 @@ import { add, append, type Mutation, type Path, put, putUnder, type Step, write 
 export function privilegedGpu(analysis: DocumentAnalysis): readonly Mutation[] {
   return containerSites(analysis)
     .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
+    .filter((site) => !hasNodeToItself(site))
     .map(({ root, path }) => {
       const owner = [...path, 'securityContext'];
       const steps =
@@ -16,6 +18,14 @@ export function privilegedGpu(analysis: DocumentAnalysis): readonly Mutation[] {
           : put(owner, 'privileged', true);
       return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
     });
+}
+
+/** All GPUs of the instance type: there is no other pod whose GPUs it would see. */
+function hasNodeToItself({ podSet: { accelerators, selectors } }: ContainerSite): boolean {
+  const counts = selectors.flatMap(({ key, values }) =>
+    /\/instance-type$/.test(key) ? values.map(({ value }) => instanceType(value)?.gpuCount ?? 0) : [],
+  );
+  return accelerators.some(({ perPod }) => counts.some((count) => perPod !== null && count > 0 && perPod >= count));
 }
 
 export function visibleDevices(analysis: DocumentAnalysis): readonly Mutation[] {

@@ -136,8 +136,9 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
 }
 
 export function rayAutoscalingOff(analysis: DocumentAnalysis): readonly Mutation[] {
-  return rayGroups(analysis).flatMap(({ cluster, group, holds, scaled }): readonly Mutation[] => {
-    if (!holds) return [];
+  return rayGroups(analysis).flatMap(({ cluster, group, holds, scaled, queued }): readonly Mutation[] => {
+    // Kueue refuses the autoscaler.
+    if (!holds || queued) return [];
     const place = { path: [...group, 'minReplicas'], part: 'key' } as const;
     const off = scaled ? [drop([...cluster, 'enableInTreeAutoscaling'])] : [];
     const bounds = (replicas: number) => [
@@ -247,6 +248,7 @@ interface RayGroup {
   readonly group: Path;
   readonly holds: boolean;
   readonly scaled: boolean;
+  readonly queued: boolean;
 }
 
 function rayGroups(analysis: DocumentAnalysis): readonly RayGroup[] {
@@ -263,6 +265,7 @@ function rayGroups(analysis: DocumentAnalysis): readonly RayGroup[] {
         cluster,
         group,
         holds: containerSites(analysis).some((site) => group.every((step, depth) => site.path[depth] === step)),
+        queued: at(root, ...path, 'metadata', 'labels', 'kueue.x-k8s.io/queue-name') !== undefined,
         scaled: at(root, ...cluster, 'enableInTreeAutoscaling') !== undefined,
       };
     });

@@ -12,12 +12,13 @@ export function migTable(gpuId: string): MigTable | undefined {
 
 /**
  * Every GPU and profile that has this resource name (nvidia.com/mig-1g.10gb is on A100 and H100). The name as
- * Kubernetes spells it: `nvidia.com/mig-1g.10gb.me` and not `nvidia.com/mig-1g.10gb+me`.
+ * Kubernetes spells it: `nvidia.com/mig-1g.10gb.me` and not `nvidia.com/mig-1g.10gb+me`. A slice that is shared in turns may be called
+ * `nvidia.com/mig-1g.10gb.shared` (`renameByDefault`). https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
  */
 export function migByResource(
   resource: string,
 ): readonly { readonly gpu: GpuModel; readonly table: MigTable; readonly profile: MigProfile }[] {
-  return byResource().get(resource) ?? [];
+  return byResource().get(resource.replace(/\.shared$/, '')) ?? [];
 }
 
 /** max(compute slices / total, memory slices / total): what a profile takes of a card. */

@@ -4,6 +4,7 @@ import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { addItem } from './add-item.ts';
 import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
 import { checkpointSigns } from './process-input.ts';
+import { neverSaves } from './progress-flags.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -14,8 +15,9 @@ import { spanOfWords } from './word-span.ts';
  *
  * ## Why
  *
- * A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted, finds
- * no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives the pod, or an object store, keeps the progress.
+ * A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted (after an
+ * eviction or the loss of its node in a new pod), finds no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives
+ * the pod, or an object store, keeps the progress.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -73,7 +75,8 @@ import { spanOfWords } from './word-span.ts';
  * ## When it is silent
  *
  * Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
- * is named, where a script of a ConfigMap runs, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+ * is named, where a script of a ConfigMap runs, where nothing is saved at all (checkpoint-never), for benchmarks and trials, and on spot
+ * capacity, where spot-without-checkpoint says it.
  *
  * ## Sources
  *
@@ -91,6 +94,8 @@ export default defineRule({
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
     if (runsMountedScript(container, podSet)) return;
+    // Then there is no progress to lose, which checkpoint-never tells.
+    if (neverSaves(container) !== undefined) return;
     const signs = checkpointSigns(container);
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
     const paths = signs.filter(({ kind }) => kind === 'path');
@@ -99,7 +104,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
     context.report({
-      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: ${restart(workload)} begins at step 0`,
+      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: ${restart(first, container, workload)} begins at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
       fixes: () => [mountClaim(first, container, context)],
     });
@@ -130,10 +135,15 @@ function mountClaim({ text }: CheckpointSign, container: Container, context: Pod
 /** Directories in which images keep what they run. */
 const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|var|tmp|mnt|data)?$/;
 
-/** The pods of an elastic job that stay have the state in memory, so it is lost when all of them go. */
-function restart({ kind, manifest }: Workload): string {
+/**
+ * What loses the progress. A volume of the pod outlives its containers, which are started again beside it. The pods of an elastic job that stay
+ * have the state in memory, so it is lost when all of them go.
+ */
+function restart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
   const elastic = kind === 'ElasticJob' || at(manifest.root, 'spec', 'elasticPolicy') !== undefined;
-  return elastic ? 'a restart of all its pods' : 'each restart';
+  if (elastic) return 'a restart of all its pods';
+  const path = absolute(text, container) ?? text;
+  return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath)) ? 'it' : 'each restart';
 }
 
 /** Logs, exports and results are written there too, and are no loss. */
@@ -152,7 +162,7 @@ function rearrangesFiles({ command, args }: Container): boolean {
 }
 
 function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
-  const path = text.startsWith('/') ? text : absolute(text, container);
+  const path = absolute(text, container);
   if (path === undefined) return false;
   const mount = container.volumeMounts
     .filter(({ mountPath }) => isIn(path, mountPath))
@@ -164,6 +174,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
 
 /** Relative to the working directory where that is told; a home directory, or one that a script changes, is not known. */
 function absolute(path: string, { at: container, command, args, volumeMounts }: Container): string | undefined {
+  if (path.startsWith('/')) return path;
   if (path.startsWith('~')) return undefined;
   const directory = asText(at(container, 'workingDir'));
   if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;

@@ -1,8 +1,6 @@
-import { type Flag, readFlags } from '../command/flags.ts';
-import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
-import { formatNumber } from '../cost/format.ts';
 import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
+import { neverSaves, type Told } from './progress-flags.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { setFlag } from './word-edits.ts';
@@ -88,67 +86,7 @@ export default defineRule({
   },
 });
 
-interface Told {
-  readonly text: string;
-  readonly word: Word;
-  /** What to write instead, and what that does. */
-  readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
-}
-
-function neverSaves({ command, args }: Container): Told | undefined {
-  const line = readCommandLine(
-    command.map(({ value }) => value),
-    args.map(({ value }) => value),
-  );
-  for (const { words } of allCommands(line.statements)) {
-    const flags = readFlags(words);
-    const found = turnedOff(flags) ?? beyondTheEnd(flags) ?? megatronWithoutSave(words, flags);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
 function saving({ instead }: Told, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
   const edits = instead && setFlag(document, lines, instead.flag, instead.value);
   return edits && instead && { title: instead.title, safe: false, edits };
-}
-
-function turnedOff(flags: readonly Flag[]): Told | undefined {
-  const off = flags.find(
-    ({ name, value, dynamic }) =>
-      !dynamic &&
-      ((name === 'save-strategy' && value === 'no') ||
-        (/^(trainer\.)?enable-checkpointing$|^exp-manager\.create-checkpoint-callback$/.test(name) &&
-          /^false$/i.test(value ?? ''))),
-  );
-  if (off === undefined) return undefined;
-  const name = off.name.replaceAll('-', '_');
-  const instead =
-    off.name === 'save-strategy'
-      ? { flag: off, value: 'epoch', title: 'Save after each epoch' }
-      : { flag: off, value: /^[A-Z]/.test(off.value ?? '') ? 'True' : 'true', title: `Set ${name} to true` };
-  return { text: `${name} ${off.value ?? ''} saves no checkpoint`, word: off.word, instead };
-}
-
-/** An interval below 1 is a share of the run. */
-function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
-  const number = (names: readonly string[]) => {
-    const flag = flags.find(({ name, dynamic }) => names.includes(name) && !dynamic);
-    const value = Number(flag?.value);
-    return flag !== undefined && Number.isInteger(value) && value > 0 ? { flag, value } : undefined;
-  };
-  const interval = number(['save-steps', 'save-interval']);
-  const steps = number(['max-steps', 'train-iters']);
-  if (interval === undefined || steps === undefined || interval.value <= steps.value) return undefined;
-  const text = `${interval.flag.name.replaceAll('-', '_')} ${interval.value} is beyond the ${steps.value} steps of the run`;
-  const tenth = Math.ceil(steps.value / 10);
-  const instead = { flag: interval.flag, value: String(tenth), title: `Save every ${formatNumber(tenth)} steps` };
-  return { text, word: interval.flag.word, instead };
-}
-
-function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): Told | undefined {
-  const program = words.find(({ text }) => /^pretrain_(gpt|bert|t5|llama|mamba|vlm|retro)\.py$/.test(baseName(text)));
-  if (program === undefined || flags.length < 4 || words.some(({ dynamic }) => dynamic)) return undefined;
-  if (flags.some(({ name }) => /^(save|save-interval|yaml-cfg|config|checkpoint.*)$/.test(name))) return undefined;
-  return { text: `${baseName(program.text)} without --save keeps no checkpoint`, word: program };
 }

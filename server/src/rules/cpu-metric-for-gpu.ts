@@ -122,12 +122,11 @@ export default defineRule({
         span: own.place,
       });
     }
-    const place = defaultMetric(workload);
-    if (place === undefined) return;
+    const standard = standardMetric(workload);
+    if (standard === undefined) return;
     context.report({
-      message:
-        'KServe scales it by CPU where no metric is named, but its GPU does the work: it scales late, or not at all',
-      span: place,
+      message: `KServe scales it by ${standard.metric}, but its GPU does the work: it scales late, or not at all`,
+      span: standard.place,
     });
   },
 });
@@ -205,8 +204,8 @@ function servesOnGpus({ facts }: Seen<WorkloadFacts>): boolean {
   return facts.devices !== 0 && facts.role === 'serving';
 }
 
-/** The ceiling of an InferenceService in Standard mode that says nothing of what it is scaled by. */
-function defaultMetric({ scaling, manifest, podSets, kind }: Workload): Span | undefined {
+/** Of an InferenceService in Standard mode that names the CPU, or nothing, to be scaled by: then its ceiling is the place. */
+function standardMetric({ scaling, manifest, podSets, kind }: Workload): CpuMetric | undefined {
   if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return undefined;
   const { max, floor, owner } = scaling;
   const ceiling = asNumber(max);
@@ -217,5 +216,8 @@ function defaultMetric({ scaling, manifest, podSets, kind }: Workload): Span | u
   const metric = at(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
   if (metric !== undefined && (isTemplated(metric) || asText(metric) !== 'cpu')) return undefined;
   if (at(owner, 'autoScaling') !== undefined) return undefined;
-  return hold(podSets) ? keySpanOf(max) : undefined;
+  if (!hold(podSets)) return undefined;
+  return metric === undefined
+    ? { metric: 'CPU where no metric is named', place: keySpanOf(max) }
+    : { metric: 'CPU', place: spanOf(metric) };
 }

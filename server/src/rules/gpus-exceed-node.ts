@@ -1,11 +1,11 @@
-import { acceleratorResource, gpus, instanceType, mostGpusOf } from '../catalog/index.ts';
+import { gpus, mostGpusOf } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
-import type { PodAccelerator, PodSet, Selector } from '../model/workload.ts';
-import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { PodAccelerator, PodSet } from '../model/workload.ts';
+import { spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
+import { largestNode } from './largest-node.ts';
 import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule } from './rule.ts';
-import { isInstanceTypeKey } from './selected-models.ts';
 
 /**
  * A pod asks for more accelerators than any node that it selects has.
@@ -96,39 +96,6 @@ function mostOfModel({ model, modelFrom }: PodAccelerator): number | undefined {
   const most = mostGpusOf(model);
   if (most === undefined) return undefined;
   return Math.max(most, /^g[hb]\d/i.test(model) ? 1 : 8);
-}
-
-interface Node {
-  readonly name: string;
-  readonly count: number;
-}
-
-/** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
-function largestNode(selectors: readonly Selector[], { resource }: PodAccelerator): Node | undefined {
-  let bound: Node | undefined;
-  for (const selector of selectors) {
-    const nodes = selector.values.map(({ value, at }) =>
-      isTemplated(at) ? undefined : nodeOf(selector.key, value, resource),
-    );
-    // One alternative that is not known may be larger.
-    if (nodes.length === 0 || nodes.includes(undefined)) continue;
-    const largest = nodes.reduce((most, node) => ((node?.count ?? 0) > (most?.count ?? 0) ? node : most));
-    if (largest !== undefined && (bound === undefined || largest.count < bound.count)) bound = largest;
-  }
-  return bound;
-}
-
-function nodeOf(key: string, value: string, resource: string): Node | undefined {
-  if (/\/instance-(gpu|accelerator)-count$/.test(key) && /^\d+$/.test(value)) {
-    return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: Number(value) };
-  }
-  if (!isInstanceTypeKey(key)) return undefined;
-  const type = instanceType(value);
-  const count = type?.gpuCount ?? null;
-  if (type === undefined || count === null || !Number.isInteger(count)) return undefined;
-  if (type.unsourced.includes('all') || type.unsourced.includes('gpuCount')) return undefined;
-  const vendor = gpus.get(type.gpu ?? '')?.vendor;
-  return vendor === acceleratorResource(resource)?.vendor ? { name: value, count } : undefined;
 }
 
 /** The count of the container that asks for most. */

@@ -90,7 +90,7 @@ function isUnknown({ id, migCapable, vendor }: GpuModel): boolean {
 }
 
 function profileName({ resource }: AcceleratorRequest): string {
-  return resource.slice(resource.indexOf('mig-') + 4);
+  return resource.slice(resource.indexOf('mig-') + 4).replace(/\.shared$/, '');
 }
 
 /** The profiles with as many compute slices, the one with the nearest memory first. */
@@ -111,7 +111,7 @@ function nearest(
   return [...names]
     .sort(([, a], [, b]) => a - b)
     .slice(0, 2)
-    .map(([resource]) => rename(accelerator, resource, context));
+    .map(([resource]) => rename(accelerator, accelerator.form === 'shared' ? `${resource}.shared` : resource, context));
 }
 
 function rename(accelerator: AcceleratorRequest, to: string, { document }: PodSetContext): Fix | undefined {

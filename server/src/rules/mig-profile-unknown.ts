@@ -51,8 +51,14 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  * Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
  * offered, those of the selected GPU if one is selected.
  *
+ * ## When it is silent
+ *
+ * For placeholders, and for names that are only misspelt (mig-resource-spelling). The `.shared` of a slice that is shared in turns is no part of
+ * the profile.
+ *
  * ## Sources
  *
+ * - [NVIDIA/k8s-device-plugin: time slicing, renameByDefault](https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing)
  * - [NVIDIA MIG User Guide: supported profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#supported-mig-profiles)
  * - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
  */
@@ -66,9 +72,10 @@ export default defineRule({
       if (written === undefined || !resource.startsWith(prefix) || isPlaceholder(resource)) continue;
       // A name that is only misspelt is mig-resource-spelling's.
       if (migByResource(resource).length > 0 || meantMigResource(resource) !== undefined) continue;
-      if (isWithoutTable(resource.slice(prefix.length))) continue;
+      const profile = resource.slice(prefix.length).replace(shared, '');
+      if (isWithoutTable(profile)) continue;
       context.report({
-        message: `No GPU has a MIG profile ${resource.slice(prefix.length)}: the pod stays Pending`,
+        message: `No GPU has a MIG profile ${profile}: the pod stays Pending`,
         span: keySpanOf(written.at),
         fixes: () => renames(accelerator, context),
       });
@@ -77,6 +84,9 @@ export default defineRule({
 });
 
 const prefix = 'nvidia.com/mig-';
+
+/** What the device plugin adds to the name of a slice that is shared in turns, with `renameByDefault`. */
+const shared = /\.shared$/;
 
 interface Profile {
   readonly resource: string;
@@ -123,11 +133,12 @@ function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetCon
 }
 
 function rename(accelerator: AcceleratorRequest, profile: Profile, { document }: PodSetContext): Fix | undefined {
+  const to = profile.resource + (shared.exec(accelerator.resource)?.[0] ?? '');
   const edits = [];
   for (const { at } of writtenQuantities(accelerator)) {
-    const renamed = at.shared ? undefined : renameKey(document, at, profile.resource);
+    const renamed = at.shared ? undefined : renameKey(document, at, to);
     if (renamed === undefined) return undefined;
     edits.push(...renamed);
   }
-  return { title: `Use ${profile.resource}`, safe: false, edits };
+  return { title: `Use ${to}`, safe: false, edits };
 }

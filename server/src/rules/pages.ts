@@ -91,8 +91,9 @@ Severity: **warning** · Topic: checkpoint
 
 ## Why
 
-A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted, finds
-no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives the pod, or an object store, keeps the progress.
+A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted (after an
+eviction or the loss of its node in a new pod), finds no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives
+the pod, or an object store, keeps the progress.
 
 Wrong:
 
@@ -154,7 +155,8 @@ Unsafe: the claim has to be there, and to be of a kind that all pods of the job 
 ## When it is silent
 
 Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
-is named, where a script of a ConfigMap runs, for benchmarks and trials, and on spot capacity, where spot-without-checkpoint says it.
+is named, where a script of a ConfigMap runs, where nothing is saved at all (checkpoint-never), for benchmarks and trials, and on spot
+capacity, where spot-without-checkpoint says it.
 
 ## Sources
 
@@ -2235,8 +2237,12 @@ Severity: **warning** · Topic: autoscaling
 ## Why
 
 CPU and memory are measured in pods, so with no pod there is nothing that could start one: KEDA refuses a floor of 0 where these are
-its only triggers. Give it a trigger that sees requests (a queue, Prometheus), or a floor of 1. The floor is 0 where
+its only triggers. Give it a trigger that sees requests (a queue, a gateway's metric in Prometheus), or a floor of 1. The floor is 0 where
 \`minReplicaCount\` is left out.
+
+Prometheus can be asked, but what the pods themselves tell (\`vllm:num_requests_waiting\`, \`DCGM_FI_DEV_GPU_UTIL\`) is gone with the last of
+them: KEDA takes it, the server goes to zero, and stays there. That is a warning where the query names the target, and else advice, for
+the query may be about another server, too.
 
 Wrong:
 
@@ -2271,13 +2277,18 @@ spec:
     - type: prometheus
       metadata:
         serverAddress: http://prometheus.monitoring:9090
-        query: sum(requests_waiting)
+        query: sum(rate(istio_requests_total{destination_service_name="gpu-server"}[2m]))
         threshold: "4"
 \`\`\`
+
+## When it is silent
+
+Of metrics of pods: where another trigger or metric is there, with a \`fallback\`, and where the target is not in the same project or is no server.
 
 ## Sources
 
 - [KEDA: CPU trigger](https://keda.sh/docs/latest/scalers/cpu/)
+- [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
 
 ## Silence it
 
@@ -2821,8 +2832,14 @@ spec:
 Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
 offered, those of the selected GPU if one is selected.
 
+## When it is silent
+
+For placeholders, and for names that are only misspelt (mig-resource-spelling). The \`.shared\` of a slice that is shared in turns is no part of
+the profile.
+
 ## Sources
 
+- [NVIDIA/k8s-device-plugin: time slicing, renameByDefault](https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing)
 - [NVIDIA MIG User Guide: supported profiles](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/#supported-mig-profiles)
 - [NVIDIA/mig-parted: default configuration](https://github.com/NVIDIA/mig-parted/blob/main/deployments/systemd/config-default.yaml)
 
@@ -3527,7 +3544,8 @@ spec:
 
 ## When it is silent
 
-For infrastructure, and for TPUs and Neuron devices, whose containers some platforms want privileged. It is advice where the container
+For infrastructure, for TPUs and Neuron devices, whose containers some platforms want privileged, and where the pod takes all GPUs of the
+instance type that it selects. It is advice where the container
 takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which \`privileged\` is a habit.
 
 ## Sources
@@ -3736,11 +3754,13 @@ Unsafe: the group then shrinks to its floor when nothing asks for it, and grows 
 
 ## When it is silent
 
-Where autoscaling is turned off in so many words, where the bounds are equal, and for groups without accelerators.
+Where autoscaling is turned off in so many words, where the bounds are equal, for groups without accelerators, and for what waits in a queue
+of Kueue, which refuses the autoscaler ("a kueue managed job should not use autoscaling").
 
 ## Sources
 
 - [Ray: KubeRay autoscaling](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html)
+- [Kueue: the webhook of RayCluster](https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobs/raycluster/raycluster_webhook.go)
 
 ## Silence it
 
@@ -4267,14 +4287,15 @@ Unsafe: the first request after a quiet time waits for a cold start.
 
 ## When it is silent
 
-For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
-a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
+For a ScaledObject, where its target is not in the same project or is no server. Where only CPU, memory or metrics of the server's own pods are
+watched (\`vllm:num_requests_waiting\`, \`DCGM_FI_DEV_GPU_UTIL\`): these cannot see that a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says \`latency-critical\` or
 \`latency-sensitive\`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. \`serving.idleHoursPerDay\`
 in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
 
 ## Sources
 
 - [KServe: minReplicas](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
+- [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
 - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
 
 ## Silence it
@@ -4796,7 +4817,7 @@ Unsafe: the run takes longer when it is interrupted, and there must be a spot po
 
 ## When it is silent
 
-Without evidence of checkpoints that last, without restarts, on capacity that is spot or reserved, for serving, and where no price is known.
+Without evidence of checkpoints that last, without restarts, where a flag says not to resume, on capacity that is spot or reserved, for serving, and where no price is known.
 
 ## Sources
 

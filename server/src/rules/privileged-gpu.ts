@@ -1,5 +1,6 @@
 import { asBoolean, asText, at, keySpanOf } from '../yaml/cursor.ts';
 import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { largestNode } from './largest-node.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -46,7 +47,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For infrastructure, and for TPUs and Neuron devices, whose containers some platforms want privileged. It is advice where the container
+ * For infrastructure, for TPUs and Neuron devices, whose containers some platforms want privileged, and where the pod takes all GPUs of the
+ * instance type that it selects. It is advice where the container
  * takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which `privileged` is a habit.
  *
  * ## Sources
@@ -61,7 +63,7 @@ export default defineRule({
     const privileged = at(container.at, 'securityContext', 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isNoWorkload(context.workload)) return;
     const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
-    if (requests.length === 0) return;
+    if (requests.length === 0 || takesWholeNode(context)) return;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
     context.report({
       severity: whole || usesRdma(context) ? 'info' : 'warning',
@@ -70,6 +72,15 @@ export default defineRule({
     });
   },
 });
+
+/** Then there are no other pods whose GPUs it could see. */
+function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext): boolean {
+  return accelerators.some((accelerator) => {
+    const { form, perPod, devices } = accelerator;
+    if (form !== 'whole' || perPod === null || devices !== perPod) return false;
+    return perPod >= (largestNode(selectors, accelerator)?.count ?? Number.POSITIVE_INFINITY);
+  });
+}
 
 /** Network devices for RDMA, or the host's own network, in the pod. */
 function usesRdma({ podSet }: PodSetContext): boolean {

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { asNumber, at, type Cursor, isOpen, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -80,11 +81,13 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where autoscaling is turned off in so many words, where the bounds are equal, and for groups without accelerators.
+ * Where autoscaling is turned off in so many words, where the bounds are equal, for groups without accelerators, and for what waits in a queue
+ * of Kueue, which refuses the autoscaler ("a kueue managed job should not use autoscaling").
  *
  * ## Sources
  *
  * - [Ray: KubeRay autoscaling](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/configuring-autoscaling.html)
+ * - [Kueue: the webhook of RayCluster](https://github.com/kubernetes-sigs/kueue/blob/main/pkg/controller/jobs/raycluster/raycluster_webhook.go)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -92,6 +95,8 @@ export default defineRule({
   workload(workload, context) {
     const cluster = clusterOf(workload);
     if (cluster === undefined || isOpen(cluster) || at(cluster, 'enableInTreeAutoscaling') !== undefined) return;
+    // Kueue's webhook refuses the autoscaler on what it queues, unless the gate ElasticJobsViaWorkloadSlices is on.
+    if (lookUp(workload.manifest.labels, 'kueue.x-k8s.io/queue-name') !== undefined) return;
     for (const group of items(at(cluster, 'workerGroupSpecs'))) {
       const min = asNumber(at(group, 'minReplicas'));
       const max = asNumber(at(group, 'maxReplicas'));

@@ -1,7 +1,7 @@
-import { type Flag, readFlags } from '../command/flags.ts';
-import { allCommands, readCommandLine } from '../command/shell.ts';
+import type { Flag } from '../command/flags.ts';
 import type { Container } from '../model/workload.ts';
 import { isTrial } from './durable.ts';
+import { resumeOff } from './progress-flags.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { rewriteWord, setFlag } from './word-edits.ts';
@@ -75,26 +75,15 @@ export default defineRule({
     if (workload.retries === null || workload.retries.limit === 0) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     const lines = [...container.command, ...container.args];
-    const line = readCommandLine(
-      container.command.map(({ value }) => value),
-      container.args.map(({ value }) => value),
-    );
-    for (const { words } of allCommands(line.statements)) {
-      const flags = readFlags(words);
-      const off = flags.find(({ name, value, dynamic }) => !dynamic && isOff(name, value));
-      const names = flags.some(
-        ({ name, value }) => /^resume-from-checkpoint$|^load-path$/.test(name) && !/^false$/i.test(value ?? ''),
-      );
-      const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
-      if (off === undefined || names || span === undefined) continue;
-      const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
-      context.report({
-        message: `${shown}, but the job is restarted: a restart begins at step 0`,
-        span,
-        fixes: () => [turnOn(off, lines, context)],
-      });
-      return;
-    }
+    const off = resumeOff(container);
+    const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
+    if (off === undefined || span === undefined) return;
+    const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
+    context.report({
+      message: `${shown}, but the job is restarted: a restart begins at step 0`,
+      span,
+      fixes: () => [turnOn(off, lines, context)],
+    });
   },
 });
 
@@ -111,13 +100,4 @@ function turnOn(off: Flag, lines: Container['command'], { document }: PodSetCont
 /** Python's way of writing it where the flag has that. */
 function alike(old: string, text: string): string {
   return /^[A-Z]/.test(old) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
-}
-
-function isOff(name: string, value: string | undefined): boolean {
-  if (name === 'overwrite-output-dir') return value === undefined || /^true$/i.test(value);
-  return (
-    /^((\w+\.)?exp-manager\.)?resume-if-exists$|^autoresume$|^auto-resume-from-checkpoints$|^resume-from-checkpoint$/.test(
-      name,
-    ) && /^false$/i.test(value ?? '')
-  );
 }

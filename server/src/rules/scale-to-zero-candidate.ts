@@ -4,6 +4,7 @@ import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
 import { asNumber, asText, at, type Cursor, entries, isOpen, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { isLatencyCritical } from './latency.ts';
+import { mayNeedPod, podMetric } from './pod-metrics.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type Fix, type RuleContext, type WorkloadContext } from './rule.ts';
 import { targetOf } from './scaler-target.ts';
@@ -56,14 +57,15 @@ import { shorten } from './shorten.ts';
  *
  * ## When it is silent
  *
- * For a ScaledObject, where its target is not in the same project or is no server, or where only CPU or memory is watched: these cannot see that
- * a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
+ * For a ScaledObject, where its target is not in the same project or is no server. Where only CPU, memory or metrics of the server's own pods are
+ * watched (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`): these cannot see that a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
  * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. `serving.idleHoursPerDay`
  * in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
  *
  * ## Sources
  *
  * - [KServe: minReplicas](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
+ * - [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
  * - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
  */
 export default defineRule({
@@ -90,6 +92,8 @@ export default defineRule({
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
     if (scaling.min === undefined && isOpen(scaling.owner)) return;
+    const metrics = items(at(scaling.owner, 'autoScaling', 'metrics'));
+    if (scaling.mechanism === 'keda' && metrics.length > 0 && metrics.every(isOfPods)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
     if (devices === 0) return;
@@ -146,12 +150,17 @@ function scaledObjectAtOne(manifest: Manifest, { surroundings }: RuleContext): F
   const spec = at(manifest.root, 'spec');
   const floor = at(spec, 'minReplicaCount');
   if (floor === undefined || asNumber(floor) !== 1 || at(spec, 'idleReplicaCount') !== undefined) return undefined;
-  const triggers = items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? 'cpu');
-  if (triggers.every((type) => type === 'cpu' || type === 'memory')) return undefined;
+  if (items(at(spec, 'triggers')).every(mayNeedPod)) return undefined;
   const target = targetOf(manifest, surroundings);
   if (target === undefined || target.facts.role !== 'serving' || target.facts.latencyCritical) return undefined;
   const { devices, hourly } = target.facts;
   return devices === 0 ? undefined : { floor, target: target.name, devices, hourly };
+}
+
+/** A metric of KServe, which asks the collector for those of the predictor's own pods where it is a PodMetric. */
+function isOfPods(metric: Cursor): boolean {
+  const external = at(metric, 'external');
+  return external === undefined || podMetric(at(external, 'metric', 'query')) !== undefined;
 }
 
 function scaleToZero(floor: Cursor, { document }: RuleContext): Fix | undefined {

@@ -6,6 +6,7 @@ import { at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import { isTrial, outlivesNode } from './durable.ts';
 import { processInput } from './process-input.ts';
+import { neverSaves, resumeOff } from './progress-flags.ts';
 import { hasRole } from './role.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
@@ -66,7 +67,7 @@ import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without evidence of checkpoints that last, without restarts, on capacity that is spot or reserved, for serving, and where no price is known.
+ * Without evidence of checkpoints that last, without restarts, where a flag says not to resume, on capacity that is spot or reserved, for serving, and where no price is known.
  *
  * ## Sources
  *
@@ -80,6 +81,8 @@ export default defineRule({
     if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     const holding = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    // It would begin at step 0 after each interruption, which resume-disabled tells.
+    if (holding.some(({ containers }) => containers.some((container) => resumeOff(container) !== undefined))) return;
     if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;
     if (!holding.some((podSet) => podSet.containers.some((container) => keepsProgress(container, podSet)))) return;
     const cost = context.costOf(workload).cost;
@@ -100,7 +103,7 @@ function mayBeOnDemand(capacity: string): boolean {
 
 /** A place that is named and lasts: an object store, or a directory on a volume that outlives the node. */
 function keepsProgress(container: Container, { volumes }: PodSet): boolean {
-  if (container.type !== 'app') return false;
+  if (container.type !== 'app' || neverSaves(container) !== undefined) return false;
   return findCheckpointSigns(processInput(container)).some(({ kind, text, word }) => {
     if (kind === 'store') return word !== undefined || /output|save|checkpoint|ckpt/i.test(text);
     if (kind !== 'path' || !text.startsWith('/')) return false;

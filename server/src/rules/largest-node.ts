@@ -1,0 +1,37 @@
+import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import type { PodAccelerator, Selector } from '../model/workload.ts';
+import { isTemplated } from '../yaml/cursor.ts';
+import { isInstanceTypeKey } from './selected-models.ts';
+
+/** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
+export function largestNode(selectors: readonly Selector[], { resource }: PodAccelerator): Node | undefined {
+  let bound: Node | undefined;
+  for (const selector of selectors) {
+    const nodes = selector.values.map(({ value, at }) =>
+      isTemplated(at) ? undefined : nodeOf(selector.key, value, resource),
+    );
+    // One alternative that is not known may be larger.
+    if (nodes.length === 0 || nodes.includes(undefined)) continue;
+    const largest = nodes.reduce((most, node) => ((node?.count ?? 0) > (most?.count ?? 0) ? node : most));
+    if (largest !== undefined && (bound === undefined || largest.count < bound.count)) bound = largest;
+  }
+  return bound;
+}
+
+interface Node {
+  readonly name: string;
+  readonly count: number;
+}
+
+function nodeOf(key: string, value: string, resource: string): Node | undefined {
+  if (/\/instance-(gpu|accelerator)-count$/.test(key) && /^\d+$/.test(value)) {
+    return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: Number(value) };
+  }
+  if (!isInstanceTypeKey(key)) return undefined;
+  const type = instanceType(value);
+  const count = type?.gpuCount ?? null;
+  if (type === undefined || count === null || !Number.isInteger(count)) return undefined;
+  if (type.unsourced.includes('all') || type.unsourced.includes('gpuCount')) return undefined;
+  const vendor = gpus.get(type.gpu ?? '')?.vendor;
+  return vendor === acceleratorResource(resource)?.vendor ? { name: value, count } : undefined;
+}
