@@ -46,8 +46,8 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, region, instanceType } = placement;
-  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${pricing}`;
+  const { provider, region, instanceType, nodeGpus } = placement;
+  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project asks for few different things, many times over: once for each workload and each keystroke.
@@ -127,9 +127,10 @@ function quoteOne(
 ): Quote {
   const assumptions: string[] = [];
   const instanceType = placement.provider === provider ? placement.instanceType : null;
-  const everywhere = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) }).map((offer) =>
-    atOwnPrice(offer, prices),
-  );
+  const offered = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
+  const sized = offered.filter(({ gpuCount }) => placement.nodeGpus.includes(gpuCount));
+  // A size that nobody is known to sell is priced by the card.
+  const everywhere = (sized.length > 0 ? sized : offered).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   let found = cheapest(
     everywhere.filter((offer) => offer.region === region),
