@@ -28,6 +28,28 @@ describe('the text report', () => {
     expect(status).toBe(0);
   });
 
+  test('says in a line what its amounts rest on: providers, regions, the oldest and the newest date', async () => {
+    const gpu = (name: string, labels: string) =>
+      manifest({ name, resources: 'limits: {nvidia.com/gpu: 1}' }).replace(
+        'spec:\n',
+        `spec:\n  nodeSelector: {${labels}}\n`,
+      );
+    const region = 'topology.kubernetes.io/region';
+    const pods = [
+      gpu('a', `node.kubernetes.io/instance-type: g6.xlarge, ${region}: us-east-1`),
+      gpu(
+        'b',
+        `cloud.google.com/gke-accelerator: nvidia-l4, cloud.google.com/gke-spot: "true", ${region}: us-central1`,
+      ),
+      gpu('c', `node.kubernetes.io/instance-type: g6.xlarge, ${region}: us-west-2`),
+    ];
+    const { stdout } = await runCli(['check', '-'], { input: pods.join('---\n') });
+    expect(stdout.split('\n').at(-3)).toMatch(
+      /^Prices: on-demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
+    );
+    expect((await runCli(['check', '--quiet', '-'], { input: pods.join('---\n') })).stdout).not.toContain('Prices');
+  });
+
   test('makes control characters of the file visible', async () => {
     const pod = manifest({ name: '"a\\u001b]0;owned\\u0007b"', resources: 'requests: {nvidia.com/gpu: 1}' });
     const { stdout } = await runCli(['check', '-'], { input: pod });

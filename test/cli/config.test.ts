@@ -60,3 +60,13 @@ test('a config further down that is wrong is told with its place', async () => {
   expect(status).toBe(2);
   expect(stderr).toContain("team/.gpulint.yaml:1:6: 'gpu' is 'H1000'");
 });
+
+test('a region without prices is told with what was meant, and stops nothing', async () => {
+  const folder = temporaryFolder();
+  write(folder, { '.gpulint.yaml': 'provider: aws\nregion: us-esat-1\ngpu: l4\n', 'a.yaml': pod, 'b.yaml': pod });
+  const { stderr, status } = await runCli(['check', '--quiet', '.'], { cwd: folder });
+  expect(stderr).toMatch(
+    /^gpulint: \.gpulint\.yaml:2:9: No prices of AWS for the region 'us-esat-1': those of us-east-1 are taken; did you mean 'us-east-1'.*\n$/,
+  );
+  expect(status).toBe(0);
+});

@@ -1,12 +1,21 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesGlob } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
-import { type ConfigInput, defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
+import {
+  type ConfigInput,
+  type ConfigProblem,
+  defaultConfig,
+  type ProjectConfig,
+  parseConfig,
+  resolveConfig,
+} from '../config.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
+import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
 export const configFileName = configName;
@@ -101,14 +110,18 @@ function loadConfig(file: string): LoadedConfig {
     throw new UsageError(`cannot read the config ${file}: ${systemReason(error)}`);
   }
   const { told, problems: found } = parseConfig(text);
-  // What counts although the catalogue knows nothing of it is told in the editor, and stops no build.
+  const words = ({ span, message }: ConfigProblem) => {
+    const { line, column } = positionAt(lineStartsOf(text), span.start);
+    return `${shown}:${line}:${column}: ${message}`;
+  };
+  // What counts although the catalogue knows nothing of it, such as a region that nobody prices, is told and stops no build.
   const problems = found.filter(({ level }) => level !== 'info');
   const [first] = problems;
   if (first !== undefined) {
-    const { line, column } = positionAt(lineStartsOf(text), first.span.start);
     const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
-    throw new UsageError(`${shown}:${line}:${column}: ${first.message}${more}`);
+    throw new UsageError(`${words(first)}${more}`);
   }
+  for (const problem of found) process.stderr.write(`gpulint: ${printable(words(problem))}\n`);
   return { told, base: path.dirname(path.resolve(file)) };
 }
 

@@ -2,9 +2,9 @@ import { gpus, migByResource, providerName } from '../catalog/index.ts';
 import { resourceWords } from '../model/given.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
-import { HOURS_PER_MONTH } from './format.ts';
+import { formatHourly, HOURS_PER_MONTH, plural } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
-import { ownSource, quote, spotOf } from './offers.ts';
+import { ownSource, quote } from './offers.ts';
 import { listPrices, type OwnPrices } from './own-prices.ts';
 import type { CostBasis, CostResult, Range } from './types.ts';
 
@@ -124,7 +124,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const spotOnly = podSet.placement.capacity === 'spot';
   const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing, own));
   const onDemand = quotes('on-demand');
-  const spot = spotOnly ? quotes('spot') : onDemand.map(spotOf);
+  const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
   const taken = spotOnly && spotKnown ? spot : onDemand;
   if (taken.some(({ prices }) => prices.length === 0)) {
@@ -135,12 +135,25 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     hourly: rangeOf(taken),
     spot: spotKnown ? rangeOf(spot) : null,
     idle: rangeOf(taken).min,
-    basis: taken.flatMap((one) => ends(one).map((price) => basisOf(podSet, price))),
+    basis: taken.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
       ...taken.flatMap((one) => one.assumptions),
+      ...(spotKnown && !spotOnly ? onDemand.flatMap(spotElsewhere) : []),
     ],
   };
+}
+
+/** What the spot amount rests on where that is another machine than the ones in the basis. */
+function spotElsewhere(onDemand: Quote): readonly string[] {
+  const shown = ends(onDemand.prices).map(({ offer }) => offer.instanceType);
+  return ends(onDemand.spot)
+    .filter(({ offer }) => !shown.includes(offer.instanceType))
+    .map(({ offer: { provider, instanceType, gpuCount, spot, date } }) => {
+      const cards = gpuCount === 1 ? '' : ` for ${plural(gpuCount, 'card')}`;
+      const price = `${formatHourly(spot ?? 0)}${cards}, ${date === null ? 'date unknown' : `as of ${date}`}`;
+      return `Spot at ${providerName(provider ?? '')} is cheapest on ${instanceType}: ${price}`;
+    });
 }
 
 /** Says what was seen, where something was: a count that is none is not the same as a count that a template will fill in. */
@@ -225,8 +238,8 @@ export function nameOf(model: string | undefined): string {
   return gpus.get(model ?? '')?.name ?? model ?? '';
 }
 
-/** The cheapest and the dearest price of a quote; one where they are the same. */
-function ends({ prices }: Quote): readonly PodPrice[] {
+/** The cheapest and the dearest of a quote's prices; one where they are the same. */
+function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
   const [first] = prices;
   const last = prices.at(-1);
   return first === undefined || last === undefined ? [] : first === last ? [first] : [first, last];

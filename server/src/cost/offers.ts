@@ -27,6 +27,8 @@ export interface PodPrice {
 export interface Quote {
   /** One price a provider, cheapest first; a single one where the provider is told. Empty: no price is known. */
   readonly prices: readonly PodPrice[];
+  /** Beside on-demand prices: what the same providers ask in the same regions on spot, cheapest first; none where they have no spot price. */
+  readonly spot: readonly PodPrice[];
   readonly assumptions: readonly string[];
 }
 
@@ -44,8 +46,8 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, region, instanceType } = placement;
-  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${pricing}`;
+  const { provider, region, instanceType, nodeGpus } = placement;
+  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project asks for few different things, many times over: once for each workload and each keystroke.
@@ -62,14 +64,6 @@ function quotesAt(prices: OwnPrices): Map<string, Quote> {
   return known;
 }
 
-/** The same machines on spot, so that the two prices can be compared; nothing for those without a spot price. */
-export function spotOf(onDemand: Quote): Quote {
-  const prices = onDemand.prices.flatMap(({ offer, share }): PodPrice[] =>
-    offer.spot === null ? [] : [{ offer, pricing: 'spot', share, hourly: offer.spot * share }],
-  );
-  return { prices, assumptions: [] };
-}
-
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
   const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
   if (own !== undefined) return own;
@@ -79,13 +73,18 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
     .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
-  const all = found.flatMap((one) => one.prices).sort((a, b) => a.hourly - b.hourly);
+  const all = found.flatMap((one) => one.prices).sort(byAmount);
+  const spot = found.flatMap((one) => one.spot).sort(byAmount);
   const assumptions =
     all.length > 1
       ? ['Provider not told: from the cheapest provider to the dearest, each with its cheapest offer']
       : [];
   const discounted = found.flatMap((one) => one.assumptions).find((line) => line.startsWith(discountLine));
-  return { prices: all, assumptions: discounted === undefined ? assumptions : [...assumptions, discounted] };
+  return { prices: all, spot, assumptions: discounted === undefined ? assumptions : [...assumptions, discounted] };
+}
+
+function byAmount(a: PodPrice, b: PodPrice): number {
+  return a.hourly - b.hourly;
 }
 
 /** A price for the GPU itself holds wherever the pod runs, unless the machine has a price of its own. */
@@ -106,7 +105,11 @@ function ownQuote(model: string, devices: number, placement: Placement, prices: 
     date: null,
     source: ownSource,
   };
-  return { prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }], assumptions: [] };
+  return {
+    prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }],
+    spot: [],
+    assumptions: [],
+  };
 }
 
 /** What stands in place of a source where the project told the price. */
@@ -124,9 +127,10 @@ function quoteOne(
 ): Quote {
   const assumptions: string[] = [];
   const instanceType = placement.provider === provider ? placement.instanceType : null;
-  const everywhere = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) }).map((offer) =>
-    atOwnPrice(offer, prices),
-  );
+  const offered = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
+  const sized = offered.filter(({ gpuCount }) => placement.nodeGpus.includes(gpuCount));
+  // A size that nobody is known to sell is priced by the card.
+  const everywhere = (sized.length > 0 ? sized : offered).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   let found = cheapest(
     everywhere.filter((offer) => offer.region === region),
@@ -146,7 +150,18 @@ function quoteOne(
   if (pricing === 'on-demand' && found?.offer.own === 'discount') {
     assumptions.push(`${discountLine} ${prices.discountPercent}% from the config`);
   }
-  return { prices: found === undefined ? [] : [found], assumptions };
+  if (found === undefined) return { prices: [], spot: [], assumptions };
+  return { prices: [found], spot: pricing === 'spot' ? [] : spotBeside(found, everywhere, devices), assumptions };
+}
+
+/**
+ * Who turns to spot takes the cheapest spot offer, which need not be of the machine that is cheapest on demand. The machine is the same
+ * where it is told, for then there are no others to choose from.
+ */
+function spotBeside({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
+  const near = machines.filter(({ region }) => region === offer.region);
+  const found = cheapest(near, devices, 'spot');
+  return found === undefined ? [] : [found];
 }
 
 /** The offer as the project pays it. Spot prices are what the market asks. */

@@ -12,6 +12,7 @@ export interface CostEstimate {
   readonly monthly: Range;
   /** What it costs an hour with no traffic or work: replicas at their floor. */
   readonly idleHourly: number;
+  /** At the cheapest spot offers of the same providers and regions, on the machine of the basis where that is told. */
   readonly spotHourly: Range | null;
   readonly basis: readonly CostBasis[];
   readonly assumptions: readonly string[];

@@ -21,6 +21,7 @@ const anywhere: Placement = {
   provider: null,
   region: null,
   instanceType: null,
+  nodeGpus: [],
   nodePool: null,
   providerFrom: null,
 };

@@ -46,6 +46,11 @@ export function isInstanceTypeLabel(key: string): boolean {
   return key === 'node.kubernetes.io/instance-type' || key === 'beta.kubernetes.io/instance-type';
 }
 
+/** Labels that say how many accelerators a node has: GKE's, Karpenter's and EKS Auto Mode's. */
+export function isGpuCountLabel(key: string): boolean {
+  return /\/(gke-accelerator|instance-gpu|instance-accelerator)-count$/.test(key);
+}
+
 /**
  * What a request can be on: what the selectors say, else what the config says, else every card with such slices.
  * @param cuttable catalogue ids of the cards that have the slice that is asked for; none for whole cards

@@ -1,5 +1,5 @@
 import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
-import { isInstanceTypeLabel } from './gpu-model.ts';
+import { isGpuCountLabel, isInstanceTypeLabel } from './gpu-model.ts';
 import type { ModelOptions, NodePool } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
@@ -30,6 +30,7 @@ export function lowerPlacement(
     // The config's region is one of the config's provider: it says nothing about another cloud.
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
+    nodeGpus: lowerNodeGpus(selectors),
     nodePool: pool?.name ?? null,
     providerFrom,
   };
@@ -60,6 +61,11 @@ function lowerRegion(selectors: readonly Selector[]): string | null {
     if (key === 'topology.kubernetes.io/zone') return regionOfZone(value);
   }
   return null;
+}
+
+function lowerNodeGpus(selectors: readonly Selector[]): readonly number[] {
+  const counts = selectors.find(({ key }) => isGpuCountLabel(key))?.values.map(({ value }) => Number(value)) ?? [];
+  return counts.every((count) => count > 0) ? counts : [];
 }
 
 /** us-east-1a (AWS), us-central1-a (Google), eastus-1 (Azure). */

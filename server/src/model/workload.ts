@@ -180,6 +180,8 @@ export interface Placement {
   readonly provider: string | null;
   readonly region: string | null;
   readonly instanceType: string | null;
+  /** How many accelerators the selected nodes have, or the alternatives; empty where it is not told. */
+  readonly nodeGpus: readonly number[];
   /** The pool of the project's nodes that the selectors lead to, by its name. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

@@ -13,6 +13,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * All accelerators of a pod come from one node. With an instance type that has fewer, the pod stays Pending, and an autoscaler adds no node.
+ * The same holds for a label that counts them, such as `cloud.google.com/gke-accelerator-count` or `karpenter.k8s.aws/instance-gpu-count`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -48,13 +49,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where neither an instance type nor a model is selected (a model alone gives a hint, and none for 10, 16 and 20, of which servers
+ * Where neither an instance type, a count nor a model is selected (a model alone gives a hint, and none for 10, 16 and 20, of which servers
  * are built), where the type is one that the catalogue has no sourced count for, and where the selected nodes share or cut their GPUs.
  *
  * ## Sources
  *
  * - [Amazon EC2: accelerated computing instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
  * - [Google Compute Engine: GPU machine types](https://cloud.google.com/compute/docs/gpus)
+ * - [Google Kubernetes Engine: GPUs in Autopilot](https://cloud.google.com/kubernetes-engine/docs/how-to/autopilot-gpus)
  */
 export default defineRule({
   topic: 'gpu-request',

@@ -1,4 +1,5 @@
 import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { isGpuCountLabel } from '../model/gpu-model.ts';
 import type { PodAccelerator, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { isInstanceTypeKey } from './selected-models.ts';
@@ -24,7 +25,7 @@ interface Node {
 }
 
 function nodeOf(key: string, value: string, resource: string): Node | undefined {
-  if (/\/instance-(gpu|accelerator)-count$/.test(key) && /^\d+$/.test(value)) {
+  if (isGpuCountLabel(key) && /^\d+$/.test(value)) {
     return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: Number(value) };
   }
   if (!isInstanceTypeKey(key)) return undefined;

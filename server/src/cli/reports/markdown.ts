@@ -1,8 +1,8 @@
-import { catalogInfo } from '../../catalog/index.ts';
 import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
 import { escapeMarkdown } from '../../features/markdown.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarise } from './json.ts';
+import { priceBasis } from './price-basis.ts';
 import type { ReportFinding } from './report-schema.ts';
 import { counted, isAtLeast, severities } from './text.ts';
 
@@ -50,10 +50,11 @@ function* costSection({ files }: CheckedReport): Generator<string> {
     yield `| ${[name, accelerators, cost].map(plain).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
   }
   yield* more(rows.length - mostRows, 'workload');
-  const { hourly } = summarise(files.map(({ file }) => file));
+  const reported = files.map(({ file }) => file);
+  const { hourly } = summarise(reported);
   if (hourly.max === 0) return;
   const together = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTogether **${plain(together)}** where a price is known; prices as of ${catalogInfo.pricesAsOf}.\n`;
+  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(reported) ?? '')}.\n`;
 }
 
 interface Found {

@@ -7,6 +7,7 @@ import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { printable, type Style } from '../terminal.ts';
 import { lineStartsOf, positionAt } from './position.ts';
+import { priceBasis } from './price-basis.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
 export interface TextOptions {
@@ -81,7 +82,7 @@ export function renderFile(file: ReportFile, workloads: readonly WorkloadText[],
   return `${[...(headings ? [style.bold(name)] : []), ...lines, ''].join('\n')}\n`;
 }
 
-/** The last line: how much was looked at, what it costs, what was found. */
+/** The last lines: what the amounts rest on; how much was looked at, what it costs, what was found. */
 export function renderSummary(
   summary: Report['summary'],
   files: readonly ReportFile[],
@@ -111,7 +112,9 @@ export function renderSummary(
   if (summary.baselined !== undefined) found.push(`${summary.baselined} in the baseline`);
   const fixable = findings.filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
-  return `${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
+  const basis = priceBasis(files);
+  const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
+  return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
 }
 
 /** `1 error`, `2 info`. */
