@@ -27,6 +27,18 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
   });
 
+  test('a named path that is not there, beside one that is: what was found is still reported', async () => {
+    const missing = 'projcet/: cannot be read: no such file or folder';
+    const text = await runCli(['check', '-q', 'projcet/', 'project/serving/chat.yaml']);
+    expect(text).toMatchObject({ status: 2, stderr: '' });
+    expect(text.stdout).toContain('projcet/  skipped  cannot be read: no such file or folder\n');
+    expect(text.stdout).toMatch(/chat\.yaml:\d+:\d+ +error /);
+    const annotations = await runCli(['check', '--format', 'github', 'project/plain', 'projcet/']);
+    expect(annotations).toMatchObject({ status: 2, stderr: `gpulint: ${missing}\n` });
+    const never = await runCli(['check', '--fail-on', 'never', 'project/plain', 'projcet/']);
+    expect(never.status).toBe(2);
+  });
+
   test('a config with a misspelt key', async () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'provider: aws\ngpus: h100-80gb-sxm\nregions: us-east-1\n');
