@@ -1612,7 +1612,7 @@ Severity: **warning** · Topic: gpu-request
 ## Why
 
 The API server takes any well-formed name of a resource. No node offers \`nvidia.com/gpus\` or \`nvidia/gpu\`, so the pod stays Pending.
-\`gpu\` with no domain is refused.
+\`gpu\` with no domain is refused, and so is a misspelt name in \`requests\` that \`limits\` do not have.
 
 Wrong:
 
