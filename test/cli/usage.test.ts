@@ -46,9 +46,16 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect(await runCli(['check'], { cwd: folder })).toEqual({
       status: 2,
       stdout: '',
-      stderr: "gpulint: .gpulint.yaml:2:1: unknown key 'gpus'; did you mean 'gpu'? (and 1 more)\n",
+      stderr:
+        "gpulint: .gpulint.yaml:2:1: unknown key 'gpus'; did you mean 'gpu'?\n" +
+        "gpulint: .gpulint.yaml:3:1: unknown key 'regions'; did you mean 'region'?\n",
     });
     expect((await runCli(['check', '--no-config'], { cwd: folder })).status).toBe(0);
+    const keys = Array.from({ length: 30 }, (_, index) => `key${index}: 1`);
+    writeFileSync(path.join(folder, '.gpulint.yaml'), keys.join('\n'));
+    const told = (await runCli(['check'], { cwd: folder })).stderr.trim().split('\n');
+    expect(told).toHaveLength(21);
+    expect(told.at(-1)).toBe('gpulint: .gpulint.yaml: 10 more');
   });
 });
 

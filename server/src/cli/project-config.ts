@@ -1,12 +1,21 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesGlob } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
-import { type ConfigInput, defaultConfig, type ProjectConfig, parseConfig, resolveConfig } from '../config.ts';
+import {
+  type ConfigInput,
+  type ConfigProblem,
+  defaultConfig,
+  type ProjectConfig,
+  parseConfig,
+  resolveConfig,
+} from '../config.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
+import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
 export const configFileName = configName;
@@ -86,14 +95,19 @@ function below({ base }: LoadedConfig, file: string): string | undefined {
 async function lookInto(folder: string): Promise<FolderLook<LoadedConfig>> {
   const bare = path.resolve(folder);
   const file = path.join(bare, configName);
+  const other = path.join(bare, otherName);
+  const found = fs.existsSync(file) ? loadConfig(file) : undefined;
+  if (found === undefined && fs.existsSync(other)) {
+    warn(`${shownPath(other)} is not read: the name of the config is ${configName}`);
+  }
   return {
-    found: fs.existsSync(file) ? loadConfig(file) : undefined,
+    found,
     top: bare === os.homedir() || fs.existsSync(path.join(bare, '.git')),
   };
 }
 
 function loadConfig(file: string): LoadedConfig {
-  const shown = path.relative('.', file).startsWith('..') ? file : path.relative('.', file);
+  const shown = shownPath(file);
   let text: string;
   try {
     text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
@@ -101,15 +115,35 @@ function loadConfig(file: string): LoadedConfig {
     throw new UsageError(`cannot read the config ${file}: ${systemReason(error)}`);
   }
   const { told, problems: found } = parseConfig(text);
-  // What counts although the catalogue knows nothing of it is told in the editor, and stops no build.
-  const problems = found.filter(({ level }) => level !== 'info');
-  const [first] = problems;
+  const lineStarts = lineStartsOf(text);
+  const sentenceOf = ({ span, message }: ConfigProblem) => {
+    const { line, column } = positionAt(lineStarts, span.start);
+    return `${shown}:${line}:${column}: ${message}`;
+  };
+  // What counts although the catalogue knows nothing of it stops no build. The editor tells it all; here only what looks like a slip.
+  const problems = found.filter(({ level }) => level !== 'info').sort((a, b) => a.span.start - b.span.start);
+  const [first, ...more] = problems.slice(0, maxProblems).map(sentenceOf);
   if (first !== undefined) {
-    const { line, column } = positionAt(lineStartsOf(text), first.span.start);
-    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
-    throw new UsageError(`${shown}:${line}:${column}: ${first.message}${more}`);
+    const rest = problems.length - maxProblems;
+    throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
+  for (const problem of found) if (problem.message.includes('; did you mean ')) warn(sentenceOf(problem));
   return { told, base: path.dirname(path.resolve(file)) };
+}
+
+/** A config that is something else altogether should not fill a log. */
+const maxProblems = 20;
+
+/** What people write by habit, and nothing reads. */
+const otherName = configName.replace('yaml', 'yml');
+
+function warn(sentence: string): void {
+  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+}
+
+function shownPath(file: string): string {
+  const below = path.relative('.', file);
+  return below.startsWith('..') ? file : below;
 }
 
 function isFolder(name: string): boolean {
