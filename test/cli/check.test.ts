@@ -138,8 +138,8 @@ describe('the exit status', () => {
     [['--fail-on', 'warning', 'project/serving'], 1],
     [['--fail-on', 'hint', 'project/plain'], 0],
     [['project/missing.yaml'], 2],
-    [['project/missing.yaml', 'project/serving'], 1],
-    [['project/missing.yaml', 'project/plain'], 0],
+    [['project/missing.yaml', 'project/serving'], 2],
+    [['project/missing.yaml', 'project/plain'], 2],
   ])('of check %o is %i', async (args, expected) => {
     expect((await runCli(['check', ...args])).status).toBe(expected);
   });
