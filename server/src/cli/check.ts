@@ -10,7 +10,7 @@ import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './ba
 import { checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
 import { neighbours } from './neighbours.ts';
-import { type ProjectConfigs, projectConfigs } from './project-config.ts';
+import { configFileName, type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
 import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
@@ -148,9 +148,12 @@ function* renderText(
   for (const { file, workloads } of checked) yield renderFile(file, workloads, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
+  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
   if (files.length > 0) yield renderSummary(summarise(files), files, options);
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
+
+const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configFileName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;
