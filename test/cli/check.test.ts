@@ -32,7 +32,7 @@ describe('the text report', () => {
     expect(stdout.match(/says which is meant/g)).toHaveLength(1);
     expect(stdout).toContain('8 × aliyun.com/gpu-mem');
     expect(stdout).toContain('1 file, 3 workloads, 1 definition, ');
-    const named = await runCli(['check', '-'], { input: pods[2] });
+    const named = await runCli(['check', '-'], { input: pods[2] ?? '' });
     expect(named.stdout).not.toContain('says which is meant');
   });
 
