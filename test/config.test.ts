@@ -83,17 +83,20 @@ describe('a bad config', () => {
       'cluster: x',
       "cluster: unknown key 'cluster'; known: extends, platform, provider, region, gpu, capacity, kserve, training, serving, kubernetesVersion, migStrategy, sharing, headroom, prices, taints, nodePools, rules, ruleOptions, ignore, overrides",
     ],
-    ['capacity: spots', "spots: 'capacity' is 'spots'; allowed: spot, on-demand"],
+    ['capacity: spots', "spots: 'capacity' is 'spots'; did you mean 'spot'?"],
+    ['capacity: cheap', "cheap: 'capacity' is 'cheap'; allowed: spot, on-demand"],
+    [
+      'platform: eks',
+      "eks: 'platform' is 'eks'; did you mean 'eks-auto-mode', 'eks-karpenter' or 'eks-managed-node-group'?",
+    ],
+    ['platform: gke-standart', "gke-standart: 'platform' is 'gke-standart'; did you mean 'gke-standard'?"],
     [
       'kserve: {deploymentMode: Serverless}',
       "Serverless: 'kserve.deploymentMode' is 'Serverless'; allowed: Knative, Standard",
     ],
     ['training: {stepSeconds: 0}', "0: 'training.stepSeconds' must be more than 0"],
-    ['training: {steps: 1}', "steps: unknown key 'steps' in 'training'; known: stepSeconds"],
-    [
-      'taints: [{key: a, effect: NoExec}]',
-      "NoExec: 'taints.0.effect' is 'NoExec'; allowed: NoSchedule, PreferNoSchedule, NoExecute",
-    ],
+    ['training: {steps: 1}', "steps: unknown key 'steps' in 'training'; did you mean 'stepSeconds'?"],
+    ['taints: [{key: a, effect: NoExec}]', "NoExec: 'taints.0.effect' is 'NoExec'; did you mean 'NoExecute'?"],
     ['taints: [{key: a}]', "{key: a}: 'taints.0' needs the key 'effect'"],
     ['taints: [{kee: a, key: a, effect: NoExecute}]', "kee: unknown key 'kee' in 'taints.0'; did you mean 'key'?"],
     ['taints: [{key: "", effect: NoExecute}]', '"": \'taints.0.key\' must not be empty'],
@@ -123,6 +126,10 @@ describe('a bad config', () => {
     [
       'prices: {instanceTypes: {p9.huge: 3}}',
       "p9.huge: The catalogue has no instance type 'p9.huge', so this changes no price",
+    ],
+    [
+      'nodePools: [{name: a, labels: {}, instanceType: p5.48xlrge}]',
+      "p5.48xlrge: The catalogue has no instance type 'p5.48xlrge', so this changes no price; did you mean 'p5.48xlarge'?",
     ],
     ['serving: {idleHoursPerDay: 25}', "25: 'serving.idleHoursPerDay' must be at most 24"],
     ['ruleOptions: {idle-gpu-container: {hours: 0}}', "0: 'ruleOptions.idle-gpu-container.hours' must be at least 1"],

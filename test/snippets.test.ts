@@ -16,16 +16,27 @@ interface Snippet {
 const file = path.join(import.meta.dirname, '../snippets/gpulint.json');
 const snippets = Object.entries<Snippet>(JSON.parse(readFileSync(file, 'utf8')));
 
-/** With the first choice, or the default, in every place. */
-function filledIn({ body }: Snippet): string {
+const choice = /\$\{\d+\|([^|]*)\|\}/g;
+
+/** With one of the choices, or the default, in every place. */
+function filledIn({ body }: Snippet, pick = 0, defaults: Readonly<Record<string, string>> = {}): string {
   return `${body
     .join('\n')
-    .replace(/\$\{\d+\|([^,|]*)[^}]*\|\}/g, '$1')
-    .replace(/\$\{\d+:([^}]*)\}/g, '$1')}\n`;
+    .replace(choice, (_, options: string) => options.split(',')[pick] ?? options.split(',')[0]!)
+    .replace(/\$\{(\d+):([^}]*)\}/g, (_, place: string, text: string) => defaults[place] ?? text)}\n`;
 }
 
-test.each(snippets)('%s is YAML in which nothing is wrong', (_, snippet) => {
-  const text = filledIn(snippet);
+/** The snippets with each of their choices, and the training Job with more than one GPU. */
+const variants = snippets.flatMap(([name, snippet]) => {
+  const most = Math.max(
+    1,
+    ...[...snippet.body.join('\n').matchAll(choice)].map(([, text = '']) => text.split(',').length),
+  );
+  const texts = Array.from({ length: most }, (_, pick) => [`${name}, choice ${pick + 1}`, filledIn(snippet, pick)]);
+  return snippet.prefix === 'gpu-spot-job' ? [...texts, [`${name}, 4 GPUs`, filledIn(snippet, 0, { 5: '4' })]] : texts;
+}) as [string, string][];
+
+test.each(variants)('%s is YAML in which nothing is wrong', (_, text) => {
   expect(text).not.toContain('$');
   expect(parseYaml(text).documents.flatMap(({ problems }) => problems)).toEqual([]);
   // What a scaler names is a server, as people will have it.

@@ -22,6 +22,20 @@ describe('the text report', () => {
     expect(stdout).not.toContain('1 file');
   });
 
+  test('counts what runs, tells counters of memory from GPUs, and says once how a GPU that nobody names gets a price', async () => {
+    const pods = ['nvidia.com/gpu: 1', 'amd.com/gpu: 1', 'aliyun.com/gpu-mem: 8'].map((limit, index) =>
+      manifest({ name: `pod-${index}`, resources: `limits: {${limit}}` }),
+    );
+    const claims =
+      'apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: one}\nspec:\n  spec:\n    devices:\n      requests:\n        - {name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}\n';
+    const { stdout } = await runCli(['check', '-'], { input: [...pods, claims].join('---\n') });
+    expect(stdout.match(/says which is meant/g)).toHaveLength(1);
+    expect(stdout).toContain('8 × aliyun.com/gpu-mem');
+    expect(stdout).toContain('1 file, 3 workloads, 1 definition, ');
+    const named = await runCli(['check', '-'], { input: pods[2] ?? '' });
+    expect(named.stdout).not.toContain('says which is meant');
+  });
+
   test('says nothing of files that are not about accelerators', async () => {
     const { stdout, status } = await runCli(['check', 'project/plain']);
     expect(stdout).toBe('4 files, 0 workloads: no findings\n');
@@ -160,8 +174,8 @@ describe('the exit status', () => {
     [['--fail-on', 'warning', 'project/serving'], 1],
     [['--fail-on', 'hint', 'project/plain'], 0],
     [['project/missing.yaml'], 2],
-    [['project/missing.yaml', 'project/serving'], 1],
-    [['project/missing.yaml', 'project/plain'], 0],
+    [['project/missing.yaml', 'project/serving'], 2],
+    [['project/missing.yaml', 'project/plain'], 2],
   ])('of check %o is %i', async (args, expected) => {
     expect((await runCli(['check', ...args])).status).toBe(expected);
   });

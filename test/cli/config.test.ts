@@ -70,3 +70,23 @@ test('a region without prices is told with what was meant, and stops nothing', a
   );
   expect(status).toBe(0);
 });
+
+test('a config by another name is told, and what looks like a slip: neither changes the status', async () => {
+  const folder = temporaryFolder();
+  write(folder, { '.git/HEAD': '', '.gpulint.yml': 'gpu: l4\n', 'a.yaml': pod, 'b.yaml': pod });
+  expect(await runCli(['check', '-q', '.'], { cwd: folder })).toEqual({
+    status: 0,
+    stdout: '',
+    stderr: 'gpulint: .gpulint.yml is not read: the name of the config is .gpulint.yaml\n',
+  });
+  expect((await runCli(['check', '-q', '--no-config', '.'], { cwd: folder })).stderr).toBe('');
+  const pools = ['p5.48xlrge', 'own.metal'].map((type) => `  - {name: a, labels: {}, instanceType: ${type}}\n`);
+  write(folder, { '.gpulint.yaml': `nodePools:\n${pools.join('')}` });
+  const { status, stderr } = await runCli(['check', '-q', '.'], { cwd: folder });
+  expect({ status, lines: stderr.trim().split('\n') }).toEqual({
+    status: 0,
+    lines: [
+      "gpulint: .gpulint.yaml:2:41: The catalogue has no instance type 'p5.48xlrge', so this changes no price; did you mean 'p5.48xlarge'?",
+    ],
+  });
+});

@@ -78,7 +78,7 @@ test('what could not be read is a notification', async () => {
   const folder = repository();
   writeFileSync(path.join(folder, 'deploy/a b.yaml'), 'a\0b');
   const { run } = await sarif(['missing.yaml', 'deploy'], { cwd: folder });
-  expect(run.invocations[0].executionSuccessful).toBe(true);
+  expect(run.invocations[0].executionSuccessful).toBe(false);
   expect(
     run.invocations[0].toolExecutionNotifications.map((note) => [
       note.level,

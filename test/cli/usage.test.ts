@@ -27,6 +27,18 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
   });
 
+  test('a named path that is not there, beside one that is: what was found is still reported', async () => {
+    const missing = 'projcet/: cannot be read: no such file or folder';
+    const text = await runCli(['check', '-q', 'projcet/', 'project/serving/chat.yaml']);
+    expect(text).toMatchObject({ status: 2, stderr: '' });
+    expect(text.stdout).toContain('projcet/  skipped  cannot be read: no such file or folder\n');
+    expect(text.stdout).toMatch(/chat\.yaml:\d+:\d+ +error /);
+    const annotations = await runCli(['check', '--format', 'github', 'project/plain', 'projcet/']);
+    expect(annotations).toMatchObject({ status: 2, stderr: `gpulint: ${missing}\n` });
+    const never = await runCli(['check', '--fail-on', 'never', 'project/plain', 'projcet/']);
+    expect(never.status).toBe(2);
+  });
+
   test('a config with a misspelt key', async () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'provider: aws\ngpus: h100-80gb-sxm\nregions: us-east-1\n');
@@ -34,9 +46,16 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect(await runCli(['check'], { cwd: folder })).toEqual({
       status: 2,
       stdout: '',
-      stderr: "gpulint: .gpulint.yaml:2:1: unknown key 'gpus'; did you mean 'gpu'? (and 1 more)\n",
+      stderr:
+        "gpulint: .gpulint.yaml:2:1: unknown key 'gpus'; did you mean 'gpu'?\n" +
+        "gpulint: .gpulint.yaml:3:1: unknown key 'regions'; did you mean 'region'?\n",
     });
     expect((await runCli(['check', '--no-config'], { cwd: folder })).status).toBe(0);
+    const keys = Array.from({ length: 30 }, (_, index) => `key${index}: 1`);
+    writeFileSync(path.join(folder, '.gpulint.yaml'), keys.join('\n'));
+    const told = (await runCli(['check'], { cwd: folder })).stderr.trim().split('\n');
+    expect(told).toHaveLength(21);
+    expect(told.at(-1)).toBe('gpulint: .gpulint.yaml: 10 more');
   });
 });
 

@@ -51,7 +51,7 @@ test('what has no upper bound makes the sum one that may be more', async () => {
   const endOf = async () => (await runCli(['check', '.'], { cwd: folder })).stdout;
   writeFileSync(path.join(folder, 'runtimes.yaml'), runtime);
   writeFileSync(path.join(folder, 'chat.yaml'), service);
-  expect(await endOf()).toContain('2 workloads, 4 GPUs, $');
+  expect(await endOf()).toContain('1 workload, 1 definition, 4 GPUs, $');
   writeFileSync(path.join(folder, 'chat.yaml'), service.replace('    maxReplicas: 1\n', ''));
-  expect(await endOf()).toContain('2 workloads, 4 GPUs or more, $');
+  expect(await endOf()).toContain('1 workload, 1 definition, 4 GPUs or more, $');
 });

@@ -30,7 +30,9 @@ export function checkFile(
   options: CheckFileOptions,
 ): CheckedFile {
   if (content.kind === 'unreadable') {
-    return skipped(input, options, `cannot be read: ${content.reason}`, 'unreadable');
+    // A folder that was named and cannot be listed is found below itself.
+    const named = input.folder === null || input.folder === input.path;
+    return skipped(input, options, `cannot be read: ${content.reason}`, named ? 'missing' : 'unreadable');
   }
   if (content.kind === 'skipped') return skipped(input, options, content.reason, 'checked');
   const uri =

@@ -10,8 +10,8 @@ import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './ba
 import { checkFile } from './check-file.ts';
 import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
 import { neighbours } from './neighbours.ts';
-import { type ProjectConfigs, projectConfigs } from './project-config.ts';
-import type { CheckedFile, CheckedReport, RenderReport } from './reports/format.ts';
+import { configFileName, type ProjectConfigs, projectConfigs } from './project-config.ts';
+import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
 import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
@@ -40,7 +40,7 @@ export interface CheckOptions {
 
 /**
  * Checks files, folders and standard input (`-`), and writes the report.
- * @returns the exit status: 2 when gpulint could not do its part on a file, else 1 when something at or above `failOn` was found, else 0
+ * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above `failOn` was found, else 0
  * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
@@ -50,11 +50,11 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   }
   const known = baseline === undefined || options.writeBaseline === true ? new Set<string>() : readBaseline(baseline);
   const files = (await checkAll(paths, options)).map((file) => withoutBaselined(file, known));
-  const unreadable = files.find(({ outcome }) => outcome === 'unreadable');
-  if (unreadable !== undefined && files.every(({ outcome }) => outcome === 'unreadable')) {
-    throw new UsageError(`${shownPath(unreadable.file)}: ${unreadable.file.problem}`);
+  const [first] = files;
+  if (first !== undefined && files.every(isUnread)) {
+    throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
   }
-  const failed = files.some(({ outcome }) => outcome === 'unwritten' || outcome === 'broken');
+  const failed = files.some(isFailure);
   if (options.writeBaseline === true && baseline !== undefined) {
     const count = writeBaseline(baseline, files);
     process.stdout.write(`${printable(baseline)}: ${plural(count, 'finding')}\n`);
@@ -66,6 +66,12 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   const pieces = options.render?.(report) ?? renderText(paths, files, text);
   if (options.output === undefined) for (const piece of pieces) process.stdout.write(piece);
   else writeReport(options.output, [...pieces].join(''));
+  // The text report has said it; of the others people may see nothing but the status.
+  if (options.render !== undefined || options.output !== undefined) {
+    for (const { file } of files.filter(({ outcome }) => outcome === 'missing')) {
+      process.stderr.write(`gpulint: ${printable(`${shownPath(file)}: ${file.problem}`)}\n`);
+    }
+  }
 
   if (failed) return 2;
   const severities = files.flatMap(({ file }) => file.findings.map(({ severity }) => severity));
@@ -84,6 +90,10 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
     results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root, besideOf }));
   }
   return results;
+}
+
+function isUnread({ outcome }: CheckedFile): boolean {
+  return outcome === 'unreadable' || outcome === 'missing';
 }
 
 export interface ConfiguredInput {
@@ -138,9 +148,12 @@ function* renderText(
   for (const { file, workloads } of checked) yield renderFile(file, workloads, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
+  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
   if (files.length > 0) yield renderSummary(summarise(files), files, options);
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
+
+const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configFileName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;

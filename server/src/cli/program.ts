@@ -116,7 +116,7 @@ function tell(error: unknown, args: readonly string[]): number {
     if (error.code === 'commander.help') return 0;
     return refuse(usageSentence(error, args));
   }
-  if (error instanceof UsageError) return refuse(error.message);
+  if (error instanceof UsageError) return refuse(error.message, ...error.more);
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `gpulint: it broke, which is a bug; please report this:\n${trace.split('\n').map(printable).join('\n')}\n`,
@@ -124,8 +124,8 @@ function tell(error: unknown, args: readonly string[]): number {
   return 2;
 }
 
-function refuse(sentence: string): number {
-  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+function refuse(...sentences: readonly string[]): number {
+  for (const sentence of sentences) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
   return 2;
 }
 

@@ -95,14 +95,19 @@ function below({ base }: LoadedConfig, file: string): string | undefined {
 async function lookInto(folder: string): Promise<FolderLook<LoadedConfig>> {
   const bare = path.resolve(folder);
   const file = path.join(bare, configName);
+  const other = path.join(bare, otherName);
+  const found = fs.existsSync(file) ? loadConfig(file) : undefined;
+  if (found === undefined && fs.existsSync(other)) {
+    warn(`${shownPath(other)} is not read: the name of the config is ${configName}`);
+  }
   return {
-    found: fs.existsSync(file) ? loadConfig(file) : undefined,
+    found,
     top: bare === os.homedir() || fs.existsSync(path.join(bare, '.git')),
   };
 }
 
 function loadConfig(file: string): LoadedConfig {
-  const shown = path.relative('.', file).startsWith('..') ? file : path.relative('.', file);
+  const shown = shownPath(file);
   let text: string;
   try {
     text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
@@ -110,19 +115,36 @@ function loadConfig(file: string): LoadedConfig {
     throw new UsageError(`cannot read the config ${file}: ${systemReason(error)}`);
   }
   const { told, problems: found } = parseConfig(text);
-  const words = ({ span, message }: ConfigProblem) => {
-    const { line, column } = positionAt(lineStartsOf(text), span.start);
+  const lineStarts = lineStartsOf(text);
+  const sentenceOf = ({ span, message }: ConfigProblem) => {
+    const { line, column } = positionAt(lineStarts, span.start);
     return `${shown}:${line}:${column}: ${message}`;
   };
-  // What counts although the catalogue knows nothing of it, such as a region that nobody prices, is told and stops no build.
-  const problems = found.filter(({ level }) => level !== 'info');
-  const [first] = problems;
+  // What counts although the catalogue knows nothing of it stops no build. The editor tells it all; here only what looks like a slip, or has
+  // other prices taken in place of those that it names.
+  const problems = found.filter(({ level }) => level !== 'info').sort((a, b) => a.span.start - b.span.start);
+  const [first, ...more] = problems.slice(0, maxProblems).map(sentenceOf);
   if (first !== undefined) {
-    const more = problems.length === 1 ? '' : ` (and ${problems.length - 1} more)`;
-    throw new UsageError(`${words(first)}${more}`);
+    const rest = problems.length - maxProblems;
+    throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
-  for (const problem of found) process.stderr.write(`gpulint: ${printable(words(problem))}\n`);
+  for (const problem of found) if (/; did you mean |^No prices of /.test(problem.message)) warn(sentenceOf(problem));
   return { told, base: path.dirname(path.resolve(file)) };
+}
+
+/** A config that is something else altogether should not fill a log. */
+const maxProblems = 20;
+
+/** What people write by habit, and nothing reads. */
+const otherName = configName.replace('yaml', 'yml');
+
+function warn(sentence: string): void {
+  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+}
+
+function shownPath(file: string): string {
+  const below = path.relative('.', file);
+  return below.startsWith('..') ? file : below;
 }
 
 function isFolder(name: string): boolean {

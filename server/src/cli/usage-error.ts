@@ -1,6 +1,14 @@
 /** A flag, a path or a config that cannot be used. The message is one sentence that names it and the way out; the exit status is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+
+  /** @param more sentences of the same kind, each for a line of its own */
+  constructor(
+    message: string,
+    readonly more: readonly string[] = [],
+  ) {
+    super(message);
+  }
 }
 
 /** What the operating system said, in words: `no such file or folder`. */

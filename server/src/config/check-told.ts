@@ -1,4 +1,12 @@
-import { instanceType, offers, type Provider, platforms, providerName, regionsOf } from '../catalog/index.ts';
+import {
+  allInstanceTypes,
+  instanceType,
+  offers,
+  type Provider,
+  platforms,
+  providerName,
+  regionsOf,
+} from '../catalog/index.ts';
 import { didYouMean, nearest } from './near.ts';
 import type { ConfigValueProblem } from './problems.ts';
 import type { ConfigInput } from './schema.ts';
@@ -52,5 +60,9 @@ function unknownRegion(region: string, provider: Provider | null): string | unde
 }
 
 function unknownInstance(name: string): string {
-  return `The catalogue has no instance type '${name}', so this changes no price`;
+  // Another number is another size, which may well be sold.
+  const digits = (text: string) => text.replace(/\D/g, '');
+  const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
+  const alike = new Set(sized.map((known) => known.name));
+  return `The catalogue has no instance type '${name}', so this changes no price${didYouMean(nearest(name, alike).slice(0, 1))}`;
 }

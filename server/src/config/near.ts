@@ -12,9 +12,15 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   return [...candidates]
     .filter((candidate) => candidate.length >= wanted.length - limit)
-    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= limit || (wanted.length > 2 && candidate.startsWith(wanted)))
-    .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
+    .map((candidate) => ({
+      candidate,
+      distance: editDistance(wanted, candidate.toLowerCase()),
+      begins: wanted.length > 2 && candidate.toLowerCase().startsWith(wanted),
+    }))
+    .filter(({ distance, begins }) => distance <= limit || begins)
+    .sort(
+      (a, b) => Number(b.begins) - Number(a.begins) || a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1),
+    )
     .map(({ candidate }) => candidate)
     .slice(0, 3);
 }

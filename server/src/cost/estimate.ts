@@ -21,7 +21,13 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
     return { cost: null, problem, missing: null, podSets: [] };
   }
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
-  if (used.length === 0) return { cost: null, problem: 'No accelerator is requested', missing: null, podSets: [] };
+  if (used.length === 0) {
+    const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(({ perPod }) => perPod !== 0);
+    const problem = part
+      ? `${resourceWords(part.resource)} is a part of a GPU, with no price`
+      : 'No accelerator is requested';
+    return { cost: null, problem, missing: null, podSets: [] };
+  }
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet, prices);

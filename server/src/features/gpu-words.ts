@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../cost/format.ts';
+import { resourceWords } from '../model/given.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import { at, keySpanOf } from '../yaml/cursor.ts';
@@ -120,6 +121,8 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
   name: string;
   known: boolean;
 } {
+  // A counter of mebibytes or percent counts no devices.
+  if (form === 'memory' || form === 'percent') return { name: resourceWords(resource), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {
     const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;

@@ -11,8 +11,9 @@ import { shorten } from './shorten.ts';
  *
  * ## Why
  *
- * Annotations are not checked against a schema. A misspelt key, or one on the Knative Service instead of its template, is kept and ignored:
- * replicas with GPUs run by the defaults. Values must be strings: an unquoted number is refused by the API server.
+ * Annotations are not checked against a schema. A misspelt key is kept and ignored: replicas with GPUs run by the defaults. One on the
+ * Knative Service instead of its template is refused by Knative's webhook, whatever the template says. Values must be strings: an unquoted
+ * number is refused by the API server.
  *
  * ```yaml invalid
  * apiVersion: serving.knative.dev/v1
@@ -52,7 +53,8 @@ import { shorten } from './shorten.ts';
  *
  * ## Fix safety
  *
- * Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one.
+ * Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one; and
+ * for a key that moves to the template, which is not offered where the template has it already, in either spelling.
  *
  * ## When it is silent
  *
@@ -62,6 +64,7 @@ import { shorten } from './shorten.ts';
  *
  * - [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
  * - [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
+ * - [knative/serving#9358: refused on the Service since 0.18](https://github.com/knative/serving/pull/9358)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -70,13 +73,11 @@ export default defineRule({
     const group = groupOf(manifest.apiVersion);
     if (group !== 'serving.knative.dev' && group !== 'serving.kserve.io') return;
     const onObject = at(manifest.root, 'metadata', 'annotations');
-    const places = [
-      onObject,
-      at(manifest.root, 'spec', 'template', 'metadata', 'annotations'),
-      at(manifest.root, 'spec', 'predictor', 'annotations'),
-    ];
-    for (const place of places) checkAll(place, context);
-    if (group === 'serving.knative.dev' && manifest.kind === 'Service') checkLevel(onObject, manifest, context);
+    const refused = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
+    checkAll(onObject, context, refused);
+    checkAll(at(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
+    checkAll(at(manifest.root, 'spec', 'predictor', 'annotations'), context);
+    if (refused) checkLevel(onObject, manifest, context);
   },
 });
 
@@ -101,11 +102,12 @@ const known: readonly string[] = [
   'scale-to-zero-pod-retention-period',
 ];
 
-function checkAll(annotations: Cursor | undefined, context: RuleContext): void {
+/** @param refused whatever they are called: then a misspelt name is not what matters */
+function checkAll(annotations: Cursor | undefined, context: RuleContext, refused = false): void {
   const ours = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
   for (const entry of ours) {
     checkValue(entry, context);
-    checkName(entry, context);
+    if (!refused) checkName(entry, context);
   }
   const bound = (which: string) => ours.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
   const min = bound('min');
@@ -141,11 +143,7 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
 }
 
 function checkName(entry: Cursor, { document, report }: RuleContext): void {
-  const name = keyOf(entry).slice(prefix.length);
-  if (known.includes(dashed(name))) return;
-  const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
-  const synonyms = letters(name).replace('replicas', 'scale').replace('minimum', 'min').replace('maximum', 'max');
-  const meant = known.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
+  const meant = meantName(keyOf(entry).slice(prefix.length));
   if (meant === undefined) return;
   report({
     message: `Knative knows no ${keyOf(entry)} (it is ${meant}): the annotation is ignored`,
@@ -157,19 +155,31 @@ function checkName(entry: Cursor, { document, report }: RuleContext): void {
   });
 }
 
-function checkLevel(onObject: Cursor | undefined, { root }: Manifest, { document, report }: RuleContext): void {
-  const template = at(root, 'spec', 'template', 'metadata', 'annotations');
+/** The name that a misspelt one was meant to be. */
+function meantName(name: string): string | undefined {
+  if (known.includes(dashed(name))) return undefined;
+  const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
+  const synonyms = letters(name).replace('replicas', 'scale').replace('minimum', 'min').replace('maximum', 'max');
+  return known.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
+}
+
+function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { document, report }: RuleContext): void {
+  const there = entries(at(root, 'spec', 'template', 'metadata', 'annotations')).map((entry) => dashed(keyOf(entry)));
   for (const entry of entries(onObject)) {
     const key = keyOf(entry);
-    if (!key.startsWith(prefix) || at(template, key) !== undefined) continue;
+    if (!key.startsWith(prefix)) continue;
     report({
-      message: `${key} stands on the Service, where Knative ignores it: it belongs on spec.template.metadata`,
+      severity: 'error',
+      message: `${key} stands on the ${kind}, which Knative refuses: it belongs on spec.template.metadata`,
       span: keySpanOf(entry),
       fixes: () => {
+        const meant = meantName(key.slice(prefix.length));
+        const name = meant === undefined ? key : `${prefix}${meant}`;
+        // Which of two values is meant nobody knows.
+        if (there.includes(dashed(name))) return [];
         const owner = at(root, 'spec', 'template');
-        return [
-          owner && moveField(document, entry, owner, ['metadata', 'annotations', key], 'Move it to the template'),
-        ];
+        const title = `Move it to the template${meant === undefined ? '' : ` as ${name}`}`;
+        return [owner && moveField(document, entry, owner, ['metadata', 'annotations', name], title)];
       },
     });
   }

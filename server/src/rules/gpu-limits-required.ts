@@ -1,7 +1,10 @@
+import { migByResource } from '../catalog/index.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
-import { at, isNull, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { at, type Cursor, entries, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { lacksLimitOf } from './lacks-limit.ts';
 import { isKnown, isWhole } from './quantity-edits.ts';
+import { meantName } from './rename-resource.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
 /**
@@ -72,27 +75,15 @@ export default defineRule({
   },
 });
 
-function lacksLimit(
-  { limit, resource }: AcceleratorRequest,
-  container: Container,
-  { workload }: PodSetContext,
-): boolean {
-  if (limit !== undefined) return limit.empty;
-  // A count that is written at the wrong level is gpu-misplaced's.
-  if (at(container.resources, resource) !== undefined || at(container.at, 'limits', resource) !== undefined)
-    return false;
-  if ((workload.partial || workload.role === 'definition') && !wholeResources.has(workload.kind)) return false;
-  const limits = at(container.resources, 'limits');
-  return !isOpen(container.at) && !isOpen(container.resources) && !isOpen(limits) && !isTemplated(limits);
+function lacksLimit({ limit, resource }: AcceleratorRequest, container: Container, context: PodSetContext): boolean {
+  return limit === undefined ? lacksLimitOf(resource, container, context) : limit.empty;
 }
 
-/** Kinds that leave things out, but whose `resources` is written in one piece: nothing adds the limits. */
-const wholeResources: ReadonlySet<string> = new Set([
-  'TrainJob',
-  'TrainingRuntime',
-  'ClusterTrainingRuntime',
-  'HyperJob',
-]);
+/** Whether a limit by this name would make a pod of what is refused that then waits for ever: the name is misspelt here, or beside it. */
+function isMisspelt(resource: string, limits: Cursor | undefined): boolean {
+  if (/^nvidia(\.com)?\/mig-/i.test(resource) && migByResource(resource).length === 0) return true;
+  return entries(limits).some((entry) => /^gpus?$/i.test(keyOf(entry)) || meantName(keyOf(entry)) === resource);
+}
 
 function copyToLimits(accelerator: AcceleratorRequest, container: Container, context: PodSetContext): Fix | undefined {
   const { request, limit, resource } = accelerator;
@@ -101,7 +92,7 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   const { document } = context;
   const limits = at(resources, 'limits');
   const target = limit?.at ?? limits ?? resources;
-  if (target.shared) return undefined;
+  if (target.shared || isMisspelt(resource, limits)) return undefined;
   // As it is written: 2 stays a number, "2" a string.
   const { node } = request.at;
   const value = node.kind === 'scalar' && typeof node.value === 'number' ? node.value : request.text;

@@ -60,7 +60,7 @@ export default defineRule({
       // A quantity that is no whole number is a mistake of its own.
       if (!isWhole(limit) || !isWhole(request) || limit.value === request.value) continue;
       report({
-        message: `${resource} is requested ${request.text} times but limited to ${limit.text}: the API server refuses the pod unless they are equal`,
+        message: `${resource} is ${request.text} in requests but ${limit.text} in limits: the API server refuses the pod unless they are equal`,
         span: keySpanOf(request.at),
         fixes: () => [
           towards(

@@ -1,10 +1,8 @@
-import { lowerQuantity } from '../model/quantity.ts';
-import type { Container } from '../model/workload.ts';
-import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { type Cursor, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { lacksLimitOf } from './lacks-limit.ts';
 import { meantResource } from './near-names.ts';
-import { isWhole } from './quantity-edits.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { renameResource, writtenResources } from './rename-resource.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A container asks for an accelerator by a name that no device plugin has.
@@ -12,7 +10,7 @@ import { defineRule, type Fix, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * The API server takes any well-formed name of a resource. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending.
- * `gpu` with no domain is refused.
+ * `gpu` with no domain is refused, and so is a misspelt name in `requests` that `limits` do not have.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -69,51 +67,25 @@ export default defineRule({
           severity: 'error',
           message: `Resource ${name} has no domain: the API server refuses the pod (NVIDIA's is nvidia.com/gpu)`,
           span: keySpanOf(entry),
-          fixes: () => [rename(container, name, 'nvidia.com/gpu', false, context)],
+          fixes: () => [renameResource(container, name, 'nvidia.com/gpu', false, context.document)],
         });
         continue;
       }
       const meant = meantResource(name);
       if (meant === undefined) continue;
+      const follows = lacksLimitOf(name, container, context)
+        ? 'requested without a limit, the API server refuses the pod'
+        : 'the pod stays Pending';
       context.report({
-        message: `No device plugin offers ${name} (it is ${meant}): the pod stays Pending`,
+        message: `No device plugin offers ${name} (it is ${meant}): ${follows}`,
         span: keySpanOf(entry),
-        fixes: () => [rename(container, name, meant, true, context)],
+        fixes: () => [renameResource(container, name, meant, true, context.document)],
       });
     }
   },
 });
 
-function writtenResources({ resources }: Container): readonly Cursor[] {
-  return [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))];
-}
-
 /** In a pod's list of containers: mappings that stand for one elsewhere have their own names. */
 function isListed(container: Cursor): boolean {
   return /^(containers|initContainers)$/.test(String(container.parent?.step));
-}
-
-/** Only where the right name makes a request that the API server takes, and is not there already by itself or by another misspelling. */
-function rename(
-  container: Container,
-  from: string,
-  to: string,
-  safe: boolean,
-  { document }: PodSetContext,
-): Fix | undefined {
-  const written = writtenResources(container).filter((entry) => keyOf(entry) === from);
-  const taken = writtenResources(container)
-    .map(keyOf)
-    .filter((name) => name !== from);
-  if (taken.some((name) => name === to || meantResource(name) === to)) return undefined;
-  const inLimits = at(container.resources, 'limits', from);
-  const texts = new Set(written.map((entry) => lowerQuantity(entry).text));
-  if (inLimits === undefined || texts.size > 1 || !isWhole(lowerQuantity(inLimits))) return undefined;
-  const edits = [];
-  for (const entry of written) {
-    const renamed = entry.shared ? undefined : renameKey(document, entry, to);
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Rename to ${to}`, safe: safe && !document.template, edits };
 }

@@ -1,10 +1,8 @@
-import { lowerQuantity } from '../model/quantity.ts';
-import type { Container } from '../model/workload.ts';
-import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { lacksLimitOf } from './lacks-limit.ts';
 import { meantMigResource } from './mig-spelling.ts';
-import { isWhole } from './quantity-edits.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { renameResource, writtenResources } from './rename-resource.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * The name of a MIG resource is not spelt as the device plugin spells it.
@@ -60,28 +58,15 @@ export default defineRule({
       const meant = meantMigResource(name);
       if (meant === undefined || seen.has(name)) continue;
       seen.add(name);
-      const refused = name.includes('+') ? 'the API server refuses the pod' : 'no node has it, the pod stays Pending';
+      const follows =
+        name.includes('+') || lacksLimitOf(name, container, context)
+          ? 'the API server refuses the pod'
+          : 'no node has it, the pod stays Pending';
       context.report({
-        message: `${name} is spelt ${meant}: ${refused}`,
+        message: `${name} is spelt ${meant}: ${follows}`,
         span: keySpanOf(entry),
-        fixes: () => [rename(container, name, meant, context)],
+        fixes: () => [renameResource(container, name, meant, true, context.document)],
       });
     }
   },
 });
-
-function writtenResources({ resources }: Container): readonly Cursor[] {
-  return [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))];
-}
-
-function rename(container: Container, from: string, to: string, { document }: PodSetContext): Fix | undefined {
-  const limit = at(container.resources, 'limits', from);
-  if (limit === undefined || !isWhole(lowerQuantity(limit))) return undefined;
-  const edits = [];
-  for (const entry of writtenResources(container).filter((one) => keyOf(one) === from)) {
-    const renamed = entry.shared ? undefined : renameKey(document, entry, to);
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Rename to ${to}`, safe: !document.template, edits };
-}

@@ -1,5 +1,6 @@
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
+import { meantMigResource } from './mig-spelling.ts';
 import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -60,12 +61,15 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container({ accelerators }, context) {
-    const devices = accelerators.filter(isDevice);
-    const [first, second] = devices;
+    // Two spellings of one slice are mig-resource-spelling's.
+    const devices = new Map(
+      accelerators.filter(isDevice).map((one) => [meantMigResource(one.resource) ?? one.resource, one]),
+    );
+    const [first, second] = devices.values();
     if (first === undefined || second === undefined) return;
     const written = writtenQuantities(second)[0];
     if (written === undefined) return;
-    const names = devices.map(({ resource }) => resource);
+    const names = [...devices.values()].map(({ resource }) => resource);
     // Neuron's three names count the same chips in different units.
     const same = names.every((name) => name.startsWith('aws.amazon.com/neuron'));
     const result = same ? 'they are names of the same devices' : 'few nodes have both, and only one is usable';

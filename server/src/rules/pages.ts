@@ -13,8 +13,9 @@ Severity: **warning** · Topic: autoscaling
 
 ## Why
 
-Annotations are not checked against a schema. A misspelt key, or one on the Knative Service instead of its template, is kept and ignored:
-replicas with GPUs run by the defaults. Values must be strings: an unquoted number is refused by the API server.
+Annotations are not checked against a schema. A misspelt key is kept and ignored: replicas with GPUs run by the defaults. One on the
+Knative Service instead of its template is refused by Knative's webhook, whatever the template says. Values must be strings: an unquoted
+number is refused by the API server.
 
 Wrong:
 
@@ -58,7 +59,8 @@ spec:
 
 ## Fix safety
 
-Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one.
+Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one; and
+for a key that moves to the template, which is not offered where the template has it already, in either spelling.
 
 ## When it is silent
 
@@ -68,6 +70,7 @@ For the old spellings (\`minScale\`), which still work, and for keys that are ne
 
 - [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
 - [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
+- [knative/serving#9358: refused on the Service since 0.18](https://github.com/knative/serving/pull/9358)
 
 ## Silence it
 
@@ -1614,7 +1617,7 @@ Severity: **warning** · Topic: gpu-request
 ## Why
 
 The API server takes any well-formed name of a resource. No node offers \`nvidia.com/gpus\` or \`nvidia/gpu\`, so the pod stays Pending.
-\`gpu\` with no domain is refused.
+\`gpu\` with no domain is refused, and so is a misspelt name in \`requests\` that \`limits\` do not have.
 
 Wrong:
 

@@ -2,8 +2,11 @@ import type { Severity } from '../../rules/rule.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
 import type { WorkloadText } from './text.ts';
 
-/** unwritten: a fix could not be saved; broken: gpulint itself failed on the file. */
-export type Outcome = 'checked' | 'unreadable' | 'unwritten' | 'broken';
+/**
+ * unreadable: a walk came upon it and could not read it; missing: so is a path that was named itself;
+ * unwritten: a fix could not be saved; broken: gpulint itself failed on the file.
+ */
+export type Outcome = 'checked' | 'unreadable' | 'missing' | 'unwritten' | 'broken';
 
 export interface CheckedFile {
   readonly file: ReportFile;
@@ -24,6 +27,11 @@ export interface CheckedReport {
 
 /** A report format. The pieces are written one after the other, so that nobody has to hold all of a long report. */
 export type RenderReport = (report: CheckedReport) => Iterable<string>;
+
+/** Whether gpulint did not do what it was asked to, which is status 2. A walk promises no certain file. */
+export function isFailure({ outcome }: CheckedFile): boolean {
+  return outcome !== 'checked' && outcome !== 'unreadable';
+}
 
 /** Why a file was not checked, or not as asked; null where it was. */
 export function failureOf({ file, outcome }: CheckedFile): string | null {

@@ -2,7 +2,7 @@ import { version } from '../../../../package.json';
 import type { Severity } from '../../rules/rule.ts';
 import { descriptionOf, pageOf } from '../rule-page.ts';
 import { printable } from '../terminal.ts';
-import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
+import { type CheckedFile, type CheckedReport, failureOf, isFailure } from './format.ts';
 import type { ReportFinding, ReportRange } from './report-schema.ts';
 
 // SARIF 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
@@ -28,7 +28,7 @@ export function* renderSarif(report: CheckedReport): Generator<string> {
     originalUriBaseIds: { [root]: { description: { text: 'The root of the repository.' } } },
     invocations: [
       {
-        executionSuccessful: report.files.every(({ outcome }) => outcome !== 'unwritten' && outcome !== 'broken'),
+        executionSuccessful: !report.files.some(isFailure),
         toolExecutionNotifications: report.files.flatMap(toNotifications),
       },
     ],

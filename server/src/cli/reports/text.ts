@@ -34,6 +34,8 @@ export interface WorkloadText {
   readonly name: string;
   readonly accelerators: string;
   readonly cost: string;
+  /** The config could say which GPU is meant, and with that there is a price. */
+  readonly lacksModel: boolean;
 }
 
 /** The workloads of a file that ask for accelerators and run by themselves. */
@@ -48,6 +50,8 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
       cost: printable(result.problem ?? costWords(workload, result)),
+      // A MIG profile that no GPU has misses a GPU as well.
+      lacksModel: result.missing === 'gpu' && result.problem?.startsWith('The model ') === true,
     };
   });
 }
@@ -88,8 +92,12 @@ export function renderSummary(
   files: readonly ReportFile[],
   { style, shows }: TextOptions,
 ): string {
-  const seen = [plural(summary.files, 'file'), plural(summary.workloads, 'workload')];
   const workloads = files.flatMap((file) => file.workloads);
+  const definitions = workloads.filter(({ role }) => role === 'definition').length;
+  const seen = [plural(summary.files, 'file')];
+  if (definitions < workloads.length || definitions === 0)
+    seen.push(plural(workloads.length - definitions, 'workload'));
+  if (definitions > 0) seen.push(plural(definitions, 'definition'));
   const running = workloads.filter(({ gpus }) => gpus.max !== 0).flatMap(({ podSets }) => podSets);
   const noun = deviceNoun(running.flatMap(({ accelerators }) => accelerators).filter(({ devices }) => devices !== 0));
   // Workloads without an upper bound count with what is sure.
