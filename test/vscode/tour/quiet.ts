@@ -14,18 +14,18 @@ export const quiet: readonly Step[] = [
       const titles = () => page.locator(lens).allInnerTexts();
       await sees(page, lens, /1 × L4 · \$/);
       const before = await titles();
+      const squiggles = page.locator('.squiggly-error');
+      const marks = await squiggles.count();
       await caretBehind(stage, 'halves.yaml', 'name: first');
       await page.keyboard.press('Enter');
       for (const key of 'labels: team: a') {
         await page.keyboard.type(key);
         assert.deepEqual(await titles(), before);
-        assert.ok((await page.locator('.squiggly-error').count()) >= 2);
+        assert.ok((await squiggles.count()) >= 2);
       }
+      // Of the broken line nothing is told. The Problems panel selects another line as it opens, and may know of it a moment later.
+      assert.equal(await squiggles.count(), marks);
       await shot();
-      await problems(page);
-      await sees(page, problemRow, /without a limit/);
-      assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);
-      await closePanel(page);
       await goTo(page, 2, 1);
       await problems(page);
       await sees(page, problemRow, 'yaml-syntax');
