@@ -87,7 +87,7 @@ async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefin
   const file = place?.uri ?? (await fileOfProject(client));
   if (file === undefined) {
     // Who was asked for a folder, and chose none, knows.
-    if (vscode.workspace.workspaceFolders === undefined)
+    if (!vscode.workspace.workspaceFolders?.length)
       void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
     return;
   }

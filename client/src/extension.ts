@@ -13,6 +13,7 @@ import { filesOnly, isFile } from './own-documents.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
+import { watchedFiles } from './watched-files.ts';
 
 /** Makes the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
@@ -73,7 +74,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, workspace: withOrigins },
+    middleware: { ...filesOnly, ...ruleLinks, workspace: { ...withOrigins, ...watchedFiles } },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };

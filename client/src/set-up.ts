@@ -12,7 +12,7 @@ import { apply, fileOfProject, pickGpu, pickProvider } from './commands.ts';
 
 /** Asks where the cluster runs and what it is made of, writes the answers into the config, and shows it. What is left out stays as it is. */
 export async function setUp(client: BaseLanguageClient): Promise<void> {
-  if (vscode.workspace.workspaceFolders === undefined) {
+  if (!vscode.workspace.workspaceFolders?.length) {
     void vscode.window.showInformationMessage('Open a folder first: the answers are kept in its .gpulint.yaml.');
     return;
   }

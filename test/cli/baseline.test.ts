@@ -27,6 +27,15 @@ test('what is in the baseline is neither shown nor counted, also when its lines 
   expect(inFolder.stdout).toMatch(/: 2 in the baseline\n$/);
 });
 
+test('a baseline that a named path is missing from says so', async () => {
+  const cwd = repository();
+  expect(await runCli(['check', ...baseline, '--write-baseline', 'deploy', 'deplyo'], { cwd })).toEqual({
+    stdout: expect.stringMatching(/^\.gpulint-baseline\.json: \d+ findings\n$/),
+    stderr: 'gpulint: deplyo: cannot be read: no such file or folder\n',
+    status: 2,
+  });
+});
+
 test('what is new is found', async () => {
   const cwd = repository();
   await runCli(['check', ...baseline, '--write-baseline', '.'], { cwd });

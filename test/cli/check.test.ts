@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../../server/src/cli/reports/report-schema.ts';
-import { fixtures, root, runCli } from './run-cli.ts';
+import { fixtures, root, runCli, temporaryFolder } from './run-cli.ts';
 
 describe('the text report', () => {
   test('reads as it should', async () => {
@@ -62,6 +62,20 @@ describe('the text report', () => {
       /^Prices: on-demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
     );
     expect((await runCli(['check', '--quiet', '-'], { input: pods.join('---\n') })).stdout).not.toContain('Prices');
+
+    const cwd = temporaryFolder();
+    const basisWith = async (config: string, pod: string) => {
+      writeFileSync(path.join(cwd, '.gpulint.yaml'), config);
+      writeFileSync(path.join(cwd, 'pod.yaml'), pod);
+      return (await runCli(['check', '.'], { cwd })).stdout.split('\n').find((line) => line.startsWith('Prices'));
+    };
+    const [g6 = ''] = pods;
+    expect(await basisWith('prices: {discountPercent: 50}\n', g6)).toContain(', less your discount; ');
+    expect(await basisWith('prices: {instanceTypes: {g6.xlarge: 1}}\n', g6)).toMatch(/^Prices: your prices; /);
+    const onSpot = g6.replace('g6.xlarge', 'g6.xlarge, karpenter.sh/capacity-type: spot');
+    expect(await basisWith('prices: {instanceTypes: {g6.xlarge: 1}}\n', onSpot)).toMatch(
+      /^Prices: spot at AWS us-east-1, as of [\d-]{10}; /,
+    );
   });
 
   test('makes control characters of the file visible', async () => {

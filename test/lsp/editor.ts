@@ -31,6 +31,7 @@ import {
   RegistrationRequest,
   StreamMessageReader,
   StreamMessageWriter,
+  UnregistrationRequest,
   WorkDoneProgressCreateRequest,
   type WorkspaceEdit,
   WorkspaceFoldersRequest,
@@ -69,7 +70,7 @@ export interface Editor {
   readonly pushed: readonly PublishDiagnosticsParams[];
   /** Names of the refreshes that the server asked for. */
   readonly refreshes: readonly string[];
-  /** What the server asked for after the start. */
+  /** What the server asked for after the start, and has not taken back. */
   readonly registrations: readonly Registration[];
   open(uri: string, text: string, languageId?: string): Promise<void>;
   /** Sends the change of a range, and keeps the editor's own text in step. */
@@ -143,6 +144,14 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const registrations: Registration[] = [];
   connection.onRequest(RegistrationRequest.type, (params) => {
     registrations.push(...params.registrations);
+    check();
+  });
+  connection.onRequest(UnregistrationRequest.type, ({ unregisterations }) => {
+    for (const { id } of unregisterations)
+      registrations.splice(
+        registrations.findIndex((one) => one.id === id),
+        1,
+      );
     check();
   });
   connection.onRequest(WorkspaceFoldersRequest.type, () => folders);

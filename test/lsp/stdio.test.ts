@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,8 +8,10 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import {
   CodeLensRequest,
   createProtocolConnection,
+  DidChangeWatchedFilesNotification,
   DidOpenTextDocumentNotification,
   ExitNotification,
+  FileChangeType,
   InitializedNotification,
   InitializeRequest,
   ShutdownRequest,
@@ -68,6 +70,36 @@ test('a byte order mark on the disk shifts nothing: editors do not show it', asy
   expect('edit' in result && Object.values(result.edit.changes ?? {}).flat()).toEqual([
     { range: { start: { line: 0, character: 5 }, end: { line: 0, character: 9 } }, newText: 'l4' },
   ]);
+});
+
+test('a link that has come is passed by, as those are that were there: its files stand elsewhere', async () => {
+  const { connection } = start();
+  await initialize(connection);
+  const runtime = (name: string) =>
+    `apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: ${name}}\nspec:\n  containers:\n    - name: kserve-container\n      resources: {limits: {nvidia.com/gpu: 2}}\n`;
+  const elsewhere = mkdtempSync(path.join(tmpdir(), 'gpulint-elsewhere-'));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true, force: true }));
+  writeFileSync(path.join(elsewhere, 'linked.yaml'), runtime('linked'));
+  mkdirSync(path.join(temp, 'come'));
+  writeFileSync(path.join(temp, 'come', 'own.yaml'), runtime('own'));
+  symlinkSync(elsewhere, path.join(temp, 'link'));
+  const lensesOf = async (name: string) => {
+    const uri = pathToFileURL(path.join(temp, `${name}-service.yaml`)).href;
+    const text = `apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: a}\nspec:\n  predictor:\n    model: {modelFormat: {name: x}, runtime: ${name}}\n`;
+    await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+      textDocument: { uri, languageId: 'yaml', version: 1, text },
+    });
+    return async () => (await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri } })) ?? [];
+  };
+  const [own, linked] = [await lensesOf('own'), await lensesOf('linked')];
+  await connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+    changes: ['link', 'come'].map((name) => ({
+      uri: pathToFileURL(path.join(temp, name)).href,
+      type: FileChangeType.Created as FileChangeType,
+    })),
+  });
+  for (;;) if ((await own()).length > 0) break;
+  expect(await linked()).toEqual([]);
 });
 
 test('garbage on the wire does not end it', async () => {

@@ -111,8 +111,12 @@ describe('files that are not open', () => {
   test('come with their folder, of which alone the editor tells', async () => {
     const come = `${folder}/new/runtimes.yaml`;
     const asked: string[] = [];
+    const read: string[] = [];
     const host = {
-      readFile: async (uri: string) => (uri === come ? runtime(4) : undefined),
+      readFile: async (uri: string) => {
+        read.push(uri);
+        return uri === come ? runtime(4) : undefined;
+      },
       listFiles: async (below: string) => {
         asked.push(below);
         return below === `${folder}/new` ? [come] : [];
@@ -120,13 +124,14 @@ describe('files that are not open', () => {
     };
     const editor = await openEditor({ host });
     await editor.open(chat, withCursor(service).text);
-    const changes = ['node_modules', 'new', 'a.yaml'].map((name) => ({
-      uri: `${folder}/${name}`,
-      type: FileChangeType.Created as FileChangeType,
-    }));
+    // Twice, and each folder of the tree, as VS Code tells them.
+    const names = ['node_modules', 'new/deep', 'new', 'node_modules/a', 'new/runtimes.yaml', 'new/runtimes.yaml'];
+    const changes = names.map((name) => ({ uri: `${folder}/${name}`, type: FileChangeType.Created as FileChangeType }));
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
     await untilLens(editor, chat, /^4 × L4/);
+    await editor.until(() => asked.length > 1);
     expect(asked.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
+    expect(read.filter((one) => one === come)).toEqual([come]);
   });
 
   test('are gone with their folder, of which alone the editor tells', async () => {

@@ -55,6 +55,12 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
     throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
   }
   const failed = files.some(isFailure);
+  // The text report says it itself; of the others, and of a baseline, people may see nothing but the status.
+  if (options.render !== undefined || options.output !== undefined || options.writeBaseline === true) {
+    for (const { file } of files.filter(({ outcome }) => outcome === 'missing')) {
+      process.stderr.write(`gpulint: ${printable(`${shownPath(file)}: ${file.problem}`)}\n`);
+    }
+  }
   if (options.writeBaseline === true && baseline !== undefined) {
     const count = writeBaseline(baseline, files);
     process.stdout.write(`${printable(baseline)}: ${plural(count, 'finding')}\n`);
@@ -66,12 +72,6 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   const pieces = options.render?.(report) ?? renderText(paths, files, text);
   if (options.output === undefined) for (const piece of pieces) process.stdout.write(piece);
   else writeReport(options.output, [...pieces].join(''));
-  // The text report has said it; of the others people may see nothing but the status.
-  if (options.render !== undefined || options.output !== undefined) {
-    for (const { file } of files.filter(({ outcome }) => outcome === 'missing')) {
-      process.stderr.write(`gpulint: ${printable(`${shownPath(file)}: ${file.problem}`)}\n`);
-    }
-  }
 
   if (failed) return 2;
   const severities = files.flatMap(({ file }) => file.findings.map(({ severity }) => severity));

@@ -72,6 +72,11 @@ function rootOf(uri: string): string | undefined {
   return /^[a-z][\w.+-]*:(?:\/\/[^/]*)?(?=\/)/i.exec(uri)?.[0];
 }
 
+/** Whether a file is in one of these folders, at any depth. @param file normalised, as the folders are */
+export function isWithin(file: string, folders: ReadonlySet<string>): boolean {
+  return foldersAbove(file).some((folder) => folders.has(folder));
+}
+
 /** The path of a file below a folder, decoded; undefined where it is not below. */
 export function pathBelow(folder: string, uri: string): string | undefined {
   const [above, path] = [`${normalizeUri(folder)}/`, normalizeUri(uri)];

@@ -175,8 +175,8 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
     return { problem, missing: 'count' };
   }
   const known = migByResource(resource).length > 0;
-  if (form === 'mig' && (candidates.length === 0 || !known)) {
-    const profile = resource.replace('nvidia.com/mig-', '');
+  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(resource)?.[1];
+  if (profile !== undefined && (candidates.length === 0 || !known)) {
     return {
       problem: known ? `The selected GPU has no MIG profile ${profile}` : `No GPU has a MIG profile ${profile}`,
       missing: 'gpu',
@@ -252,6 +252,8 @@ function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
+  // What the project pays is on demand; on spot it pays what the market asks.
+  const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   return {
     podSet: podSet.name,
     provider: offer.provider ?? 'own',
@@ -261,8 +263,8 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     instanceHourly: (pricing === 'spot' ? offer.spot : offer.onDemand) ?? 0,
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
-    asOf: offer.source === ownSource ? null : offer.date,
-    source: offer.source,
+    asOf: isOwn ? null : offer.date,
+    source: isOwn ? ownSource : offer.source,
   };
 }
 

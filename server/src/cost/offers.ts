@@ -115,7 +115,8 @@ function ownQuote(model: string, devices: number, placement: Placement, prices: 
 /** What stands in place of a source where the project told the price. */
 export const ownSource = 'your price';
 
-const discountLine = 'On-demand list prices less';
+/** How the assumption begins that tells of a project's discount. */
+export const discountLine = 'On-demand list prices less';
 
 function quoteOne(
   model: string,
@@ -167,7 +168,7 @@ function spotBeside({ offer }: PodPrice, machines: readonly PricedOffer[], devic
 /** The offer as the project pays it. Spot prices are what the market asks. */
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
-  if (own !== undefined) return { ...offer, onDemand: own, own: 'instance', source: ownSource };
+  if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
   if (prices.discountPercent === 0 || offer.onDemand === null) return { ...offer, own: null };
   return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
 }

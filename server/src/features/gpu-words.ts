@@ -134,8 +134,8 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
     return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
   }
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
-  if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
   if (form === 'shared') return { name: 'shared GPU', known: false };
+  if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
   const vendor = acceleratorResource(resource)?.vendor;
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };

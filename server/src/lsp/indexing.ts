@@ -1,5 +1,5 @@
-import { FileChangeType } from 'vscode-languageserver';
-import { foldersAbove, isConfigUri, normalizeUri } from '../config/places.ts';
+import { FileChangeType, type FileEvent } from 'vscode-languageserver';
+import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
@@ -11,10 +11,10 @@ import type { Session } from './server.ts';
 export interface Indexing {
   /** Reads the folders anew. */
   setFolders(folders: readonly string[]): void;
-  /** A file changed on the disk. */
-  fileChanged(uri: string, type: FileChangeType): void;
-  /** These are gone, and may have been folders. */
-  deleted(uris: readonly string[]): void;
+  /** Files changed on the disk: each is read once, however often it is told. */
+  filesChanged(changes: readonly FileEvent[]): void;
+  /** These are gone, and may have been folders. @param uris normalised */
+  deleted(uris: ReadonlySet<string>): void;
   /** What holds for the files below a folder, or for all, may have changed: prices, node pools, ignored files. */
   configChanged(folder: string | undefined): void;
 }
@@ -38,6 +38,8 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
   const configs = new Map<string, string>();
   const toReread = new Set<string>();
   let rereading = false;
+  const toRead = new Map<string, FileEvent>();
+  let reading = false;
   let folders: readonly string[] = [];
   let run = 0;
 
@@ -112,6 +114,23 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
     if (changed) onChange();
   }
 
+  /** One after the other, as at first: a change of branches can touch more files than may be open at once. */
+  async function readChanged(): Promise<void> {
+    if (reading) return;
+    reading = true;
+    let breath = Date.now();
+    for (const [key, { uri, type }] of toRead) {
+      toRead.delete(key);
+      if (type === FileChangeType.Deleted) remove(key);
+      else await guarded(log, `reading ${uri}`, () => read(uri));
+      if (Date.now() - breath < slice) continue;
+      await yieldOnce();
+      breath = Date.now();
+    }
+    reading = false;
+    onChange();
+  }
+
   function remove(key: string): void {
     const uri = known.get(key)?.uri;
     known.delete(key);
@@ -132,17 +151,17 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
         if (isCurrent()) onChange();
       });
     },
-    fileChanged(uri, type) {
-      if (host.listFiles === undefined || !isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) return;
-      void guarded(log, `reading ${uri}`, async () => {
-        if (type === FileChangeType.Deleted) remove(normalizeUri(uri));
-        else await read(uri);
-        onChange();
-      });
+    filesChanged(changes) {
+      if (host.listFiles === undefined) return;
+      for (const change of changes) {
+        const { uri } = change;
+        if (!isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
+        toRead.set(normalizeUri(uri), change);
+      }
+      if (toRead.size > 0) void guarded(log, 'reading what changed', readChanged);
     },
     deleted(uris) {
-      const gone = new Set(uris.map(normalizeUri));
-      const below = [...known.keys()].filter((key) => foldersAbove(key).some((folder) => gone.has(folder)));
+      const below = [...known.keys()].filter((key) => isWithin(key, uris));
       for (const key of below) remove(key);
       if (below.length > 0) onChange();
     },

@@ -1,5 +1,5 @@
 import { chartOf } from '../config/chart-places.ts';
-import { foldersAbove, isLoose, normalizeUri } from '../config/places.ts';
+import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
 import { buildObjects, collectTexts, isKustomization, patchIn } from '../model/kustomize/build.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
@@ -13,8 +13,8 @@ export interface Neighbours {
   besideOf(uri: string): Promise<Beside>;
   /** A file was edited, or has changed on the disk. */
   changed(uri: string): void;
-  /** Something is gone that may have been a folder. */
-  deleted(uri: string): void;
+  /** These are gone, and may have been folders. @param uris normalised */
+  deleted(uris: ReadonlySet<string>): void;
 }
 
 interface OpenDocuments {
@@ -105,9 +105,8 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
       const changedUri = normalizeUri(uri);
       forget((asked) => asked.has(changedUri));
     },
-    deleted(uri) {
-      const below = `${normalizeUri(uri)}/`;
-      forget((asked) => [...asked].some((one) => one.startsWith(below)));
+    deleted(uris) {
+      forget((asked) => [...asked].some((one) => isWithin(one, uris)));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -40,8 +40,8 @@ function nodeHost(connection: Connection): Host {
   const client = readThroughClient(connection);
   return {
     readFile: (uri) => (uri.startsWith('file:') ? readLocal(uri) : client.readFile(uri)),
-    listFiles: (folder, most) =>
-      folder.startsWith('file:') ? listLocal(folder, most) : client.listFiles(folder, most),
+    listFiles: (folder, most, links) =>
+      folder.startsWith('file:') ? listLocal(fileURLToPath(folder), most, links) : client.listFiles(folder, most),
     home: pathToFileURL(homedir()).href,
   };
 }
@@ -53,8 +53,9 @@ const passedBy: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', 
 const mostFolders = 20_000;
 
 /** Breadth first, so that what is cut off is deepest; links are passed by, so that it ends. */
-async function listLocal(folder: string, most: number): Promise<readonly string[]> {
-  const folders = [fileURLToPath(folder)];
+async function listLocal(folder: string, most: number, links?: 'passed by'): Promise<readonly string[]> {
+  if (links !== undefined && !(await lstat(folder).catch(() => undefined))?.isDirectory()) return [];
+  const folders = [folder];
   const files: string[] = [];
   for (let next = 0; next < folders.length && files.length < most; next += 1) {
     const here = folders[next] ?? '';

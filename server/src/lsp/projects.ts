@@ -7,6 +7,7 @@ import {
   type FolderLook,
   foldersAbove,
   isConfigUri,
+  isWithin,
   nearestConfig,
   normalizeUri,
   pathBelow,
@@ -22,8 +23,11 @@ import { defaultSettings, type Settings } from './settings.ts';
 export interface Host {
   /** The text of a file; undefined where there is none. */
   readFile(uri: string): Promise<string | undefined>;
-  /** The YAML files below a folder, in no order, at most so many. Left out: files are seen only while they are open. */
-  listFiles?(folder: string, most: number): Promise<readonly string[]>;
+  /**
+   * The YAML files below a folder, in no order, at most so many; with links passed by, none where the folder itself is one, as those in it
+   * always are. Left out: files are seen only while they are open.
+   */
+  listFiles?(folder: string, most: number, links?: 'passed by'): Promise<readonly string[]>;
   /** The person's home folder as a URI: configs further up are not looked for. */
   readonly home?: string;
 }
@@ -45,8 +49,8 @@ export interface Projects {
   setFolders(folders: readonly string[]): void;
   /** A config file changed on disk. */
   configChanged(uri: string): void;
-  /** Something was deleted that may be a folder with configs in it. */
-  deleted(uri: string): void;
+  /** These are gone, and may have been folders with configs in them. @param uris normalised */
+  deleted(uris: ReadonlySet<string>): void;
   /** A config file is open in the editor and reads as this there; undefined: it was closed, and the disk counts again. */
   configEdited(uri: string, text: string | undefined): void;
   /** The editor's settings have changed. */
@@ -219,13 +223,13 @@ export function createProjects(
     configChanged(uri) {
       void guarded(log, `reading ${uri}`, () => reread(uri));
     },
-    deleted(uri) {
-      const below = `${normalizeUri(uri)}/`;
-      for (const [key, text] of [...texts]) {
-        if (text === undefined || edited.has(key) || !key.startsWith(below)) continue;
+    deleted(uris) {
+      const gone = [...texts].filter(([key, text]) => text !== undefined && !edited.has(key) && isWithin(key, uris));
+      for (const [key] of gone) {
+        const folder = key.slice(0, -configName.length - 1);
         texts.delete(key);
-        looks.delete(key.slice(0, -configName.length - 1));
-        changed(uri);
+        looks.delete(folder);
+        changed(folder);
       }
     },
     configEdited(uri, text) {

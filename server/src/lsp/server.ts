@@ -25,7 +25,7 @@ import { analysisOf, createProjects, type Host, isConfigUri, type Projects } fro
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
-import { comeWithFolder, mayHaveBeenFolder, watchFiles } from './watching.ts';
+import { filesIn, sortChanges, watchFiles } from './watching.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
 export type { Features } from './language-features.ts';
@@ -181,24 +181,24 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     refresh();
   });
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    filesChanged(changes);
-    void guarded(log, 'looking through new folders', async () => filesChanged(await comeWithFolder(changes, host)));
+    const { files, gone, come } = sortChanges(changes);
+    if (gone.size > 0) {
+      projects.deleted(gone);
+      neighbours.deleted(gone);
+      indexing.deleted(gone);
+    }
+    filesChanged(files);
+    void guarded(log, 'looking through new folders', async () => {
+      for (const folder of come) filesChanged(await filesIn(folder, files, host));
+    });
   });
 
   function filesChanged(changes: readonly FileEvent[]): void {
-    const gone = changes.filter(mayHaveBeenFolder).map(({ uri }) => uri);
-    for (const uri of gone) {
-      projects.deleted(uri);
-      neighbours.deleted(uri);
-    }
-    if (gone.length > 0) indexing.deleted(gone);
-    for (const { uri, type } of changes) {
+    for (const { uri } of changes) {
       if (isConfigUri(uri)) projects.configChanged(uri);
-      else {
-        neighbours.changed(uri);
-        indexing.fileChanged(uri, type);
-      }
+      else neighbours.changed(uri);
     }
+    indexing.filesChanged(changes);
   }
 
   /** A config that is half typed would make the prices of all open files flicker. */
@@ -224,7 +224,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) settled(uri);
     // Not every client watches files.
-    indexing.fileChanged(uri, FileChangeType.Changed);
+    indexing.filesChanged([{ uri, type: FileChangeType.Changed }]);
   });
   documents.onDidClose(({ document }) => {
     typing.forget(document.uri);
@@ -233,7 +233,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     projects.forget(document.uri);
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
-    indexing.fileChanged(document.uri, FileChangeType.Changed);
+    indexing.filesChanged([{ uri: document.uri, type: FileChangeType.Changed }]);
     refreshStale();
   });
 

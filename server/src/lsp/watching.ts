@@ -6,7 +6,7 @@ import {
   type FileEvent,
   WatchKind,
 } from 'vscode-languageserver';
-import { configName } from '../config/places.ts';
+import { configName, isWithin, normalizeUri } from '../config/places.ts';
 import { guarded, type Log } from './guard.ts';
 import { mostFiles, passedBy, watchedFiles } from './indexing.ts';
 import type { Host, Projects } from './projects.ts';
@@ -23,15 +23,15 @@ export function watchFiles(
   relative: boolean,
 ): (folders: readonly string[]) => void {
   let registered: Promise<Disposable | undefined> = Promise.resolve(undefined);
+  let known: string | undefined;
 
-  async function register(folders: readonly string[]): Promise<Disposable> {
-    const above = relative ? await Promise.all(folders.map((folder) => projects.foldersAbove(folder))) : [];
+  function register(above: readonly string[]): Promise<Disposable> {
     return connection.client.register(DidChangeWatchedFilesNotification.type, {
       watchers: [
         ...[`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern })),
         // Of what comes or goes with its folder only the folder may be told.
         { globPattern: '**', kind: WatchKind.Create | WatchKind.Delete },
-        ...[...new Set(above.flat())].map((baseUri) => ({ globPattern: { baseUri, pattern: configName } })),
+        ...above.map((baseUri) => ({ globPattern: { baseUri, pattern: configName } })),
       ],
     });
   }
@@ -39,9 +39,13 @@ export function watchFiles(
   return (folders) => {
     const former = registered;
     registered = former.then(async () => {
-      let made: Disposable | undefined;
+      let made = await former;
       await guarded(log, 'registerCapability', async () => {
-        made = await register(folders);
+        const found = relative ? await Promise.all(folders.map((folder) => projects.foldersAbove(folder))) : [];
+        const above = [...new Set(found.flat())];
+        if (above.join('\n') === known) return;
+        known = above.join('\n');
+        made = await register(above);
         (await former)?.dispose();
       });
       return made;
@@ -49,24 +53,38 @@ export function watchFiles(
   };
 }
 
-/** Whether something is gone that may have been a folder. */
-export function mayHaveBeenFolder({ uri, type }: FileEvent): boolean {
-  return type === FileChangeType.Deleted && !isYaml(uri);
+/** What a batch of events says, with nothing twice. */
+export interface Changes {
+  /** Manifests, configs and kustomizations. */
+  readonly files: readonly FileEvent[];
+  /** What is gone and may have been folders, normalised. */
+  readonly gone: ReadonlySet<string>;
+  /** What has come and may be folders, none of them in another. */
+  readonly come: readonly string[];
 }
 
-/** The files in folders that have come: the editor may have begun to watch too late for them. */
-export async function comeWithFolder(changes: readonly FileEvent[], host: Host): Promise<readonly FileEvent[]> {
-  const folders = changes
-    .filter(({ uri, type }) => type === FileChangeType.Created && !isYaml(uri) && uri.startsWith('file:'))
-    .filter(({ uri }) => !passedBy.test(`${uri}/`));
-  const files: FileEvent[] = [];
-  for (const { uri } of folders) {
-    const found = (await host.listFiles?.(uri, mostFiles)) ?? [];
-    files.push(...found.map((file) => ({ uri: file, type: FileChangeType.Created as FileChangeType })));
-  }
-  return files;
+export function sortChanges(changes: readonly FileEvent[]): Changes {
+  const files = new Map<string, FileEvent>();
+  const others = changes.filter((change) => {
+    if (/\.ya?ml$|\/Kustomization$/.test(change.uri)) files.set(normalizeUri(change.uri), change);
+    else return !passedBy.test(`${change.uri}/`);
+    return false;
+  });
+  const of = (wanted: FileChangeType) => others.filter(({ type }) => type === wanted).map(({ uri }) => uri);
+  const come = new Map(of(FileChangeType.Created).map((uri) => [normalizeUri(uri), uri]));
+  const names = new Set(come.keys());
+  return {
+    files: [...files.values()],
+    gone: new Set(of(FileChangeType.Deleted).map(normalizeUri)),
+    come: [...come].filter(([key]) => !isWithin(key, names)).map(([, uri]) => uri),
+  };
 }
 
-function isYaml(uri: string): boolean {
-  return /\.ya?ml$/.test(uri);
+/** The files in a folder that has come, but for those that were told: the editor may have begun to watch too late for them. */
+export async function filesIn(folder: string, told: readonly FileEvent[], host: Host): Promise<readonly FileEvent[]> {
+  // On other file systems every question may be a round trip over a network.
+  if (!folder.startsWith('file:')) return [];
+  const known = new Set(told.map(({ uri }) => normalizeUri(uri)));
+  const found = (await host.listFiles?.(folder, mostFiles, 'passed by')) ?? [];
+  return found.filter((uri) => !known.has(normalizeUri(uri))).map((uri) => ({ uri, type: FileChangeType.Created }));
 }

@@ -7,6 +7,7 @@ import type { BaseLanguageClient } from 'vscode-languageclient';
 import { fileOfProject } from '../../../client/src/commands.ts';
 import { applyEdit } from '../../../client/src/edits.ts';
 import { isFile } from '../../../client/src/own-documents.ts';
+import { watchedFiles } from '../../../client/src/watched-files.ts';
 import { open, until, workspaceFolder } from './editor.ts';
 
 /** What these parts ask of a client: the same address in both worlds, and edits of one insertion. */
@@ -50,6 +51,29 @@ describe('the client', () => {
     const inside = await open('typed.yaml', 'a: 1\n');
     assert.equal(await fileOfProject(client), inside.uri.toString());
     fs.rmSync(elsewhere, { recursive: true });
+  });
+
+  it('is not kept waiting by what installs packages or builds', async () => {
+    const told: string[] = [];
+    const tell = (uri: string, type: 1 | 2 | 3) =>
+      watchedFiles.didChangeWatchedFile?.call(undefined, { uri, type }, async (event) => {
+        told.push(event.uri);
+      });
+    for (const name of [
+      'new',
+      'v1.2',
+      'node_modules/a',
+      'node_modules/a/b.yaml',
+      '.git/index.lock',
+      'main.js',
+      'a.yaml',
+    ])
+      await tell(`file:///repo/${name}`, 1);
+    for (const name of ['conf.d', '.git/index.lock', 'overlays/Kustomization']) await tell(`file:///repo/${name}`, 3);
+    assert.deepEqual(
+      told.map((uri) => uri.slice('file:///repo/'.length)),
+      ['new', 'v1.2', 'a.yaml', 'conf.d', 'overlays/Kustomization'],
+    );
   });
 
   it('passes older states of files by, and judges read-only folders and objects of a cluster', async () => {

@@ -1,5 +1,5 @@
 import { providerName } from '../../catalog/index.ts';
-import { ownSource } from '../../cost/offers.ts';
+import { discountLine, ownSource } from '../../cost/offers.ts';
 import { isRegion } from '../../features/gpu-words.ts';
 import type { ReportFile } from './report-schema.ts';
 
@@ -8,7 +8,8 @@ import type { ReportFile } from './report-schema.ts';
  * line, because amounts without it are passed on without it. Undefined where there are none.
  */
 export function priceBasis(files: readonly ReportFile[]): string | undefined {
-  const basis = files.flatMap(({ workloads }) => workloads.flatMap(({ cost }) => cost?.basis ?? []));
+  const costs = files.flatMap(({ workloads }) => workloads.flatMap(({ cost }) => cost ?? []));
+  const basis = costs.flatMap((cost) => cost.basis);
   const listed = basis.filter(({ source }) => source !== ownSource);
   const said = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {
     const places = new Set(listed.filter((one) => one.pricing === pricing).map(placeOf));
@@ -20,6 +21,8 @@ export function priceBasis(files: readonly ReportFile[]): string | undefined {
   if (oldest !== undefined) said.push(`as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`);
   if (dates.length < listed.length) said.push('some without a date');
   if (listed.length < basis.length) said.push('your prices');
+  if (costs.some(({ assumptions }) => assumptions.some((line) => line.startsWith(discountLine))))
+    said.push('less your discount');
   return said.length === 0 ? undefined : said.join(', ');
 }
 

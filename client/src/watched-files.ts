@@ -1,0 +1,19 @@
+import type { FileEvent, Middleware } from 'vscode-languageclient';
+import { FileChangeType } from 'vscode-languageclient';
+
+/**
+ * Keeps from the server what is neither a manifest nor a config nor a folder that may hold some. An installation of packages or a build would hold
+ * back all else: the client waits until for a moment nothing more comes.
+ */
+export const watchedFiles: NonNullable<Middleware['workspace']> = {
+  didChangeWatchedFile: async (event, next) => {
+    if (matters(event)) await next(event);
+  },
+};
+
+function matters({ uri, type }: FileEvent): boolean {
+  if (/\/(?:node_modules|\.git|\.venv|\.terraform|\.cache)\//.test(uri)) return false;
+  if (/\.ya?ml$|\/Kustomization$/.test(uri)) return true;
+  // A name with an ending is a file's. Of what is gone nobody can tell, and it is less.
+  return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);
+}
