@@ -139,8 +139,8 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
 }
 
 /**
- * Opens the light bulb's menu at a place, or at the caret. The fixes of a place are asked for before, so that they are there at once: VS Code looks at each new
- * selection by itself after a moment, and drops a menu that is still waiting by then.
+ * Opens the light bulb's menu at a place, or at the caret. The fixes of a place are asked for before, so that they are there at once: VS Code
+ * looks at each new selection by itself after a moment, and drops a menu that is still waiting by then.
  */
 async function showFixes(place: PlaceArgument | undefined): Promise<void> {
   if (place !== undefined) {

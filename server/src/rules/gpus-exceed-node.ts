@@ -56,7 +56,7 @@ import { defineRule } from './rule.ts';
  *
  * - [Amazon EC2: accelerated computing instances](https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html)
  * - [Google Compute Engine: GPU machine types](https://cloud.google.com/compute/docs/gpus)
- * - [Google Kubernetes Engine: GPUs in Autopilot](https://cloud.google.com/kubernetes-engine/docs/how-to/autopilot-gpus)
+ * - [SkyPilot: how it reads the labels of GKE's nodes](https://github.com/skypilot-org/skypilot/blob/master/sky/provision/kubernetes/utils.py)
  */
 export default defineRule({
   topic: 'gpu-request',
