@@ -21,10 +21,7 @@ import { installPeer } from './peer.mjs';
 
 const FILES = 5000;
 const root = path.join(import.meta.dirname, '..');
-const { values: options } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, dry: { type: 'boolean', default: false } },
-});
-const rounds = Number(options.rounds);
+const { rounds, dry } = readOptions();
 const [load = 0] = os.loadavg();
 const temp = mkdtempSync(path.join(os.tmpdir(), 'gpulint-bench-'));
 process.once('exit', () => rmSync(temp, { recursive: true, force: true }));
@@ -70,8 +67,24 @@ for (let round = 0; round < rounds; round++) {
 }
 
 const page = report();
-if (options.dry) console.log(page);
+if (dry) console.log(page);
 else writeFileSync(path.join(root, 'docs', 'performance.md'), page);
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: { rounds: { type: 'string', default: '5' }, dry: { type: 'boolean', default: false } },
+    });
+    if (!/^[1-9]\d{0,2}$/.test(values.rounds))
+      throw new Error(`--rounds takes a count, not ${JSON.stringify(values.rounds)}`);
+    return { rounds: Number(values.rounds), dry: values.dry };
+  } catch (error) {
+    console.error(
+      `npm run bench: ${error instanceof Error ? error.message : error}; the options are --rounds N and --dry.`,
+    );
+    process.exit(2);
+  }
+}
 
 /** @param {string} name @param {readonly string[]} command @returns {Contender} */
 function contender(name, command) {
