@@ -172,6 +172,8 @@ describe('a bad config', () => {
     // One price holds everywhere there, and any region will do.
     expect(levels('provider: coreweave\nregion: mars-1')).toEqual([]);
     expect(levels('provider: aws\noverrides: [{files: [a], region: mars-1}]')).toEqual(['info']);
+    // What is near nothing may be a machine of one's own.
+    expect(levels('prices: {instanceTypes: {p5.48xlrge: 1, own.metal: 1}}')).toEqual(['info', 'hint']);
   });
 
   test.each([

@@ -13,7 +13,7 @@ import { filesOnly, isFile } from './own-documents.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
-import { watchedFiles } from './watched-files.ts';
+import { otherPeoples, watchedFiles } from './watched-files.ts';
 
 /** Makes the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
@@ -124,7 +124,7 @@ async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
 /** Lists for the server what it cannot reach itself. What the editor's search passes by is passed by here, too. */
 async function listFiles({ folder, most }: ListFilesParams): Promise<ListFilesResult> {
   const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
-  const found = await vscode.workspace.findFiles(pattern, '**/{node_modules,.git,.venv,.terraform,.cache}/**', most);
+  const found = await vscode.workspace.findFiles(pattern, otherPeoples, most);
   return found.map((uri) => uri.toString());
 }
 

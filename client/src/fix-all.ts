@@ -8,6 +8,7 @@ import {
   type WorkspaceFixesResult,
 } from '../../server/src/lsp/requests.ts';
 import { applyEdit } from './edits.ts';
+import { otherPeoples } from './watched-files.ts';
 
 const mostFiles = 5000;
 
@@ -25,8 +26,9 @@ export async function fixAllInWorkspace(client: BaseLanguageClient, given: unkno
   await applyEdit(client, result.edit, { isRefactoring: true });
 }
 
-async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
-  const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', '**/{node_modules,.git}/**', mostFiles);
+/** The YAML files of the window's folders, as the server knows them. */
+export async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
+  const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', otherPeoples, mostFiles);
   return found.map((uri) => client.code2ProtocolConverter.asUri(uri)).sort();
 }
 

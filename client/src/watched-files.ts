@@ -1,5 +1,10 @@
+import * as vscode from 'vscode';
 import type { FileEvent, Middleware } from 'vscode-languageclient';
 import { FileChangeType } from 'vscode-languageclient';
+import { isPassedBy, passedBy } from '../../server/src/lsp/requests.ts';
+
+/** What a search for manifests leaves out. */
+export const otherPeoples = `**/{${passedBy}}/**`;
 
 /**
  * Keeps from the server what is neither a manifest nor a config nor a folder that may hold some. An installation of packages or a build would hold
@@ -12,7 +17,7 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 };
 
 function matters({ uri, type }: FileEvent): boolean {
-  if (/\/(?:node_modules|\.git|\.venv|\.terraform|\.cache)\//.test(uri)) return false;
+  if (isPassedBy(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
   if (/\.ya?ml$|\/Kustomization$/.test(uri)) return true;
   // A name with an ending is a file's. Of what is gone nobody can tell, and it is less.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);

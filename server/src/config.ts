@@ -17,7 +17,6 @@ export interface ConfigProblem {
   readonly message: string;
   /** Offsets of the config's text. */
   readonly span: Span;
-  /** Info: what is told is kept, and something else is taken in its place. */
   readonly level: ConfigProblemLevel;
 }
 

@@ -108,6 +108,19 @@ describe('files that are not open', () => {
     await untilLens(editor, chat, /^1 × L4/);
   });
 
+  test('are followed where the workspace itself lies below a folder that is passed by', async () => {
+    const cached = 'file:///home/me/.cache/repo';
+    const [isvc, its] = [`${cached}/chat.yaml`, `${cached}/runtimes.yaml`];
+    const files: Record<string, string> = { [its]: runtime(4) };
+    const editor = await openFolder(files, { folders: { [cached]: {} } });
+    await editor.open(isvc, withCursor(service).text);
+    await untilLens(editor, isvc, /^4 × L4/);
+    files[its] = runtime(2);
+    const changes = Object.keys(files).map((uri) => ({ uri, type: FileChangeType.Changed as FileChangeType }));
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
+    await untilLens(editor, isvc, /^2 × L4/);
+  });
+
   test('come with their folder, of which alone the editor tells', async () => {
     const come = `${folder}/new/runtimes.yaml`;
     const asked: string[] = [];

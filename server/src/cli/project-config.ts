@@ -120,15 +120,16 @@ function loadConfig(file: string): LoadedConfig {
     const { line, column } = positionAt(lineStarts, span.start);
     return `${shown}:${line}:${column}: ${message}`;
   };
-  // What counts although the catalogue knows nothing of it stops no build. The editor tells it all; here only what looks like a slip, or has
-  // other prices taken in place of those that it names.
-  const problems = found.filter(({ level }) => level !== 'info').sort((a, b) => a.span.start - b.span.start);
+  // What counts stops no build, and hints are for who writes the file.
+  const problems = found
+    .filter(({ level }) => level === 'error' || level === 'warning')
+    .sort((a, b) => a.span.start - b.span.start);
   const [first, ...more] = problems.slice(0, maxProblems).map(sentenceOf);
   if (first !== undefined) {
     const rest = problems.length - maxProblems;
     throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
-  for (const problem of found) if (/; did you mean |^No prices of /.test(problem.message)) warn(sentenceOf(problem));
+  for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
   return { told, base: path.dirname(path.resolve(file)) };
 }
 

@@ -4,8 +4,11 @@ import { rules } from '../rules/index.ts';
 import { didYouMean, nearest } from './near.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
-/** Error: it must not stand there. Warning: it is passed over. Info: it counts, and something else is taken in its place. */
-export type ConfigProblemLevel = 'error' | 'warning' | 'info';
+/**
+ * Error: it must not stand there. Warning: it is passed over. Info: it counts, and something else is taken in its place, or it looks like a
+ * slip. Hint: it counts, and the catalogue knows nothing of it, which may well be right.
+ */
+export type ConfigProblemLevel = 'error' | 'warning' | 'info' | 'hint';
 
 /** A problem of a config: the place is a path of keys. */
 export interface ConfigValueProblem {

@@ -91,7 +91,7 @@ interface PodSetCost {
   readonly assumptions: readonly string[];
 }
 
-type Missing = { readonly problem: string; readonly missing: 'gpu' | 'price' | 'count' };
+type Missing = { readonly problem: string; readonly missing: CostResult['missing'] };
 
 function isMissing(cost: PodSetCost | Missing): cost is Missing {
   return 'missing' in cost;
@@ -177,10 +177,8 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
   const known = migByResource(resource).length > 0;
   const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(resource)?.[1];
   if (profile !== undefined && (candidates.length === 0 || !known)) {
-    return {
-      problem: known ? `The selected GPU has no MIG profile ${profile}` : `No GPU has a MIG profile ${profile}`,
-      missing: 'gpu',
-    };
+    const problem = known ? `The selected GPU has no MIG profile ${profile}` : `No GPU has a MIG profile ${profile}`;
+    return { problem, missing: null };
   }
   if (devices === null && candidates.length > 0 && form !== 'mig') {
     return { problem: `How the selected nodes share their GPUs is not told`, missing: 'count' };

@@ -40,7 +40,7 @@ export interface CostResult {
   readonly cost: CostEstimate | null;
   /** One sentence when cost is null; null otherwise. */
   readonly problem: string | null;
-  /** What would make an estimate possible. */
+  /** What would make an estimate possible; null where nothing would, as for a slice that no GPU has. */
   readonly missing: 'gpu' | 'price' | 'count' | null;
   /** The parts of the estimate, in the order of the pod sets that ask for accelerators; empty where there is no estimate. */
   readonly podSets: readonly PodSetAmount[];

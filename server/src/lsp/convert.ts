@@ -173,6 +173,8 @@ const configSeverities = {
   error: DiagnosticSeverity.Error,
   warning: DiagnosticSeverity.Warning,
   info: DiagnosticSeverity.Information,
+  // An editor hardly shows hints, and the author should see it once.
+  hint: DiagnosticSeverity.Information,
 } as const;
 
 export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: MarkupKind): Hover {

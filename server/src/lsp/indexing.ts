@@ -1,10 +1,11 @@
 import { FileChangeType, type FileEvent } from 'vscode-languageserver';
-import { isConfigUri, isWithin, normalizeUri } from '../config/places.ts';
+import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
 import { guarded, yieldOnce } from './guard.ts';
 import type { Host } from './projects.ts';
+import { isPassedBy } from './requests.ts';
 import type { Session } from './server.ts';
 
 /** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
@@ -179,12 +180,9 @@ function isManifest(uri: string): boolean {
 }
 
 function isBelow(folder: string, uri: string): boolean {
-  const path = normalizeUri(uri);
-  return path.startsWith(`${normalizeUri(folder)}/`) && !passedBy.test(path);
+  const path = pathBelow(folder, uri);
+  return path !== undefined && !isPassedBy(path);
 }
-
-/** Folders that hold other people's files. */
-export const passedBy = /\/(?:node_modules|\.git|\.venv|\.terraform|\.cache)\//;
 
 /** What the client is to watch. kustomize reads a third name, which has no ending. */
 export const watchedFiles = ['**/*.yaml', '**/*.yml', '**/Kustomization'] as const;

@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type Connection, createConnection, IPCMessageReader, IPCMessageWriter } from 'vscode-languageserver/node';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './projects.ts';
+import { passedBy } from './requests.ts';
 import { startServer } from './server.ts';
 
 /** Speaks LSP over standard input and output, for `gpulint lsp --stdio`. */
@@ -46,9 +47,6 @@ function nodeHost(connection: Connection): Host {
   };
 }
 
-/** Folders that hold other people's files, or none of manifests. */
-const passedBy: ReadonlySet<string> = new Set(['node_modules', '.git', '.venv', '.terraform', '.cache']);
-
 /** A home folder, or a disk, has more folders than a project. */
 const mostFolders = 20_000;
 
@@ -62,7 +60,7 @@ async function listLocal(folder: string, most: number, links?: 'passed by'): Pro
     // A folder that may not be read is passed by.
     for (const entry of await readdir(here, { withFileTypes: true }).catch(() => [])) {
       const name = path.join(here, entry.name);
-      if (entry.isDirectory() && !passedBy.has(entry.name) && folders.length < mostFolders) folders.push(name);
+      if (entry.isDirectory() && !passedBy.includes(entry.name) && folders.length < mostFolders) folders.push(name);
       else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < most)
         files.push(pathToFileURL(name).href);
     }

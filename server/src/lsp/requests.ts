@@ -1,7 +1,15 @@
 import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
 
-// What the extension and its server say to each other beyond LSP. Names and types only: the client bundles this file and nothing else
+// What the extension and its server say to each other beyond LSP, and what both must know alike. The client bundles this file and nothing else
 // of the server. A client that sends no `ClientOptions` gets plain LSP.
+
+/** Folders that hold other people's files, or none of manifests. */
+export const passedBy: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
+
+/** Whether a path, or a URI, is such a folder or leads through one. */
+export function isPassedBy(path: string): boolean {
+  return path.split('/').some((step) => passedBy.includes(step));
+}
 
 /** What our own client can do, sent as initializationOptions. */
 export interface ClientOptions {

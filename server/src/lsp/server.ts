@@ -154,8 +154,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     const workspace = params?.capabilities.workspace;
     const { dynamicRegistration = false, relativePatternSupport = false } = workspace?.didChangeWatchedFiles ?? {};
     const watch = dynamicRegistration ? watchFiles(connection, projects, log, relativePatternSupport) : () => undefined;
-    if (params !== undefined) indexing.setFolders(foldersOf(params));
-    if (params !== undefined) watch(foldersOf(params));
+    if (params !== undefined) {
+      const folders = foldersOf(params);
+      indexing.setFolders(folders);
+      watch(folders);
+    }
     if (workspace?.configuration && workspace.didChangeConfiguration?.dynamicRegistration) {
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeConfigurationNotification.type, { section: 'gpulint' }),

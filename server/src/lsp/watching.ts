@@ -8,8 +8,9 @@ import {
 } from 'vscode-languageserver';
 import { configName, isWithin, normalizeUri } from '../config/places.ts';
 import { guarded, type Log } from './guard.ts';
-import { mostFiles, passedBy, watchedFiles } from './indexing.ts';
+import { mostFiles, watchedFiles } from './indexing.ts';
 import type { Host, Projects } from './projects.ts';
+import { isPassedBy } from './requests.ts';
 
 /**
  * Has the client watch the manifests and configs of the workspace, and the configs above its folders, which count there too.
@@ -67,7 +68,7 @@ export function sortChanges(changes: readonly FileEvent[]): Changes {
   const files = new Map<string, FileEvent>();
   const others = changes.filter((change) => {
     if (/\.ya?ml$|\/Kustomization$/.test(change.uri)) files.set(normalizeUri(change.uri), change);
-    else return !passedBy.test(`${change.uri}/`);
+    else return !isPassedBy(change.uri);
     return false;
   });
   const of = (wanted: FileChangeType) => others.filter(({ type }) => type === wanted).map(({ uri }) => uri);

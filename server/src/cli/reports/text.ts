@@ -50,8 +50,7 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
       cost: printable(result.problem ?? costWords(workload, result)),
-      // A MIG profile that no GPU has misses a GPU as well.
-      lacksModel: result.missing === 'gpu' && result.problem?.startsWith('The model ') === true,
+      lacksModel: result.missing === 'gpu',
     };
   });
 }
