@@ -47,14 +47,19 @@ describe('files that are seen together', () => {
   it('a finding that rests on another file appears, leads there, and goes when that file is edited', async () => {
     fs.writeFileSync(other(), queues);
     const document = await open('embed-job.yaml', job);
-    await untilFindings(document, ['queue-coverage']);
-
     const place = document.positionAt(document.getText().indexOf('embedders') + 2);
-    const found = await vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>(
-      'vscode.executeDefinitionProvider',
-      document.uri,
-      place,
-    );
+    const definitions = () =>
+      vscode.commands.executeCommand<(vscode.Location | vscode.LocationLink)[]>(
+        'vscode.executeDefinitionProvider',
+        document.uri,
+        place,
+      );
+    // Where it waits in vain, this tells whether the server knows the other file.
+    await untilFindings(document, ['queue-coverage']).catch(async (error: Error) => {
+      throw new Error(`${error.message}; the queue's name leads to ${(await definitions()).length} places`);
+    });
+
+    const found = await definitions();
     const [first] = found.map((one) => ('targetUri' in one ? { uri: one.targetUri, range: one.targetRange } : one));
     assert.equal(first?.uri.fsPath, other());
     assert.equal(first?.range.start.line, 3);
