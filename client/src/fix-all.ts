@@ -27,7 +27,7 @@ export async function fixAllInWorkspace(client: BaseLanguageClient, given: unkno
 }
 
 /** The YAML files of the window's folders, as the server knows them. */
-async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
+export async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
   const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', otherPeoples, mostFiles);
   return found.map((uri) => client.code2ProtocolConverter.asUri(uri)).sort();
 }

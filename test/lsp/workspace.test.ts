@@ -46,6 +46,15 @@ function openFolder(files: Record<string, string>, setup: EditorOptions = {}): P
   return openEditor({ ...setup, host });
 }
 
+/** What waits for it goes on when it is opened. */
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
 async function titles(editor: Editor, uri: string): Promise<readonly string[]> {
   return (await editor.lenses(uri)).map(({ command }) => command?.title ?? '');
 }
@@ -83,6 +92,44 @@ describe('files that are not open', () => {
     });
     await editor.until(() => editor.refreshes.length > again);
     expect(await titles(editor, chat)).toEqual([]);
+  });
+
+  test('reach all that the editor shows, although it asked for some of it while they were being read', async () => {
+    const last = `${folder}/apps/z.yaml`;
+    const files: Record<string, string> = { [runtimes]: runtime(4), [last]: runtime(1).replaceAll('vllm', 'own') };
+    const uris = Object.keys(files);
+    const listing = gate();
+    let reading = gate();
+    const host = {
+      readFile: async (uri: string) => {
+        if (uri === last) await reading.opened;
+        return files[uri];
+      },
+      listFiles: async () => {
+        await listing.opened;
+        return uris;
+      },
+    };
+    const editor = await openEditor({ host });
+    await editor.open(chat, withCursor(service).text);
+    expect(await titles(editor, chat)).toEqual([]);
+    listing.open();
+    await untilLens(editor, chat, /^4 × L4/);
+    expect(editor.refreshes).toEqual([]);
+    reading.open();
+    const refresh = ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh'];
+    await editor.until(() => editor.refreshes.length === refresh.length);
+    expect(editor.refreshes).toEqual(refresh);
+
+    reading = gate();
+    files[runtimes] = runtime(2);
+    const changes = uris.map((uri) => ({ uri, type: FileChangeType.Changed as FileChangeType }));
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
+    await untilLens(editor, chat, /^2 × L4/);
+    expect(editor.refreshes).toEqual(refresh);
+    reading.open();
+    await editor.until(() => editor.refreshes.length === 2 * refresh.length);
+    expect(editor.refreshes).toEqual([...refresh, ...refresh]);
   });
 
   test('count as the editor shows them while they are open', async () => {

@@ -60,6 +60,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const documents = new TextDocuments(typing.documents);
   const crashes = new Set<string>();
   const toldStale = new WeakSet<FileAnalysis>();
+  /** Analyses that rested on what another file no longer says, when a newer one took their place: the editor may still show them. */
+  const replacedStale = new Set<FileAnalysis>();
   let params: InitializeParams | undefined;
 
   const projects = createProjects(host, log, readSettings, (folder) => {
@@ -86,7 +88,9 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   /** The same, if what is shown of some document rests on another file that now says otherwise. */
   function refreshStale(): void {
-    const stale = documents.all().flatMap(({ uri }) => projects.analysis.stale(uri) ?? []);
+    const now = documents.all().flatMap(({ uri }) => projects.analysis.stale(uri) ?? []);
+    const stale = [...replacedStale, ...now];
+    replacedStale.clear();
     // What a client does not show it does not ask for again, and is told of once.
     if (stale.every((file) => toldStale.has(file))) return;
     for (const file of stale) toldStale.add(file);
@@ -128,6 +132,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const [config, beside] = [await projects.configOf(uri), await neighbours.besideOf(uri)];
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
+      const stale = projects.analysis.stale(uri);
+      if (stale !== undefined) replacedStale.add(stale);
       const file = analysisOf(projects, uri, document.getText(), version, config, beside);
       logCrashes(file);
       return { file, document };

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
 import { fileOfProject } from '../../../client/src/commands.ts';
 import { applyEdit } from '../../../client/src/edits.ts';
+import { manifests } from '../../../client/src/fix-all.ts';
 import { isFile } from '../../../client/src/own-documents.ts';
 import { watchedFiles } from '../../../client/src/watched-files.ts';
 import { open, until, workspaceFolder } from './editor.ts';
@@ -75,6 +76,18 @@ describe('the client', () => {
       told.map((uri) => uri.slice('file:///repo/'.length)),
       ['new', 'v1.2', 'a.yaml', 'conf.d', 'overlays/Kustomization'],
     );
+  });
+
+  it('leaves the files of packages alone where it fixes a whole workspace', async () => {
+    const folder = fs.mkdtempSync(path.join(workspaceFolder(), 'many-'));
+    for (const name of ['own.yaml', '.venv/lib/a.yaml', '.terraform/b.yaml', 'sub/node_modules/c.yaml']) {
+      fs.mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
+      fs.writeFileSync(path.join(folder, name), 'a: 1\n');
+    }
+    const below = vscode.Uri.file(folder).toString();
+    const found = (await manifests(client)).filter((uri) => uri.startsWith(below));
+    assert.deepEqual(found, [`${below}/own.yaml`]);
+    fs.rmSync(folder, { recursive: true });
   });
 
   it('passes older states of files by, and judges read-only folders and objects of a cluster', async () => {
