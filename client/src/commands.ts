@@ -17,6 +17,7 @@ import {
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
+import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
 
 /** @param started starts the server, if nothing has yet, and settles when it answers */
@@ -35,7 +36,7 @@ export function registerCommands(
     register(commands.setGpu, (place) => setGpu(client, place)),
     register(commands.rewriteToMig, (place) => rewriteToMig(client, place)),
     register(commands.setUp, () => setUp(client)),
-    register(commands.select, (place) => place && select(place)),
+    ...registerSelections(),
     register(commands.showFixes, (place) => showFixes(place)),
     vscode.commands.registerCommand(commands.fixAllInWorkspace, async (rule?: unknown) => {
       await started();
@@ -150,12 +151,6 @@ async function showFixes(place: PlaceArgument | undefined): Promise<void> {
     await vscode.commands.executeCommand('vscode.executeCodeActionProvider', vscode.Uri.parse(place.uri), range);
   }
   await vscode.commands.executeCommand('editor.action.quickFix');
-}
-
-async function select({ uri, range: { start, end } }: PlaceArgument): Promise<void> {
-  const selection = new vscode.Range(start.line, start.character, end.line, end.character);
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
-  await vscode.window.showTextDocument(document, { selection, preserveFocus: false });
 }
 
 export async function pickGpu(

@@ -11,6 +11,7 @@ import {
 import { registerCommands } from './commands.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
+import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
 import { otherPeoples, watchedFiles } from './watched-files.ts';
@@ -74,7 +75,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
       { language: 'jsonc' },
       { pattern: '**/.gpulint.yaml' },
     ],
-    middleware: { ...filesOnly, ...ruleLinks, workspace: { ...withOrigins, ...watchedFiles } },
+    middleware: { ...filesOnly, ...ruleLinks, ...selections, workspace: { ...withOrigins, ...watchedFiles } },
     outputChannel: output,
     markdown: { isTrusted: false, supportHtml: false },
   };

@@ -9,15 +9,6 @@ import {
 import { caret, folder, openEditor, withCursor } from './editor.ts';
 import { chat, define, openFolder, runtime, runtimes, service, titles, untilLens } from './served-model.ts';
 
-/** What waits for it goes on when it is opened. */
-function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open: () => open() };
-}
-
 describe('files that are not open', () => {
   test('say what an open one leaves out; a change on the disk reaches it', async () => {
     const files = { [runtimes]: runtime(4) };
@@ -37,44 +28,6 @@ describe('files that are not open', () => {
     });
     await editor.until(() => editor.refreshes.length > again);
     expect(await titles(editor, chat)).toEqual([]);
-  });
-
-  test('reach all that the editor shows, although it asked for some of it while they were being read', async () => {
-    const last = `${folder}/apps/z.yaml`;
-    const files: Record<string, string> = { [runtimes]: runtime(4), [last]: runtime(1).replaceAll('vllm', 'own') };
-    const uris = Object.keys(files);
-    const listing = gate();
-    let reading = gate();
-    const host = {
-      readFile: async (uri: string) => {
-        if (uri === last) await reading.opened;
-        return files[uri];
-      },
-      listFiles: async () => {
-        await listing.opened;
-        return uris;
-      },
-    };
-    const editor = await openEditor({ host });
-    await editor.open(chat, withCursor(service).text);
-    expect(await titles(editor, chat)).toEqual([]);
-    listing.open();
-    await untilLens(editor, chat, /^4 × L4/);
-    expect(editor.refreshes).toEqual([]);
-    reading.open();
-    const refresh = ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh'];
-    await editor.until(() => editor.refreshes.length === refresh.length);
-    expect(editor.refreshes).toEqual(refresh);
-
-    reading = gate();
-    files[runtimes] = runtime(2);
-    const changes = uris.map((uri) => ({ uri, type: FileChangeType.Changed as FileChangeType }));
-    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
-    await untilLens(editor, chat, /^2 × L4/);
-    expect(editor.refreshes).toEqual(refresh);
-    reading.open();
-    await editor.until(() => editor.refreshes.length === 2 * refresh.length);
-    expect(editor.refreshes).toEqual([...refresh, ...refresh]);
   });
 
   test('count as the editor shows them while they are open', async () => {
@@ -196,8 +149,10 @@ describe('a config that changes', () => {
     for (;;) if ((await titles(editor, chat)).length === 0) break;
   });
 
-  test('changes what a replica in another file costs', async () => {
-    const deployment = `apiVersion: apps/v1
+  test.each(['is not open', 'is open, and not asked about again'])(
+    'changes what a replica costs whose file %s',
+    async (how) => {
+      const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
 spec:
@@ -208,7 +163,7 @@ spec:
       nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
       containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
 `;
-    const scaler = `apiVersion: keda.sh/v1alpha1
+      const scaler = `apiVersion: keda.sh/v1alpha1
 kind: ScaledObject
 metadata: {name: server}
 spec:
@@ -216,24 +171,29 @@ spec:
   maxReplicaCount: 4
   triggers: [{type: prometheus, metadata: {}}]
 `;
-    const files = { [`${folder}/apps/server.yaml`]: deployment, [config]: 'prices: {gpus: {l4: 10}}\n' };
-    const editor = await openFolder(files);
-    const uri = `${folder}/apps/scaler.yaml`;
-    await editor.open(uri, scaler);
-    const position = withCursor(scaler.replace('maxReplicaCount: 4', 'maxReplicaCount: $04')).position;
-    const untilHover = async (said: RegExp) => {
-      for (;;) {
-        const found = await editor.connection.sendRequest(HoverRequest.type, { textDocument: { uri }, position });
-        if (said.test(JSON.stringify(found?.contents ?? ''))) return;
+      const files = { [`${folder}/apps/server.yaml`]: deployment, [config]: 'prices: {gpus: {l4: 10}}\n' };
+      const editor = await openFolder(files);
+      const uri = `${folder}/apps/scaler.yaml`;
+      if (how !== 'is not open') {
+        await editor.open(`${folder}/apps/server.yaml`, deployment);
+        await editor.diagnostics(`${folder}/apps/server.yaml`);
       }
-    };
-    await untilHover(/\$40/);
-    files[config] = 'prices: {gpus: {l4: 20}}\n';
-    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
-      changes: [{ uri: config, type: FileChangeType.Changed }],
-    });
-    await untilHover(/\$80/);
-  });
+      await editor.open(uri, scaler);
+      const position = withCursor(scaler.replace('maxReplicaCount: 4', 'maxReplicaCount: $04')).position;
+      const untilHover = async (said: RegExp) => {
+        for (;;) {
+          const found = await editor.connection.sendRequest(HoverRequest.type, { textDocument: { uri }, position });
+          if (said.test(JSON.stringify(found?.contents ?? ''))) return;
+        }
+      };
+      await untilHover(/\$40/);
+      files[config] = 'prices: {gpus: {l4: 20}}\n';
+      await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+        changes: [{ uri: config, type: FileChangeType.Changed }],
+      });
+      await untilHover(/\$80/);
+    },
+  );
 });
 
 test('a host that cannot list files sees those that are open', async () => {

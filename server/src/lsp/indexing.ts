@@ -78,16 +78,20 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
 
   async function read(uri: string): Promise<void> {
     const key = normalizeUri(uri);
+    const own = run;
     const text = await host.readFile(uri);
     const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
+    const ignored = config !== undefined && (await projects.isIgnored(uri));
+    // Other folders are looked through now. What still belongs to them is read there.
+    if (own !== run) return;
     if (!useful || config === undefined) {
       remove(key);
       return;
     }
     known.set(key, { uri, config: textOf(config) });
-    if (await projects.isIgnored(uri)) {
+    if (ignored) {
       if (seen.delete(key)) workspace.delete(uri, 'disk');
       return;
     }
@@ -148,7 +152,7 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
       for (const key of [...known.keys()]) remove(key);
       void guarded(log, 'looking through the workspace', async () => {
         await yieldOnce();
-        for (const folder of folders) await index(folder, isCurrent);
+        for (const folder of folders) await guarded(log, `looking through ${folder}`, () => index(folder, isCurrent));
         if (isCurrent()) onChange();
       });
     },

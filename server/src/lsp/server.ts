@@ -67,6 +67,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
   const projects = createProjects(host, log, readSettings, (folder) => {
     refresh();
     indexing.configChanged(folder);
+    // What open files say of themselves to others was said under the old config, and not each of them is asked about.
+    for (const { uri } of documents.all()) othersRuns.schedule(uri);
   });
 
   /** Something other than a document's text has changed: all that is shown is asked for again. */
@@ -133,8 +135,11 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
       const stale = projects.analysis.stale(uri);
-      if (stale !== undefined) replacedStale.add(stale);
+      // After a change of its own text a document is asked about anyway.
+      if (stale?.version === version) replacedStale.add(stale);
       const file = analysisOf(projects, uri, document.getText(), version, config, beside);
+      // What it rests on may have been changed and changed back: it is shown, so the next change is news.
+      toldStale.delete(file);
       logCrashes(file);
       return { file, document };
     },
@@ -228,7 +233,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
     else neighbours.changed(document.uri);
     diagnostics.changed(document.uri);
     sendSummary(document.uri);
-    if (documents.all().length > 1) othersRuns.schedule(document.uri);
+    othersRuns.schedule(document.uri);
   });
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) settled(uri);

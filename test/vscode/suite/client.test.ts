@@ -9,7 +9,7 @@ import { applyEdit } from '../../../client/src/edits.ts';
 import { manifests } from '../../../client/src/fix-all.ts';
 import { isFile } from '../../../client/src/own-documents.ts';
 import { watchedFiles } from '../../../client/src/watched-files.ts';
-import { open, until, workspaceFolder } from './editor.ts';
+import { apply, finding, fixesAt, open, until, workspaceFolder } from './editor.ts';
 
 /** What these parts ask of a client: the same address in both worlds, and edits of one insertion. */
 const client = {
@@ -76,6 +76,24 @@ describe('the client', () => {
       told.map((uri) => uri.slice('file:///repo/'.length)),
       ['new', 'v1.2', 'a.yaml', 'conf.d', 'overlays/Kustomization'],
     );
+  });
+
+  it('selects what an action has written by a command that needs no arguments: VS Code may have forgotten them', async () => {
+    const text = fs.readFileSync(path.join(workspaceFolder(), 'training', 'debug-pod.yaml'), 'utf8');
+    const document = await open('silenced.yaml', text);
+    const fixes = await fixesAt(document, await finding(document, 'mig-profile-unknown'));
+    const silence = fixes.find(({ title }) => title === 'Silence mig-profile-unknown on this line');
+    assert.ok(silence?.command);
+    assert.deepEqual(silence.command.arguments ?? [], []);
+    await apply(silence);
+    await vscode.commands.executeCommand(silence.command.command);
+    const selected = () => document.getText(vscode.window.activeTextEditor?.selection);
+    await until(
+      () => selected() === 'reason',
+      () => `the reason to be selected; it is ${JSON.stringify(selected())}`,
+    );
+    await document.save();
+    fs.rmSync(document.fileName);
   });
 
   it('leaves the files of packages alone where it fixes a whole workspace', async () => {

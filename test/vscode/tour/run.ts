@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { launchWorkbench, testSettings } from '../../../scripts/vscode/launch.mjs';
-import { type Stage, type Step, tidy } from './stage.ts';
+import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
   readonly title: string;
@@ -72,6 +72,7 @@ export async function runTour(
         const picture = path.join(pictures, `failed-${step.picture}.png`);
         await page.screenshot({ path: picture }).catch(() => undefined);
         say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${error instanceof Error ? error.stack : error}`);
+        for (const told of await notifications(page).catch(() => [])) say(`    VS Code told: ${told}`);
       }
       await tidy(page).catch((error: unknown) => say(`    not tidied: ${error}`));
     }

@@ -184,6 +184,14 @@ export async function closePanel(page: Page): Promise<void> {
   await page.locator('.part.panel').waitFor({ state: 'hidden' });
 }
 
+/** What VS Code has told in notifications, which are gone from sight after a while. */
+export async function notifications(page: Page): Promise<readonly string[]> {
+  await runCommand(page, 'Notifications: Show Notifications');
+  const center = page.locator('.notifications-center');
+  await center.waitFor();
+  return (await center.locator('.notification-list-item').allInnerTexts()).map(plain);
+}
+
 /** Takes back what a step changed and closes what it opened. */
 export async function tidy(page: Page): Promise<void> {
   const dirty = page.locator('.tab.dirty');
