@@ -15,6 +15,7 @@ import {
 } from '../features/mig-picker.ts';
 import { platformChoices } from '../features/platform-choices.ts';
 import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
+import { budgetOfAnswer } from '../features/proof.ts';
 import { costLines } from '../features/report.ts';
 import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
@@ -84,8 +85,9 @@ export function registerPickers(session: Session, host: Host): void {
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
       const held = heldModel(sliceable);
+      const budget = budgetOfAnswer();
       const profiles = slicesOf(gpu, sliceable)
-        .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
+        .filter(({ profile }) => sliceFix(sliceable, profile, gpu, budget) !== undefined)
         .map((option) => ({ option, fit: held?.fit(option.profile) }))
         // Those that hold the model come first: the first is what Enter takes.
         .sort((a, b) => fits.indexOf(a.fit ?? 'fits') - fits.indexOf(b.fit ?? 'fits'))
@@ -104,7 +106,7 @@ export function registerPickers(session: Session, host: Host): void {
         return { problem: 'There is no whole-GPU request here any more.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
-      const fix = option && sliceFix(sliceable, option.profile, gpu);
+      const fix = option && sliceFix(sliceable, option.profile, gpu, budgetOfAnswer());
       if (fix === undefined) return { problem: 'This request cannot be rewritten without damage to the file.' };
       return { edit: editsToLsp(fix.edits, found.document, linesOf(found.file), session.client) };
     }),
