@@ -1,6 +1,3 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import process from 'node:process';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { countFindings, hasMore, largestGood } from '../features/proof.ts';
 import { type FileFix, safeFixes } from '../features/safe-fixes.ts';
@@ -36,23 +33,6 @@ export function applySafeFixes(
     current = write(analysis, before, taken);
   }
   return { file: analysis.setFile(file.uri, file.text, current.version + 1), applied: [] };
-}
-
-/** Replaces a file's content so that a reader sees the old or the new one and never a part. Keeps its permissions; goes through symbolic links. */
-export function writeAtomically(file: string, text: string): void {
-  const target = fs.realpathSync(file);
-  const { mode } = fs.statSync(target);
-  // Renaming over a file needs no right to write to it, so a file that is protected would be changed all the same.
-  fs.accessSync(target, fs.constants.W_OK);
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`);
-  try {
-    fs.writeFileSync(draft, text, { mode, flag: 'wx' });
-    fs.chmodSync(draft, mode);
-    fs.renameSync(draft, target);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw error;
-  }
 }
 
 /** More rounds than any real file needs; a bound, should two rules ever undo each other. */

@@ -27,4 +27,6 @@ const systemReasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   ENAMETOOLONG: 'the name is too long',
+  EAGAIN: 'nothing can be read from it now',
+  ENXIO: 'no such device',
 };

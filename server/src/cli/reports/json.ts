@@ -7,6 +7,7 @@ import type { PodSet, Workload } from '../../model/workload.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
 import type { Finding, Fix, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
+import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
@@ -46,8 +47,10 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
   const workloads = files.flatMap((file) => file.workloads);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
+  const skipped = files.filter(({ parse }) => parse === 'skipped').length;
   return {
     files: files.length,
+    ...(skipped === 0 ? {} : { skipped }),
     workloads: workloads.length,
     findings,
     ...(baselined === 0 ? {} : { baselined }),
@@ -60,8 +63,8 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
 export function* renderJson({ files: checked }: CheckedReport): Generator<string> {
   const files = checked.map(({ file }) => file);
   const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
-  yield `{"version":1,"summary":${JSON.stringify(summarise(files))},\n"catalog":${JSON.stringify(catalog)},\n"files":[`;
-  for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(file)}`;
+  yield `{"version":1,"summary":${jsonText(summarise(files))},\n"catalog":${jsonText(catalog)},\n"files":[`;
+  for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${jsonText(file)}`;
   yield '\n]}\n';
 }
 
