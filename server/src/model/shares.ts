@@ -1,4 +1,5 @@
 import { gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
+import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
 
 // What of a card one of something is, in devices; null where it is not told.
@@ -27,9 +28,9 @@ export function toldSharing(
     /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
     /^all-(\d.*)$/.exec(config)?.[1];
   if (partition !== undefined) return (model) => partitionShare(model, partition);
-  const clients = Number(value('cloud.google.com/gke-max-shared-clients-per-gpu'));
+  const clients = countIn(value('cloud.google.com/gke-max-shared-clients-per-gpu')) ?? 0;
   if (clients >= 1) return () => 1 / clients;
-  const replicas = Number(value('nvidia.com/gpu.replicas'));
+  const replicas = countIn(value('nvidia.com/gpu.replicas')) ?? 0;
   if (replicas >= 1) return () => 1 / replicas;
   const shared =
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||

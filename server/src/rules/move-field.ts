@@ -1,5 +1,5 @@
 import type { Fix } from '../rewrite/fix.ts';
-import { at, type Cursor, entries, isOpen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, at, type Cursor, entries, isOpen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey, type PlainValue, removeKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
@@ -50,7 +50,10 @@ function writeInto(
 /** What is written as JSON has it; undefined where a part is not known, or is another place's text. */
 function plainOf(cursor: Cursor): PlainValue | undefined {
   const { node } = cursor;
-  if (node.kind === 'scalar') return node.templated ? undefined : node.value;
+  if (node.kind === 'scalar') {
+    const inexact = typeof node.value === 'number' && asNumber(cursor) === undefined;
+    return node.templated || inexact ? undefined : node.value;
+  }
   if (isOpen(cursor)) return undefined;
   if (node.kind === 'seq') {
     const values = items(cursor).map((item) => (item.shared ? undefined : plainOf(item)));

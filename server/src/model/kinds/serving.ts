@@ -1,6 +1,7 @@
 import { gpusByLabel } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, isTemplated } from '../../yaml/cursor.ts';
+import { countIn } from '../count.ts';
 import type { GivenAccelerator } from '../given.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
@@ -56,8 +57,7 @@ function lowerKnative(root: Cursor): KindLowering {
 /** Annotations are strings, so their numbers are too. */
 function numberIn(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined) return unset;
-  const value = Number(asText(cursor) ?? Number.NaN);
-  return isTemplated(cursor) || !Number.isInteger(value) || value < 0 ? null : value;
+  return isTemplated(cursor) ? null : countIn(asText(cursor));
 }
 
 /**
@@ -83,7 +83,7 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
 
 function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
   const [name = '', times = '1'] = (asText(profile) ?? '').split(':');
-  const count = isTemplated(profile) || !/^\d+$/.test(times) ? null : Number(times);
+  const count = isTemplated(profile) ? null : countIn(times);
   if (/^cpu\b/.test(name)) return [];
   const base = {
     resource: 'kubeai:resourceProfile',
