@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
+import { renderScalar } from '../yaml/render.ts';
 import { didYouMean, nearest } from './near.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
@@ -111,6 +112,9 @@ const vendorWords = new Set(['nvidia', 'amd', 'intel', 'tesla', 'gpu', 'instinct
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a mapping';
+  if (typeof value === 'number' && !(Math.abs(value) <= 1e15)) {
+    return Number.isFinite(value) ? 'a number beyond 10^15' : renderScalar(value, 'block');
+  }
   if (typeof value !== 'string') return String(value);
   return `'${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
 }

@@ -43,7 +43,7 @@ export function parseQuantity(text: string): number | null {
   const digits = `${whole}.${fraction}0`;
   // Scaled as text: a product would be off by what binary fractions cannot hold.
   const value = Number(`${digits}e${power}`) * 2 ** bits;
-  const nanos = Number(`${digits}e${power + 9}`) * 2 ** bits;
+  const nanos = Number(`${digits}e${power + 9}`) * 2 ** bits || (/[1-9]/.test(digits) ? 1 / 2 : 0);
   const rounded = nanos > Number.MAX_SAFE_INTEGER || Number.isInteger(nanos) ? value : Math.ceil(nanos) / 1e9;
   const held = Math.min(rounded, mostQuantity);
   return sign === '-' && held !== 0 ? -held : held;
