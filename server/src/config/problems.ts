@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
 import { renderScalar } from '../yaml/render.ts';
+import { own, table } from '../yaml/table.ts';
 import { didYouMean, nearest } from './near.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
@@ -55,14 +56,14 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   return wrong(`${name} must be ${expected}, not ${describe(seen)}`);
 }
 
-const typeWords: Readonly<Record<string, string>> = {
+const typeWords = table<string>({
   object: 'a mapping',
   array: 'a list',
   string: 'a text',
   number: 'a number',
   int: 'a whole number',
   record: 'a mapping',
-};
+});
 
 function unknownKey(key: string, path: readonly (string | number)[]): string {
   const inside = path.map((step) => (typeof step === 'number' ? '-' : step));
@@ -120,10 +121,7 @@ function describe(value: unknown): string {
 }
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inner, step) => (Array.isArray(inner) ? inner[Number(step)] : isMapping(inner) ? inner[step] : undefined),
-    value,
-  );
+  return path.reduce(own, value);
 }
 
 export function isMapping(value: unknown): value is Readonly<Record<string | number, unknown>> {

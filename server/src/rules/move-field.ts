@@ -3,6 +3,7 @@ import { asNumber, at, type Cursor, entries, isOpen, items, keyOf, spanOf } from
 import { appendItem, insertKey, type PlainValue, removeKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
+import { tableOf } from '../yaml/table.ts';
 
 /**
  * Takes a field out of one mapping and writes it into another, below mappings that may not be there yet. Undefined where the other has
@@ -61,7 +62,7 @@ function plainOf(cursor: Cursor): PlainValue | undefined {
   }
   const pairs = entries(cursor).map((entry) => [keyOf(entry), entry.shared ? undefined : plainOf(entry)] as const);
   const known = pairs.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  return known.length === pairs.length ? Object.fromEntries(known) : undefined;
+  return known.length === pairs.length ? tableOf(known) : undefined;
 }
 
 /** An insertion at the border of what is taken away would depend on the order of edits. */

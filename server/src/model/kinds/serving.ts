@@ -1,6 +1,7 @@
 import { gpusByLabel } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, isTemplated } from '../../yaml/cursor.ts';
+import { table } from '../../yaml/table.ts';
 import { countIn } from '../count.ts';
 import type { GivenAccelerator } from '../given.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
@@ -105,10 +106,10 @@ function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
   return [{ ...base, vendor, each: 1, models }];
 }
 
-const tpuLabels: Readonly<Record<string, string>> = { v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' };
+const tpuLabels = table<string>({ v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' });
 
 /** Profiles whose name fits one model alone; an H100 may be one of three. */
-const gkeNames: Readonly<Record<string, string>> = { 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' };
+const gkeNames = table<string>({ 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' });
 
 /** Plain words for resources, as the Dynamo operator has them. https://github.com/vllm-project/production-stack/tree/main/operator */
 function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
