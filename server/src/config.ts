@@ -103,11 +103,26 @@ function readInput(
 ): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
   const told = withoutEmpty(value) ?? {};
   const first = schema.safeParse(told);
-  if (first.success) return { told: first.data, problems: [] };
-  const problems = first.error.issues.flatMap((issue) => toProblems(issue, told));
+  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, told));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
-  const second = schema.safeParse(without(told, wrong) ?? {});
-  return { told: second.success ? second.data : {}, problems };
+  problems.push(...unread(told, []).filter(({ path }) => !wrong.has(pathText(path))));
+  const read = first.success ? first : schema.safeParse(without(told, wrong) ?? {});
+  return { told: read.success ? read.data : {}, problems };
+}
+
+/** Zod passes over a key of this name in a mapping of names, and says nothing. */
+function unread(value: unknown, here: readonly (string | number)[]): readonly ConfigValueProblem[] {
+  const inner = Array.isArray(value) ? [...value.entries()] : isMapping(value) ? Object.entries(value) : [];
+  return inner.flatMap(([key, part]) => {
+    const path = [...here, key];
+    if (key !== '__proto__') return unread(part, path);
+    return {
+      message: "'__proto__' is no name that a config can hold; it is left out",
+      path,
+      atKey: true,
+      level: 'warning',
+    };
+  });
 }
 
 const firstCharacter: Span = { start: 0, end: 0 };

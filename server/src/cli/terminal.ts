@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { table } from '../yaml/table.ts';
 
 /** What output may use. Colours come from SGR codes by hand: util.styleText is younger than the oldest Node that must work. */
 export interface Style {
@@ -41,9 +42,10 @@ export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);
 }
 
+const shortEscapes = table({ '\n': '\\n', '\r': '\\r', '\t': '\\t' });
+
 function escaped(character: string): string {
-  const short = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
-  return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function sgr(on: number, off: number): (text: string) => string {
