@@ -43,11 +43,11 @@ describe('in manifests', () => {
     for (const text of readFileSync(file, 'utf8').split(/^---$/m)) {
       const lines = text.split('\n');
       for (const [index, line] of lines.entries()) {
-        const put = changes[Math.floor(turn / 7) % changes.length]?.(line);
-        const name = hostile[Math.floor(turn / 7) % hostile.length] ?? '';
+        const put = changes[Math.floor(turn / 13) % changes.length]?.(line);
+        const name = hostile[Math.floor(turn / 13) % hostile.length] ?? '';
         turn++;
-        // One line of seven is enough: the shapes come again and again.
-        if (put === undefined || turn % 7 > 0) continue;
+        // One line of thirteen is enough: the shapes come again and again.
+        if (put === undefined || turn % 13 > 0) continue;
         const said = (written: string) =>
           saidWith([...lines.slice(0, index), put(written), ...lines.slice(index + 1)], index, written);
         expect(said(name), put(name)).toEqual(said(harmless(name)));

@@ -179,7 +179,8 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
       .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
     const words = resourceWords(resource);
     const of = words === resource ? resource : `devices behind ${words}`;
-    const problem = written ? `${written.text} is no count of ${resource}` : `The number of ${of} is not told`;
+    const beyond = (written?.value ?? 0) >= 2 ** 31 ? 'more than any node has' : 'no count';
+    const problem = written ? `${written.text} is ${beyond} of ${resource}` : `The number of ${of} is not told`;
     return { problem, missing: 'count' };
   }
   const known = migByResource(resource).length > 0;
