@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { table } from '../yaml/table.ts';
 
 /** What output may use. Colours come from SGR codes by hand: util.styleText is younger than the oldest Node that must work. */
 export interface Style {
@@ -62,13 +63,14 @@ export function warn(sentence: string): void {
   process.stderr.write(`gpulint: ${printable(sentence)}\n`);
 }
 
+const shortEscapes = table({ '\n': '\\n', '\r': '\\r', '\t': '\\t' });
+
 function escaped(character: string): string {
-  const short = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
-  return short ?? unicodeEscape(character);
+  return shortEscapes[character] ?? unicodeEscape(character);
 }
 
 function unicodeEscape(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function sgr(on: number, off: number): (text: string) => string {

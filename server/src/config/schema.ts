@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { platforms, providerName } from '../catalog/index.ts';
 import { ruleSetNames } from '../rules/rule-sets.ts';
+import { table } from '../yaml/table.ts';
 import { key, must, projectFields, unset } from './project-fields.ts';
 
 // The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
@@ -133,7 +134,7 @@ export function platformName(id: string): string {
   return provider === null ? name : `${providerName(provider)}: ${name}`;
 }
 
-const platformNames: Readonly<Record<string, string>> = {
+const platformNames = table<string>({
   aks: 'AKS',
   coreweave: 'CoreWeave Kubernetes Service',
   'eks-auto-mode': 'EKS Auto Mode',
@@ -143,4 +144,4 @@ const platformNames: Readonly<Record<string, string>> = {
   'gke-standard': 'GKE Standard',
   oke: 'OKE',
   'vanilla-gpu-operator': 'Own cluster with the NVIDIA GPU Operator',
-};
+});

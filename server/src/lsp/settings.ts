@@ -1,5 +1,6 @@
 import { type EditorSettings, editorSchema } from '../config/schema.ts';
 import { type ConfigOrigin, readSettings, type ToldSettings } from '../config.ts';
+import { own, type Table, table, tableOf } from '../yaml/table.ts';
 import { settingOrigins } from './requests.ts';
 
 /** What the editor is set to for a workspace folder. */
@@ -19,7 +20,7 @@ export function settingsFrom(value: unknown): { readonly settings: Settings; rea
 /** Key by key: one wrong value must not undo the others. */
 function read(value: object): Partial<EditorSettings> {
   const { advice, codeLens, inlayHints } = editorSchema.shape;
-  const given = value as Readonly<Record<string, unknown>>;
+  const given: { readonly advice?: unknown; readonly codeLens?: unknown; readonly inlayHints?: unknown } = value;
   const picked = {
     advice: given.advice == null ? undefined : advice.safeParse(given.advice).data,
     codeLens: codeLens.safeParse(given.codeLens ?? {}).data,
@@ -29,9 +30,9 @@ function read(value: object): Partial<EditorSettings> {
 }
 
 /** Our own client says whose settings a key is in; for others they are just settings. */
-function originsOf(value: object): Readonly<Record<string, ConfigOrigin>> {
-  const given = (value as Readonly<Record<string, unknown>>)[settingOrigins];
-  if (given === null || typeof given !== 'object') return {};
+function originsOf(value: object): Table<ConfigOrigin> {
+  const given = own(value, settingOrigins);
+  if (given === null || typeof given !== 'object') return table();
   const known = Object.entries(given).filter(([, origin]) => origin === 'user' || origin === 'workspace');
-  return Object.fromEntries(known.map(([key, origin]) => [key, `${origin} settings` as ConfigOrigin]));
+  return tableOf(known.map(([key, origin]) => [key, `${origin} settings` as ConfigOrigin] as const));
 }
