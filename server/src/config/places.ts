@@ -48,6 +48,11 @@ export function configPlaceOf(uri: string, folders: readonly string[]): string |
   return others.length === 0 ? `${folder}/${/[^/:?#]*(?=$|[?#])/.exec(uri)?.[0]}` : undefined;
 }
 
+/** A folder as the others here take it. The root of a disk, `file:///`, keeps the slashes before its empty host. */
+export function withoutSlash(folder: string): string {
+  return folder.replace(/(?<=[^/]|^[a-z][\w+.-]*:\/\/)\/+$/i, '');
+}
+
 /** Whether the name of a URI is the config file's. */
 export function isConfigUri(uri: string): boolean {
   return uri.endsWith(`/${configName}`);

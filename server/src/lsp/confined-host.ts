@@ -1,4 +1,4 @@
-import { normalizeUri, pathBelow } from '../config/places.ts';
+import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { Log } from './guard.ts';
 
 /** What the server needs of the machine it runs on. It is asked through `confine` only. */
@@ -88,7 +88,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
       },
     }),
     setFolders(wanted) {
-      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+      folders = wanted.map(withoutSlash);
       refusals.clear();
     },
     reaches: (uri) => holding(uri) !== undefined,

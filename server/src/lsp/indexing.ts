@@ -1,5 +1,5 @@
 import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
-import { isWithin, normalizeUri } from '../config/places.ts';
+import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { mostListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
@@ -160,7 +160,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   }
 
   function setFolders(wanted: readonly string[]): void {
-    folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+    folders = wanted.map(withoutSlash);
     run += 1;
     shares = [];
     const own = run;

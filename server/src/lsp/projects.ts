@@ -11,6 +11,7 @@ import {
   nearestConfig,
   normalizeUri,
   pathBelow,
+  withoutSlash,
 } from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
@@ -195,7 +196,7 @@ export function createProjects(
       return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
     },
     setFolders(wanted) {
-      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+      folders = wanted.map(withoutSlash);
       host.setFolders(folders);
       // What could not be reached before may be now, and the other way round.
       looks.clear();
