@@ -50,7 +50,8 @@ export function configPlaceOf(uri: string, folders: readonly string[]): string |
 
 /** A folder as the others here take it. The root of a disk, `file:///`, keeps the slashes before its empty host. */
 export function withoutSlash(folder: string): string {
-  return folder.replace(/(?<=[^/]|^[a-z][\w+.-]*:\/\/)\/+$/i, '');
+  const start = /^[a-z][\w+.-]*:\/\//i.exec(folder)?.[0] ?? '';
+  return start + folder.slice(start.length).replace(/\/+$/, '');
 }
 
 /** Whether the name of a URI is the config file's. */
