@@ -70,7 +70,7 @@ function escaped(character: string): string {
 }
 
 function unicodeEscape(character: string): string {
-  return `\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function sgr(on: number, off: number): (text: string) => string {

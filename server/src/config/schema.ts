@@ -54,6 +54,9 @@ export function isMachineKey(key: string): boolean {
 const machineWords =
   /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
 
+/** A folder's files are counted up to here. */
+export const mostListed = 100_000;
+
 /** The settings that concern the editor alone. */
 export const editorSchema = z.strictObject({
   advice: must(
@@ -62,6 +65,15 @@ export const editorSchema = z.strictObject({
   ),
   codeLens: switchOf('Shows above each workload what it asks for and what that costs.'),
   inlayHints: switchOf('Shows behind a GPU count what it costs an hour.'),
+  index: z.prefault(
+    z.strictObject({
+      maxFiles: must(
+        z._default(z.int().check(z.minimum(0), z.maximum(mostListed)), 5000),
+        'How many YAML files of a workspace folder are indexed, those of the upper folders first. Files that are not indexed are checked while they are open; what they define is unknown to other files.',
+      ),
+    }),
+    {},
+  ),
 });
 
 /** What is shown unless it is switched off. */
@@ -72,7 +84,7 @@ function switchOf(description: string) {
 /** What is told: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** Advice, code lens and inlay hints: how the editor shows things. */
+/** Advice, code lens and inlay hints: how the editor shows things; and how much of a folder it knows. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
 /** A key that can stand at a place of the file. */

@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
-import { normalizeUri } from '../config/places.ts';
+import { configName, normalizeUri } from '../config/places.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
 import { isRegion } from '../features/gpu-words.ts';
 import type { Fit } from '../features/memory-facts.ts';
@@ -19,9 +19,9 @@ import { budgetOfAnswer } from '../features/proof.ts';
 import { costLines } from '../features/report.ts';
 import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
-import type { Host } from './projects.ts';
 import {
   type CostsParams,
   type CostsResult,
@@ -41,7 +41,7 @@ import {
 import type { Session } from './server.ts';
 
 /** The requests behind the client's pickers. */
-export function registerPickers(session: Session, host: Host): void {
+export function registerPickers(session: Session, host: ConfinedHost): void {
   const { connection, log, projects, documents } = session;
 
   connection.onRequest(
@@ -119,6 +119,8 @@ export function registerPickers(session: Session, host: Host): void {
       if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
       if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
       const { text, ...target } = await asItIs(config);
+      if (text === undefined && host.isRefused(config))
+        return { problem: `${configName} is not read: the output of gpulint says why.` };
       const edits = setConfigEdits(text ?? '', values);
       if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
       const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);
