@@ -40,21 +40,23 @@ function messages(analysis: Analysis, name: string): readonly string[] {
 
 describe('an equal document', () => {
   test('that is pasted counts as another one', () => {
-    const analysis = project({ 'pools.yaml': pool, 'server.yaml': server });
+    const one = `---\n${pool}`;
+    const analysis = project({ 'pools.yaml': one, 'server.yaml': server });
     expect(messages(analysis, 'server.yaml').join()).toMatch('of NodePool gpu (pools.yaml)');
-    analysis.setFile(`${root}/pools.yaml`, `${pool}---\n${pool}`);
+    analysis.setFile(`${root}/pools.yaml`, one + one);
     expect(messages(analysis, 'server.yaml').join()).toMatch('of NodePool gpu and 1 more');
-    analysis.setFile(`${root}/pools.yaml`, pool);
+    analysis.setFile(`${root}/pools.yaml`, one);
     expect(messages(analysis, 'server.yaml').join()).toMatch('of NodePool gpu (pools.yaml)');
   });
 
   test('has its own place', () => {
     const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, labels: {kueue.x-k8s.io/queue-name: team}}\n';
-    const analysis = project({ 'a.yaml': queue('a') });
-    const text = `${queue('a')}---\n${queue('a')}---\n${job}`;
+    const one = `---\n${queue('a')}`;
+    const analysis = project({ 'a.yaml': one });
+    const text = `${one}${one}---\n${job}`;
     const file = analysis.setFile(`${root}/a.yaml`, text);
     const places = definitions(analysis.workspace, file, text.lastIndexOf('team'));
-    const second = text.indexOf('team', text.indexOf('---'));
+    const second = text.indexOf('team', one.length);
     expect(places.map(({ span }) => span.start)).toEqual([text.indexOf('team'), second]);
   });
 });
@@ -78,10 +80,10 @@ describe('which of several objects of one name is named', () => {
   });
 
   test('follows the order of documents in a file', () => {
-    const other = pool.replace('name: gpu', 'name: also');
-    const analysis = project({ 'a.yaml': `${pool}---\n${other}`, 'server.yaml': server });
+    const [one, other] = [`---\n${pool}`, `---\n${pool.replace('name: gpu', 'name: also')}`];
+    const analysis = project({ 'a.yaml': one + other, 'server.yaml': server });
     expect(messages(analysis, 'server.yaml').join()).toMatch('NodePool gpu and 1 more');
-    analysis.setFile(`${root}/a.yaml`, `${other}---\n${pool}`);
+    analysis.setFile(`${root}/a.yaml`, other + one);
     expect(messages(analysis, 'server.yaml').join()).toMatch('NodePool also and 1 more');
   });
 });
