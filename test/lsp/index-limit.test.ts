@@ -19,7 +19,7 @@ describe('of a folder with too many files', () => {
       shareOf(folder, found, most).uris.map((uri) => uri.slice(folder.length + 1));
     expect(names(files, 10)).toEqual(['b.yaml', 'a/a.yml', 'a/z.yaml', 'a/b/a.yaml']);
     expect(names(files, 2)).toEqual(['b.yaml', 'a/a.yml']);
-    expect(names(files.toReversed(), 2)).toEqual(['b.yaml', 'a/a.yml']);
+    expect(names([...files].reverse(), 2)).toEqual(['b.yaml', 'a/a.yml']);
     expect(names(files, 0)).toEqual([]);
   });
 

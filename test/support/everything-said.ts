@@ -66,7 +66,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   return [
     ...renderers.map((render) => [...render(report)].join('')),
     renderFile(reported, workloads, text),
-    renderSummary(summarise([reported]), [reported], text),
+    renderSummary([reported], text),
     JSON.stringify(reported, nameNumbers),
   ];
 }
