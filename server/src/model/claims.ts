@@ -42,7 +42,7 @@ export function lowerClaims(documents: readonly YamlDocument[], texts: readonly 
     if (kind === 'ResourceClaim') claims.set(name, claimedDevices(at(root, 'spec')));
   }
   const users = new Map<string, number>();
-  for (const [, name = ''] of texts.join('\n').matchAll(/^[^#\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm))
+  for (const [, name = ''] of texts.join('\n').matchAll(/^[^#\r\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm))
     users.set(name, (users.get(name) ?? 0) + 1);
   return { templates, claims, users };
 }

@@ -14,7 +14,7 @@ export function withScripts(
   if (words.length === 0) return container;
   const scripts = container.volumeMounts.flatMap((mount): readonly MountedScript[] => {
     const volume = volumes.find(({ name }) => name === mount.name);
-    const place = mount.mountPath.replace(/\/+$/, '');
+    const place = mount.mountPath.replace(/(?<!\/)\/+$/, '');
     if (volume?.source !== 'configMap' || place === '') return [];
     const named = words.filter(({ text }) => text === place || text.startsWith(`${place}/`));
     const name = asText(at(volume.at, 'configMap', 'name'));

@@ -33,7 +33,7 @@ export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[]
   if (end === undefined) return undefined;
   const { start } = entry.entry.keySpan;
   if (hidesAnother(doc, holder, entry.entry.key)) return undefined;
-  if (/[?&!]\S*[ \t]+$/.test(doc.text.slice(lineStart(doc.text, start), start))) return undefined;
+  if (/[?&!][^\s?&!]*[ \t]+$/.test(doc.text.slice(lineStart(doc.text, start), start))) return undefined;
   return remove(doc, holder, holder.node, { start, end }, '{}');
 }
 

@@ -137,7 +137,7 @@ function rounded({ min, max }: Range): Range {
 /** The path from where the command was started. */
 export function shownPath({ path, folder }: Pick<ReportFile, 'path' | 'folder'>): string {
   if (folder === undefined || folder === path) return path;
-  const above = folder.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
+  const above = folder.replace(/^(\.\/)+/, '').replace(/(?<!\/)\/+$/, '');
   return above === '' && folder.startsWith('/')
     ? `/${path}`
     : above === '' || above === '.'
