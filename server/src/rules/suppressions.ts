@@ -1,5 +1,6 @@
 import type { Manifest } from '../model/workload.ts';
 import { keyOf } from '../yaml/cursor.ts';
+import { countWhere } from '../yaml/document-marks.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Finding } from './rule.ts';
@@ -83,18 +84,6 @@ function startsOf(found: readonly Finding[]): ReadonlyMap<string, readonly numbe
 function startsIn(starts: readonly number[], range: Span): boolean {
   const first = starts[countWhere(starts, (start) => start < range.start)];
   return first !== undefined && first <= range.end;
-}
-
-/** How many of the first items hold; from the first that does not, none does. */
-function countWhere<T>(items: readonly T[], holds: (item: T) => boolean): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (holds(items[middle] as T)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** `# gpulint-disable-line id, id -- reason`: the reason is for people. */

@@ -11,6 +11,7 @@ import {
   isFirstOnLine,
   isWrittenIn,
   lineEnd,
+  lineBefore,
   lineStart,
   nextLine,
   restIsBlank,
@@ -33,7 +34,7 @@ export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[]
   if (end === undefined) return undefined;
   const { start } = entry.entry.keySpan;
   if (hidesAnother(doc, holder, entry.entry.key)) return undefined;
-  if (/[?&!][^\s?&!]*[ \t]+$/.test(doc.text.slice(lineStart(doc.text, start), start))) return undefined;
+  if (/[?&!][^\s?&!]*[ \t]+$/.test(lineBefore(doc.text, start))) return undefined;
   return remove(doc, holder, holder.node, { start, end }, '{}');
 }
 
