@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
-import { escapePath, glob } from 'tinyglobby';
+import { matchesAny } from '../config/globs.ts';
 import { configFileName } from './project-config.ts';
 import { systemReason } from './usage-error.ts';
 
@@ -101,69 +101,47 @@ const tooLarge: FileContent = {
   reason: `too large: files over ${maxFileBytes / 1024 / 1024} MB are not read`,
 };
 
-// YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them.
-const namePatterns = [
-  '**/*.{yaml,yml,json}',
-  '**/*.{yaml,yml,json}{.,-}{tmpl,tpl,template,gotmpl,j2,jinja,jinja2,in,erb,mustache}',
-  '**/*.tpl',
-];
+/** YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them. */
+const manifestName =
+  /\.(?:(?:ya?ml|json)(?:[.-](?:tmpl|tpl|template|gotmpl|j2|jinja|jinja2|in|erb|mustache))?|tpl)$/;
 
-const notManifests = ['**/.git/**', '**/node_modules/**', `**/${configFileName}`];
+const otherFolders: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-async function walk(given: string, ignore: Ignore): Promise<readonly (InputFile | BadInput)[]> {
+/** Walks a folder down, but not into folders that are ignored, however large they are. */
+function walk(given: string, { base, patterns }: Ignore): readonly (InputFile | BadInput)[] {
   const root = path.resolve(given);
-  const unreadable = new Map<string, string>();
-  // Globs match only what is below the folder they are evaluated in, so that folder is the one the ignore globs are relative to.
-  const inside = withSlashes(path.relative(ignore.base, root));
-  const outside = inside.startsWith('..') || path.isAbsolute(inside);
-  const prefix = outside || inside === '' ? '' : `${escapePath(inside)}/`;
-  const base = outside ? root : ignore.base;
-  const found = await glob(
-    namePatterns.map((pattern) => prefix + pattern),
-    {
-      cwd: base,
-      dot: true,
-      expandDirectories: false,
-      followSymbolicLinks: false,
-      ignore: [
-        ...notManifests.map((pattern) => prefix + pattern),
-        ...(outside ? [] : ignore.patterns.flatMap(withWhatIsBelow)),
-      ],
-      fs: { readdir: tellingReaddir(unreadable) },
-    },
-  );
-  const files: (InputFile | BadInput)[] = found.map((name) => toInput(given, path.resolve(base, name)));
-  for (const [folder, problem] of unreadable) files.push({ ...toInput(given, folder), problem });
+  const files: (InputFile | BadInput)[] = [];
+  const isIgnored = (file: string) => {
+    const inside = withSlashes(path.relative(base, file));
+    // What stands above or beside the config is none of its business.
+    return !inside.startsWith('../') && !path.isAbsolute(inside) && matchesAny(inside, patterns);
+  };
+  const folders = [root];
+  for (const folder of folders) {
+    let entries: fs.Dirent[];
+    try {
+      entries = fs.readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      files.push({ ...toInput(given, folder), problem: systemReason(error) });
+      continue;
+    }
+    for (const entry of entries) {
+      const file = path.join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!otherFolders.has(entry.name) && !isIgnored(file)) folders.push(file);
+      } else if (entry.isFile() && isManifest(entry.name) && !isIgnored(file)) files.push(toInput(given, file));
+    }
+  }
   return files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function isManifest(name: string): boolean {
+  return manifestName.test(name) && name !== configFileName;
 }
 
 function toInput(given: string, file: string): InputFile {
   const below = path.relative(path.resolve(given), file);
   return { file, path: withSlashes(below === '' ? given : below), folder: withSlashes(given) };
-}
-
-/** A pattern without a slash is meant at any depth, as in .gitignore, and covers what is below it. */
-function withWhatIsBelow(pattern: string): readonly string[] {
-  const bare = pattern.replace(/^\.?\//, '').replace(/\/+$/, '');
-  if (bare === '') return [];
-  const anchored = /^\.?\//.test(pattern) || bare.includes('/');
-  const whole = anchored ? bare : `**/${bare}`;
-  return [whole, `${whole}/**`];
-}
-
-/** readdir that notes what it could not read: the walk itself passes over it in silence. */
-function tellingReaddir(unreadable: Map<string, string>): typeof fs.readdir {
-  const readdir = (
-    folder: string,
-    options: { withFileTypes: true },
-    done: (error: unknown, entries: fs.Dirent[]) => void,
-  ) => {
-    fs.readdir(folder, options, (error, entries) => {
-      if (error !== null) unreadable.set(folder, systemReason(error));
-      done(error, entries);
-    });
-  };
-  return readdir as typeof fs.readdir;
 }
 
 async function readUpTo(limit: number, stream: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { matchesGlob } from '../config/globs.ts';
+import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
 import {
   type ConfigInput,
@@ -83,7 +83,7 @@ export function projectConfigs(choice: string | false | undefined, ruleSet?: Rul
       const config = await inFolder(path.dirname(path.resolve(file)));
       if (config?.told.ignore === undefined) return false;
       const inside = below(config, file);
-      return inside !== undefined && config.told.ignore.some((glob) => matchesGlob(inside, glob));
+      return inside !== undefined && matchesAny(inside, config.told.ignore);
     },
   };
 }

@@ -57,14 +57,16 @@ export function countWhere<T>(items: readonly T[], holds: (item: T) => boolean):
 
 /** Where the lines of a text start. The text that was asked about last is remembered: a line of a megabyte is looked through once. */
 export function lineStartsOf(text: string): readonly number[] {
-  if (last.text !== text) {
-    const starts = [0];
-    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-    last = { text, starts };
-  }
+  if (last.text !== text) last = { text, starts: lineStartsIn(text) };
   // Equal texts need not be one string, and comparing those takes as long as they are.
   last.text = text;
   return last.starts;
+}
+
+export function lineStartsIn(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
 }
 
 let last: { text: string; readonly starts: readonly number[] } = { text: '', starts: [0] };
