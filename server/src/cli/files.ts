@@ -102,8 +102,7 @@ const tooLarge: FileContent = {
 };
 
 /** YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them. */
-const manifestName =
-  /\.(?:(?:ya?ml|json)(?:[.-](?:tmpl|tpl|template|gotmpl|j2|jinja|jinja2|in|erb|mustache))?|tpl)$/;
+const manifestName = /\.(?:(?:ya?ml|json)(?:[.-](?:tmpl|tpl|template|gotmpl|j2|jinja|jinja2|in|erb|mustache))?|tpl)$/;
 
 const otherFolders: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 

@@ -118,7 +118,10 @@ function readText(line = ''): Line | undefined {
 }
 
 function unquoted(value: string): string {
-  return value.trim().replace(/^(["'])(.*)\1$/, '$2').trim();
+  return value
+    .trim()
+    .replace(/^(["'])(.*)\1$/, '$2')
+    .trim();
 }
 
 const outside = { key: undefined, dash: false, colon: false, column: 0, siblings: new Set<string>() } as const;
@@ -227,5 +230,11 @@ function readEntry(rest: string): Pick<Line, 'key' | 'value'> {
   const quote = /^["']/.exec(written)?.[0] ?? '';
   const key = quote !== '' && written.length > 1 && written.endsWith(quote) ? written.slice(1, -1) : written;
   if (!/^[^\s"'#{}[\],&*!|>%@`][^"'#{}[\],]*$/.test(key)) return none;
-  return { key, value: rest.slice(colon + 1).trimStart().replace(/^[&!]\S+\s*/, '') };
+  return {
+    key,
+    value: rest
+      .slice(colon + 1)
+      .trimStart()
+      .replace(/^[&!]\S+\s*/, ''),
+  };
 }

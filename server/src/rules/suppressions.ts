@@ -37,7 +37,9 @@ export function applySuppressions(
   const starts = startsOf(found);
   const silences = ({ rules, range }: Suppression) => idsOf(rules).some((id) => startsIn(starts.get(id) ?? [], range));
   return {
-    kept: found.filter(({ rule, span: { start } }) => ![rule, EVERY].some((id) => isSilenced(ranges.get(id) ?? [], start))),
+    kept: found.filter(
+      ({ rule, span: { start } }) => ![rule, EVERY].some((id) => isSilenced(ranges.get(id) ?? [], start)),
+    ),
     uses: suppressions.map((suppression) => ({ suppression, used: silences(suppression) })),
   };
 }
