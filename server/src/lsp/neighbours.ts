@@ -1,3 +1,5 @@
+import type { TextDocuments } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { chartOf } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
@@ -17,9 +19,7 @@ export interface Neighbours {
   deleted(uris: ReadonlySet<string>): void;
 }
 
-interface OpenDocuments {
-  all(): readonly { readonly uri: string; getText(): string }[];
-}
+type OpenDocuments = Pick<TextDocuments<TextDocument>, 'onDidOpen' | 'onDidClose'>;
 
 /** What was found out, and the files that were asked for to find it. */
 interface Known {
@@ -40,6 +40,16 @@ type Read = (uri: string) => Promise<string | undefined>;
  */
 export function createNeighbours(host: Host, log: Log, documents: OpenDocuments, onChange: () => void): Neighbours {
   const known = new Map<string, Known>();
+  /** The keys of what is known, by the files that were asked for. */
+  const askers = new Map<string, Set<string>>();
+  const open = new Map<string, TextDocument>();
+  documents.onDidOpen(({ document }) => open.set(normalizeUri(document.uri), document));
+  documents.onDidClose(({ document }) => {
+    const key = normalizeUri(document.uri);
+    open.delete(key);
+    // Nobody looks at it any more. What several files share stays.
+    drop(key);
+  });
 
   /** What each reader of a chart's values shares is keyed by them. */
   function recall(key: string, find: (read: Read) => Promise<Beside>): Promise<Beside> {
@@ -48,7 +58,9 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
       return before.answer === undefined ? patiently(before.beside) : Promise.resolve(before.answer);
     const asked = new Set<string>();
     const read: Read = (uri) => {
-      asked.add(normalizeUri(uri));
+      const file = normalizeUri(uri);
+      asked.add(file);
+      askers.set(file, (askers.get(file) ?? new Set()).add(key));
       return textOf(uri);
     };
     let beside: Beside = nothingBeside;
@@ -76,9 +88,8 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
   }
 
   async function textOf(uri: string): Promise<string | undefined> {
-    const wanted = normalizeUri(uri);
-    const open = documents.all().find((document) => normalizeUri(document.uri) === wanted);
-    if (open !== undefined) return open.getText();
+    const shown = open.get(normalizeUri(uri));
+    if (shown !== undefined) return shown.getText();
     let text: string | undefined;
     await guarded(log, `reading ${uri}`, async () => {
       text = await host.readFile(uri);
@@ -86,10 +97,16 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
     return text;
   }
 
-  function forget(isGone: (asked: ReadonlySet<string>) => boolean): void {
-    const affected = [...known].filter(([, { asked }]) => isGone(asked)).map(([key]) => key);
-    for (const key of affected) known.delete(key);
-    if (affected.length > 0) onChange();
+  function drop(key: string): boolean {
+    for (const file of known.get(key)?.asked ?? []) {
+      const keys = askers.get(file);
+      if (keys?.delete(key) && keys.size === 0) askers.delete(file);
+    }
+    return known.delete(key);
+  }
+
+  function forget(keys: readonly string[]): void {
+    if (keys.filter(drop).length > 0) onChange();
   }
 
   return {
@@ -102,11 +119,10 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
       return recall(normalizeUri(uri), (read) => ofPatch(uri, read));
     },
     changed(uri) {
-      const changedUri = normalizeUri(uri);
-      forget((asked) => asked.has(changedUri));
+      forget([...(askers.get(normalizeUri(uri)) ?? [])]);
     },
     deleted(uris) {
-      forget((asked) => [...asked].some((one) => isWithin(one, uris)));
+      forget([...known].filter(([, { asked }]) => [...asked].some((one) => isWithin(one, uris))).map(([key]) => key));
     },
   };
 }
