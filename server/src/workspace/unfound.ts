@@ -39,16 +39,15 @@ export function meant(asker: Asker, { kinds, name, namespace }: NamedAt): readon
   const { workspace } = asker;
   // KServe names what it makes of an InferenceService after it.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
+  if (kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace.slips(bare(kind), name).flatMap((other) => {
       const word = fullName(kind.slice(0, kind.indexOf('/')), bare(kind), namespace, other);
       return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(asker).slice(0, 1);
     }),
   );
-  // Only now, when something is like it, files are read for the name itself.
-  if (near.length === 0 || kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0))
-    return [];
-  if (bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
+  // Only now, when something is like it, files are read for what may bring it in.
+  if (near.length === 0 || bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
   return nearest(near, asker).map((found) => seen(asker, found, null));
 }
 
