@@ -1,5 +1,7 @@
+import { once } from '../model/once.ts';
 import type { Seen, Unfound } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { type Asker, fullName, fullNameOf, seen } from './named.ts';
 import { nearest } from './near.ts';
 import { type NamedAt, namesIn } from './references.ts';
@@ -14,11 +16,13 @@ const wholeKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a text may name one of them. */
-const mayName = /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/;
+const mayName = once(({ text }: YamlDocument) =>
+  /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
+);
 
 /** What an object names of those kinds. */
 export function wholeNames(manifest: Manifest): readonly NamedAt[] {
-  if (!mayName.test(manifest.document.text)) return [];
+  if (!mayName(manifest.document)) return [];
   return namesIn(manifest).filter(({ kinds }) => kinds.some((kind) => wholeKinds.has(kind)));
 }
 
