@@ -55,21 +55,25 @@ export function bundlesOf({ dev }) {
 
 /**
  * The catalogue as `JSON.parse('…')`: at every start the engine reads a text of JSON several times as fast as the same as code. Of a table of
- * records the keys are written once, which is half of such a table.
+ * records the keys are written once, and so is a value that repeats the one above it: that is more than half of such a table.
  * @type {import('esbuild').Plugin}
  */
-const dataAsText = {
+export const dataAsText = {
   name: 'data-as-text',
   setup(build) {
     build.onLoad({ filter: /[\\/]catalog[\\/]data[\\/][a-z]+\.json$/ }, ({ path }) => {
       const data = JSON.parse(readFileSync(path, 'utf8'));
       const tables = Object.keys(data).filter((name) => isTable(data[name]));
-      for (const name of tables) data[name] = toRows(data[name]);
+      const lists = Object.keys(data).filter((name) => isListOfTuples(data[name]));
+      for (const name of tables) data[name] = toColumns(data[name]);
+      for (const name of lists) data[name] = transposed(data[name]).map((column) => column.map(shortened));
       return {
-        contents: `const data = JSON.parse(${JSON.stringify(JSON.stringify(data))});
-          for (const name of ${JSON.stringify(tables)}) {
-            const [keys, ...rows] = data[name];
-            data[name] = rows.map((row) => Object.fromEntries(keys.map((key, index) => [key, row[index]]).filter(([, value]) => value !== ${JSON.stringify(absent)})));
+        contents: `${filled}${toRecords}
+          const data = JSON.parse(${JSON.stringify(JSON.stringify(data))});
+          for (const name of ${JSON.stringify(tables)}) data[name] = toRecords(data[name]);
+          for (const name of ${JSON.stringify(lists)}) {
+            const columns = data[name].map(filled);
+            data[name] = columns[0].map((_, index) => columns.map((column) => column[index]));
           }
           module.exports = data;`,
         loader: 'js',
@@ -78,21 +82,57 @@ const dataAsText = {
   },
 };
 
-/** Stands in a row where the record has no such key. */
+/** Stands in a column where the record has no such key. */
 const absent = '~';
+/** Stands in a column for the value above. */
+const asAbove = '^';
 
 /** @param {unknown} value @returns {value is readonly Record<string, unknown>[]} */
 function isTable(value) {
   return Array.isArray(value) && value.length > 0 && value.every((one) => one?.constructor === Object);
 }
 
-/** The keys of all records, and then each record's values. @param {readonly Record<string, unknown>[]} records */
-function toRows(records) {
-  const keys = [...new Set(records.flatMap((record) => Object.keys(record)))];
-  if (records.some((record) => Object.values(record).includes(absent)))
-    throw new Error(`a record has the value ${absent}`);
-  return [keys, ...records.map((record) => keys.map((key) => (key in record ? record[key] : absent)))];
+/** @param {unknown} value @returns {value is readonly (readonly unknown[])[]} */
+function isListOfTuples(value) {
+  return (
+    Array.isArray(value) &&
+    value.length > 1 &&
+    value.every((one) => Array.isArray(one) && one.length === value[0].length)
+  );
 }
+
+/** @param {readonly (readonly unknown[])[]} rows */
+function transposed(rows) {
+  return (rows[0] ?? []).map((_, index) => rows.map((row) => row[index]));
+}
+
+/**
+ * The keys of all records, and then the values of each key: a column, or where all are records in turn, such a table in braces.
+ * @param {readonly Record<string, unknown>[]} records
+ * @returns {unknown[]}
+ */
+function toColumns(records) {
+  const keys = [...new Set(records.flatMap((record) => Object.keys(record)))];
+  const columns = keys.map((key) => records.map((record) => (key in record ? record[key] : absent)));
+  return [keys, ...columns.map((column) => (isTable(column) ? { of: toColumns(column) } : column.map(shortened)))];
+}
+
+/** @param {unknown} value @param {number} index @param {readonly unknown[]} column */
+function shortened(value, index, column) {
+  if (value === asAbove) throw new Error(`a record has the value ${asAbove}`);
+  return index > 0 && JSON.stringify(value) === JSON.stringify(column[index - 1]) ? asAbove : value;
+}
+
+const filled = `function filled(column) {
+  let above;
+  return column.map((value) => (above = value === '${asAbove}' ? above : value));
+}`;
+
+const toRecords = `function toRecords([keys, ...columns]) {
+  const values = columns.map((column) => (column.of ? toRecords(column.of) : filled(column)));
+  return values[0].map((_, index) =>
+    Object.fromEntries(keys.map((key, at) => [key, values[at][index]]).filter(([, value]) => value !== '${absent}')));
+}`;
 
 /**
  * What is a bundle of its own, by how it is imported.

@@ -1,7 +1,9 @@
 // What the bundles leave out of the libraries must not be missed.
 import fs from 'node:fs';
 import path from 'node:path';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { dataAsText } from '../scripts/bundles.mjs';
 import { leftOutOfClient } from '../scripts/lean-libraries.mjs';
 import { root } from '../scripts/vscode/lab.mjs';
 import { initializeResult } from '../server/src/lsp/initialize.ts';
@@ -51,4 +53,20 @@ describe('what is left out of the client', () => {
 it('the client and the server are at most a mebibyte together', () => {
   const sizes = ['client', 'server', 'protocol'].map((name) => fs.statSync(path.join(root, `dist/${name}.js`)).size);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2 ** 20);
+});
+
+const data = path.join(root, 'server/src/catalog/data');
+
+it.each(fs.readdirSync(data))('the bundled %s says what the file says', async (name) => {
+  const file = path.join(data, name);
+  const { outputFiles } = await build({
+    entryPoints: [file],
+    bundle: true,
+    format: 'cjs',
+    write: false,
+    plugins: [dataAsText],
+  });
+  const bundled = { exports: {} };
+  new Function('module', outputFiles[0]?.text ?? '')(bundled);
+  expect(bundled.exports).toEqual(JSON.parse(fs.readFileSync(file, 'utf8')));
 });

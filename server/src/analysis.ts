@@ -4,7 +4,7 @@ import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
 import { type Beside, hasBeside, nothingBeside, withBeside } from './model/beside.ts';
-import { type Claims, joinClaims, noClaims } from './model/claims.ts';
+import { type Claims, joinClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
 import type { Surroundings } from './model/surroundings.ts';
 import type { Manifest, Workload } from './model/workload.ts';
@@ -144,13 +144,6 @@ export class Analysis {
   get workspace(): Workspace {
     return this.#workspace;
   }
-}
-
-/** What a document would be with another text: alone, as if nothing else stood in its file. */
-export function reread({ base, item }: DocumentAnalysis, text: string, config: ProjectConfig): DocumentAnalysis {
-  const part = item ? { base, text, item } : { base, text };
-  const alone = { uri: '', config, strict: false, beside: nothingBeside, workspace: new Workspace() };
-  return analyseDocument(readDocument(part, config, undefined), alone, noClaims, undefined);
 }
 
 interface FileInput {

@@ -1,4 +1,4 @@
-import { type DocumentAnalysis, reread } from '../analysis.ts';
+import type { DocumentAnalysis } from '../analysis.ts';
 import {
   acceleratorResource,
   acceleratorResourceNames,
@@ -38,7 +38,7 @@ export function surroundings(document: DocumentAnalysis, offset: number, config:
   const end = text.indexOf('\n', offset);
   const line = text.slice(start, end < 0 ? text.length : end);
   const rest = text.slice(0, start) + ' '.repeat(line.length) + text.slice(start + line.length);
-  return around(reread(document, rest, config), offset, config);
+  return around(document.withText(rest), offset, config);
 }
 
 function around({ workloads }: DocumentAnalysis, offset: number, config: ProjectConfig): Surroundings {
