@@ -134,13 +134,14 @@ async function measureText(server, text, ask) {
     uri = await open(server, text);
   });
   const took =
-    ask === 'open' ? opening : await worked(server, () => request(server, ask, uri, endOf(text, places[ask]?.(text))));
+    ask === 'open'
+      ? opening
+      : await worked(server, () =>
+          request(server, ask, uri, endOf(text, ask === 'hover' ? text.length - 10 : text.length)),
+        );
   server.notify('textDocument/didClose', { textDocument: { uri } });
   return took;
 }
-
-/** Where it is asked; elsewhere at the end. @type {Readonly<Record<string, (text: string) => number>>} */
-const places = { hover: (text) => text.length - 10 };
 
 /** @typedef {{ line: number, character: number }} Position */
 

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { yamlPosition } from '../../server/src/features/yaml-position.ts';
+
+test.each([
+  ['spec:\n  containers:\n    - name: a\n      re', ['spec', 'containers', '-'], 'key'],
+  ['spec:\r\n  nodeSelector:\r\n    a: 1\r\n    k', ['spec', 'nodeSelector'], 'key'],
+  ['"spec":\n  \'a b\':\n    key: v', ['spec', 'a b'], 'value'],
+  ['a:\n  - - - b', ['a', '-', '-', '-'], 'key'],
+  ['a: b: c\n  d', ['a'], 'key'],
+])('%j', (text, path, part) => {
+  const position = yamlPosition(text, text.length);
+  expect([position?.path, position?.part]).toEqual([path, part]);
+});
+
+test('deeper than documents are read there is no position', () => {
+  expect(yamlPosition('- '.repeat(450_000), 900_000)).toBeUndefined();
+  const nested = Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
+  expect(yamlPosition(`${nested}${' '.repeat(300)}b`, nested.length + 301)).toBeUndefined();
+});
+
+test('a line that holds a carriage return or a line separator is read once', () => {
+  for (const mark of ['\r', '\u2028']) {
+    const text = `a:\n  ${'- '.repeat(100_000)}${mark}\n  b`;
+    expect(yamlPosition(text, text.length)?.word).toBe('b');
+  }
+});
