@@ -47,7 +47,8 @@ export function fixProblems(before: FileAnalysis, offer: Offer): readonly Proble
     return [damage('overlapping', String(error))];
   }
   // A comment that silences the syntax error itself is no fix: it changes nothing that is meant.
-  if (!offer.silences && touchesBroken(before, edits)) return [damage('on-broken-text', 'the document that it edits does not parse')];
+  if (!offer.silences && touchesBroken(before, edits))
+    return [damage('on-broken-text', 'the document that it edits does not parse')];
   if (fixed === text) return [damage('without-effect', 'it changes nothing')];
   const after = new Analysis().setFile(before.uri, fixed, 0, before.config);
   return changeProblems(before, after, edits)

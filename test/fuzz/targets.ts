@@ -1,7 +1,9 @@
+import { configs } from './configs.ts';
+import { edits } from './edits.ts';
 import type { Target } from './target.ts';
 import { texts } from './texts.ts';
 
 /** What is fuzzed, by the names that `--only` takes. */
 export const targets: ReadonlyMap<string, Target<never>> = new Map(
-  [texts].map((target) => [target.name, target as unknown as Target<never>]),
+  [texts, edits, configs].map((target) => [target.name, target as unknown as Target<never>]),
 );
