@@ -133,13 +133,19 @@ const line = fc.oneof(
     .map(([before, value]) => `${before}${value}}`),
   fc
     .tuple(fc.constantFrom(...gpus.keys(), ...keys), fc.constantFrom(...numbers))
-    .map(([gpu, price]) => `prices: {${gpu}: ${price}}`),
+    .map(([gpu, price]) => `prices: {gpus: {${gpu}: ${price}}}`),
   fc
     .tuple(fc.constantFrom(...gpus.keys(), ...keys), fc.constantFrom(...numbers), fc.constantFrom(...numbers))
-    .map(([gpu, price, spot]) => `prices: {${gpu}: {onDemand: ${price}, spot: ${spot}}}`),
+    .map(
+      ([gpu, price, spot]) =>
+        `prices: {discountPercent: ${price}, instanceTypes: {p5.48xlarge: ${spot}, ${gpu}: ${price}}}`,
+    ),
   fc
     .tuple(fc.constantFrom('team', ...keys), scalar, fc.constantFrom('NoSchedule', 'x'))
-    .map(([key, value, effect]) => `taints: [{key: ${key}, value: ${value}, effect: ${effect}}]`),
+    .map(
+      ([key, value, effect]) =>
+        `taints: [{key: ${key}, value: ${value}, effect: ${effect}}]\nnodePools: [{name: ${value}, labels: {${key}: ${value}}, gpu: a100-40gb-sxm}]`,
+    ),
 );
 
 const mutation = fc.record({

@@ -1,9 +1,10 @@
 import { configs } from './configs.ts';
 import { edits } from './edits.ts';
+import { protocol } from './protocol.ts';
 import type { Target } from './target.ts';
 import { texts } from './texts.ts';
 
 /** What is fuzzed, by the names that `--only` takes. */
 export const targets: ReadonlyMap<string, Target<never>> = new Map(
-  [texts, edits, configs].map((target) => [target.name, target as unknown as Target<never>]),
+  [texts, edits, protocol, configs].map((target) => [target.name, target as unknown as Target<never>]),
 );
