@@ -43,7 +43,7 @@ async function sessionProblems(
     } else {
       const shown = await finalDiagnostics(session, open);
       const fresh = await openSession(files, 'in-process', settings);
-      for (const [uri, text] of open) fresh.notify('textDocument/didOpen', opened(uri, text));
+      for (const one of open.values()) fresh.notify('textDocument/didOpen', { textDocument: { ...one, version: 1 } });
       const expected = await finalDiagnostics(fresh, open);
       await fresh.end();
       if (shown !== expected)
@@ -85,9 +85,16 @@ function logProblem(line: string): readonly Problem[] {
   ];
 }
 
-/** Sends all of it, and says which documents are open then, with the text that they were last opened with. */
-function say(session: Session, said: readonly Said[]): ReadonlyMap<string, string> {
-  const open = new Map<string, string>();
+/** A document as it was last opened. */
+interface Opened {
+  readonly uri: string;
+  readonly languageId: string;
+  readonly text: string;
+}
+
+/** Sends all of it, and says which documents are open then. */
+function say(session: Session, said: readonly Said[]): ReadonlyMap<string, Opened> {
+  const open = new Map<string, Opened>();
   const asked: number[] = [];
   for (const { how, method, params } of said) {
     if (how === 'request') asked.push(session.ask(method, params));
@@ -106,29 +113,33 @@ function say(session: Session, said: readonly Said[]): ReadonlyMap<string, strin
       typeof version === 'number' &&
       typeof languageId === 'string'
     )
-      open.set(uri, text);
+      open.set(uri, { uri, languageId, text });
   }
   return open;
 }
 
-function opened(uri: string, text: string): unknown {
-  return { textDocument: { uri, languageId: 'yaml', version: 1, text } };
-}
-
 /** What is shown when every document has a certain text and is saved. */
-async function finalDiagnostics(session: Session, open: ReadonlyMap<string, string>): Promise<string> {
+async function finalDiagnostics(session: Session, open: ReadonlyMap<string, Opened>): Promise<string> {
   const uris = [...open.keys()].sort();
   for (const uri of uris) {
     session.notify('textDocument/didChange', {
       textDocument: { uri, version: 1_000_000 },
-      contentChanges: [{ text: open.get(uri) }],
+      contentChanges: [{ text: open.get(uri)?.text }],
     });
     session.notify('textDocument/didSave', { textDocument: { uri } });
   }
-  const answers: unknown[] = [];
-  for (const uri of uris) {
-    const { result, error } = await session.request('textDocument/diagnostic', { textDocument: { uri } });
-    answers.push([uri, (result as { readonly items?: unknown } | undefined)?.items ?? error]);
+  // The folders are looked through in the background: what is shown has settled when it stays the same for a while.
+  let [shown, same] = ['', 0];
+  for (let round = 0; round < 50 && same < 3; round += 1) {
+    const now = JSON.stringify(await Promise.all(uris.map((uri) => diagnosticsOf(session, uri))));
+    same = now === shown ? same + 1 : 0;
+    shown = now;
+    await new Promise((resolve) => setTimeout(resolve, 4));
   }
-  return JSON.stringify(answers);
+  return shown;
+}
+
+async function diagnosticsOf(session: Session, uri: string): Promise<unknown> {
+  const { result, error } = await session.request('textDocument/diagnostic', { textDocument: { uri } });
+  return [uri, (result as { readonly items?: unknown } | undefined)?.items ?? error];
 }
