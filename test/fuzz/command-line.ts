@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readdirSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { check } from '../../server/src/cli/check.ts';
@@ -10,6 +10,7 @@ import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
 import { UsageError } from '../../server/src/cli/usage-error.ts';
+import { entriesBelow } from './walk.ts';
 
 const renders: ReadonlyMap<string, RenderReport> = new Map<string, RenderReport>([
   ['json', renderJson],
@@ -29,7 +30,7 @@ export interface Run {
   readonly hung: boolean;
 }
 
-const patience = 15_000;
+const patience = 6000;
 
 /** `gpulint check` in this process: a start of Node takes longer than a hundred of them. */
 export async function runCheck(folder: string, paths: readonly string[], format: string, fix: boolean): Promise<Run> {
@@ -69,10 +70,10 @@ export async function runCheck(folder: string, paths: readonly string[], format:
 
 /** Whoever waits for a writer gets one that says nothing. */
 function wakePipes(folder: string): void {
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFIFO()) continue;
+  for (const name of entriesBelow(folder)) {
+    if (!lstatSync(path.join(folder, name)).isFIFO()) continue;
     try {
-      closeSync(openSync(path.join(entry.parentPath, entry.name), constants.O_WRONLY | constants.O_NONBLOCK));
+      closeSync(openSync(path.join(folder, name), constants.O_WRONLY | constants.O_NONBLOCK));
     } catch {
       // Nobody waits for this one.
     }

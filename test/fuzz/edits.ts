@@ -64,7 +64,8 @@ export const edits: Target<Sequence> = {
   isOwn: ({ own }) => own,
 };
 
-function sequenceProblems(steps: Sequence['steps'], look: Look): readonly Problem[] {
+/** Where the answers after some step are not those of a new analysis of the same files. */
+export function sequenceProblems(steps: Sequence['steps'], look: Look): readonly Problem[] {
   const analysis = new Analysis();
   const state: State = { open: new Map(), disk: new Map(), config: parseConfig('').config };
   analysis.setConfig(state.config);

@@ -158,12 +158,14 @@ export function safeOffer(file: FileAnalysis): Offer | undefined {
     : { title: 'Fix all', edits, clears: undefined, severity: 'error', silences: false };
 }
 
-function touchesBroken({ documents }: FileAnalysis, edits: readonly TextEdit[]): boolean {
-  return documents.some(
-    (document) =>
-      isBroken(document) &&
-      edits.some(({ span }) => span.start <= document.base + document.text.length && span.end > document.base),
-  );
+/** Between two documents an insertion may belong to either; it is held against neither. */
+function touchesBroken({ documents, text }: FileAnalysis, edits: readonly TextEdit[]): boolean {
+  return documents.filter(isBroken).some(({ base, text: { length } }) => {
+    const end = base + length;
+    return edits.some(
+      ({ span }) => (span.start < end || end === text.length) && span.start <= end && (span.end > base || base === 0),
+    );
+  });
 }
 
 function isBroken({ document }: FileAnalysis['documents'][number]): boolean {

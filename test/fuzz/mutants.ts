@@ -43,7 +43,7 @@ export function mutants({ all }: Seeds): fc.Arbitrary<Mutant> {
 }
 
 function choose(seeds: readonly Seed[], number: number): Seed {
-  const share = (number / scale) ** 2;
+  const share = (number / scale) ** 2.5;
   return seeds[Math.floor(share * seeds.length)] ?? { text: '', own: true };
 }
 

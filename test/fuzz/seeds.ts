@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFixture } from '../support/rule-fixture.ts';
+import { entriesBelow } from './walk.ts';
 
 /** A text to start from. */
 export interface Seed {
@@ -46,11 +47,10 @@ const manifest = /\.(ya?ml|json|tpl)$/;
 function textsIn(folder: string, name: RegExp, without: readonly string[] = []): readonly string[] {
   const top = path.join(root, folder);
   if (!existsSync(top)) return [];
-  return readdirSync(top, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && name.test(entry.name))
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .filter((file) => !without.some((inner) => file.startsWith(path.join(top, inner) + path.sep)))
-    .sort()
+  return entriesBelow(top)
+    .filter((file) => name.test(file) && !without.some((inner) => file.startsWith(inner + path.sep)))
+    .map((file) => path.join(top, file))
+    .filter((file) => lstatSync(file).isFile())
     .map((file) => readFileSync(file, 'utf8'));
 }
 

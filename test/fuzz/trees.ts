@@ -1,9 +1,10 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCheck } from './command-line.ts';
 import { type Problem, type Target, thrown } from './target.ts';
 import { type Entry, grow, trees as growing, type Tree } from './tree-shapes.ts';
+import { entriesBelow } from './walk.ts';
 
 /** Folders that need not be trusted, checked by the command line in every format, with and without `--fix`. */
 export const trees: Target<Tree> = {
@@ -90,7 +91,7 @@ interface Looks {
 
 function lookAt(top: string): ReadonlyMap<string, Looks> {
   const found = new Map<string, Looks>();
-  for (const name of readdirSync(top, { recursive: true, encoding: 'utf8' })) {
+  for (const name of entriesBelow(top)) {
     const full = path.join(top, name);
     const stats = lstatSync(full, { throwIfNoEntry: false });
     if (stats === undefined) continue;
@@ -126,7 +127,8 @@ function inodeOf(file: string): string {
 
 function outputProblems(format: string, stdout: string, stderr: string): readonly (readonly [string, string])[] {
   const problems: [string, string][] = [];
-  if (['json', 'sarif', 'gitlab'].includes(format) && stdout !== '') {
+  const isJson = ['json', 'sarif', 'gitlab'].includes(format);
+  if (isJson && stdout !== '') {
     try {
       JSON.parse(stdout);
     } catch (error) {
@@ -134,7 +136,7 @@ function outputProblems(format: string, stdout: string, stderr: string): readonl
     }
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.exec(stdout + stderr);
+  const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.exec(isJson ? stderr : stdout + stderr);
   if (control !== null)
     problems.push([
       `control-character-in-${format}`,

@@ -9,6 +9,8 @@ export interface Watchdog {
   checking(target: string, input: () => { readonly extension: string; readonly text: string }): void;
   /** Nothing is being checked. */
   idle(): void;
+  /** Until then it keeps the process alive, so that an input whose check never settles counts as a hang, too. */
+  end(): Promise<unknown>;
 }
 
 /** Where failures are saved that may not go into the repository. */
@@ -27,7 +29,6 @@ export function startWatchdog(seconds: number): Watchdog {
     eval: true,
     workerData: { shared, seconds, folder: privateFolder, pid: process.pid },
   });
-  worker.unref();
   return {
     checking(target, input) {
       const { extension, text } = input();
@@ -39,6 +40,7 @@ export function startWatchdog(seconds: number): Watchdog {
       head[1] = 0;
       Atomics.add(head, 0, 1);
     },
+    end: () => worker.terminate(),
   };
 }
 
@@ -57,7 +59,7 @@ setInterval(() => {
   const end = text.indexOf('\\n');
   const file = path.join(folder, 'hang-' + text.slice(0, end));
   fs.writeFileSync(file, text.slice(end + 1));
-  fs.writeSync(1, '\\nFAILED hang: an input took over ' + seconds + ' s and was saved as ' + file + '\\n0 passed, 1 failed\\n');
+  fs.writeSync(1, '\\nFAILED hang: an input took over ' + seconds + ' s and was saved as ' + path.relative('.', file) + '\\n0 passed, 1 failed\\n');
   process.kill(pid, 'SIGKILL');
 }, 1000);
 `;
