@@ -25,7 +25,7 @@ export function mutants({ all }: Seeds): fc.Arbitrary<Mutant> {
     .record({
       seed: number,
       other: number,
-      long: fc.nat(99),
+      long: fc.nat(199),
       mutations: fc.oneof(
         { weight: 8, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 4 }) },
         { weight: 1, arbitrary: fc.array(mutation, { maxLength: 12 }) },

@@ -117,7 +117,7 @@ function offered(
       );
     });
     return [
-      ...distinct(actions, look.everywhere ? 60 : 8).flatMap((action) => actionProblems(file, action)),
+      ...distinct(actions, look.everywhere ? 60 : 5).flatMap((action) => actionProblems(file, action)),
       ...safeProblems(file, look),
     ];
   } catch (error) {
