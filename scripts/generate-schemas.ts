@@ -103,6 +103,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
   return {
     type: property.type,
     ...(property.enum && { enum: property.enum }),
+    ...(property.type === 'integer' && { minimum: property.minimum, maximum: property.maximum }),
     default: property.default ?? null,
     description,
   };

@@ -120,12 +120,10 @@ export function leanLibraries({ protocol } = {}) {
       }));
 
       build.onLoad({ filter: /[\\/]vscode-(?:jsonrpc|language\w+(?:-protocol)?)[\\/]lib[\\/].*\.js$/ }, (args) => {
-        const text = readFileSync(args.path, 'utf8');
+        const text = readFileSync(args.path, 'utf8').replace(DESCRIPTION, '').replace(NAMES, '');
         const helpers = [...text.matchAll(COMPILER_HELPER)].map(([, name]) => name);
-        if (helpers.length === 0) return undefined;
-        return {
-          contents: `const { ${helpers.join(', ')} } = require('compiler-helpers');${text.replace(COMPILER_HELPER, '')}`,
-        };
+        const taken = helpers.length === 0 ? '' : `const { ${helpers.join(', ')} } = require('compiler-helpers');`;
+        return { contents: taken + text.replace(COMPILER_HELPER, '') };
       });
       build.onResolve({ filter: /^compiler-helpers$/ }, ({ path }) => ({ path, namespace: 'helpers' }));
       build.onLoad({ filter: /.*/, namespace: 'helpers' }, () => ({ contents: compilerHelpers }));
@@ -155,6 +153,12 @@ class NoNotebooks extends LeftOut {
   unregister() {}
   handles() { return false; }
 }`;
+
+/** The protocol describes each of its messages to generators of code: who sends it, and which capability it belongs to. No program reads that. */
+const DESCRIPTION = /^ +\w+\.(?:messageDirection|capabilities) = messages_1\.[^;]*;$/gm;
+
+/** Nor does anybody ask for an export before it is made. */
+const NAMES = /^exports\.[\w.= ]+ = void 0;$/gm;
 
 /** What the TypeScript compiler writes at the head of each file: up to a line that ends the expression at the first column. */
 const COMPILER_HELPER =

@@ -46,6 +46,8 @@ export interface DocumentAnalysis {
   readonly surroundings: Surroundings;
   /** Whether all that it took from other documents and files still stands there. */
   isCurrent(): boolean;
+  /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
+  withText(text: string): DocumentAnalysis;
 }
 
 /** Everything that is known of one file. */
@@ -293,6 +295,14 @@ function analyseDocument(
     summary,
     surroundings,
     isCurrent: () => reads.hold(),
+    withText(changed) {
+      const copy = readDocument(
+        item ? { base, text: changed, item } : { base, text: changed },
+        input.config,
+        undefined,
+      );
+      return analyseDocument(copy, input, file, undefined);
+    },
     get document() {
       return document();
     },

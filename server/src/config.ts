@@ -7,6 +7,7 @@ import { at, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
 import { type Span, shiftSpan } from './yaml/span.ts';
+import { tableOf } from './yaml/table.ts';
 
 export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
 export { didYouMean, nearest } from './config/near.ts';
@@ -91,7 +92,7 @@ export function readSettings(value: unknown): {
 } {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
-  const { told, problems } = readInput(Object.fromEntries(known), settingsSchema);
+  const { told, problems } = readInput(tableOf(known), settingsSchema);
   return { told, problems: [...problems, ...checkTold(told)] };
 }
 
@@ -102,11 +103,26 @@ function readInput(
 ): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
   const told = withoutEmpty(value) ?? {};
   const first = schema.safeParse(told);
-  if (first.success) return { told: first.data, problems: [] };
-  const problems = first.error.issues.flatMap((issue) => toProblems(issue, told));
+  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, told));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
-  const second = schema.safeParse(without(told, wrong) ?? {});
-  return { told: second.success ? second.data : {}, problems };
+  problems.push(...unread(told, []).filter(({ path }) => !wrong.has(pathText(path))));
+  const read = first.success ? first : schema.safeParse(without(told, wrong) ?? {});
+  return { told: read.success ? read.data : {}, problems };
+}
+
+/** Zod passes over a key of this name in a mapping of names, and says nothing. */
+function unread(value: unknown, here: readonly (string | number)[]): readonly ConfigValueProblem[] {
+  const inner = Array.isArray(value) ? [...value.entries()] : isMapping(value) ? Object.entries(value) : [];
+  return inner.flatMap(([key, part]) => {
+    const path = [...here, key];
+    if (key !== '__proto__') return unread(part, path);
+    return {
+      message: "'__proto__' is no name that a config can hold; it is left out",
+      path,
+      atKey: true,
+      level: 'warning',
+    };
+  });
 }
 
 const firstCharacter: Span = { start: 0, end: 0 };
@@ -115,7 +131,7 @@ const firstCharacter: Span = { start: 0, end: 0 };
 function toPlain(node: YamlNode, key = ''): unknown {
   if (node.kind === 'seq') return node.items.map(({ value }) => toPlain(value));
   if (node.kind === 'map') {
-    return Object.fromEntries(node.entries.map((entry) => [entry.key, toPlain(entry.value, entry.key)]));
+    return tableOf(node.entries.map((entry) => [entry.key, toPlain(entry.value, entry.key)]));
   }
   const isWord = typeof node.value === 'boolean' && !/^(true|false)$/i.test(node.source);
   // A version that nobody quotes is a number for YAML, of which 1.30 and 1.3 are the same.
@@ -125,9 +141,9 @@ function toPlain(node: YamlNode, key = ''): unknown {
 
 function withoutEmpty(value: unknown): unknown {
   if (!isMapping(value)) return value === null ? undefined : value;
-  return Object.fromEntries(
+  return tableOf(
     Object.entries(value)
-      .map(([key, inner]) => [key, withoutEmpty(inner)])
+      .map(([key, inner]) => [key, withoutEmpty(inner)] as const)
       .filter(([, inner]) => inner !== undefined),
   );
 }
@@ -139,8 +155,8 @@ function without(value: unknown, paths: ReadonlySet<string>, here: readonly (str
     return value.map((item, index) => without(item, paths, [...here, index])).filter((item) => item !== undefined);
   }
   if (!isMapping(value)) return value;
-  const kept = Object.entries(value).map(([key, inner]) => [key, without(inner, paths, [...here, key])]);
-  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
+  const kept = Object.entries(value).map(([key, inner]) => [key, without(inner, paths, [...here, key])] as const);
+  return tableOf(kept.filter(([, inner]) => inner !== undefined));
 }
 
 function pathText(path: readonly (string | number)[]): string {

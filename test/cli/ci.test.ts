@@ -82,7 +82,9 @@ test('the pre-commit hooks run this version on the files that they are given', (
     const npx = npxFolder();
     const cwd = repository();
     const [command = '', ...args] = entry.split(' ');
-    const files = ['deploy/serving/chat.yaml', 'deploy/plain/values.yaml'];
+    // A name that starts with a dash is a name, whatever option it looks like.
+    const files = ['deploy/serving/chat.yaml', 'deploy/plain/values.yaml', '-q.yaml', '--fix'];
+    for (const name of files.slice(2)) writeFileSync(path.join(cwd, name), '');
     const env = { ...process.env, PATH: `${npx.folder}:${process.env.PATH}` };
     const { status, stderr } = spawnSync(command, [...args, ...files], { cwd, encoding: 'utf8', env });
     expect({ id, stderr, status }).toEqual({ id, stderr: '', status: id === 'gpulint' ? 1 : 0 });
@@ -129,5 +131,6 @@ describe('docs/ci.md', () => {
     for (const set of ['recommended', 'strict', 'cost-only']) expect(text).toContain(`| \`${set}\` |`);
     for (const input of Object.keys(parse(read('action.yml')).inputs)) expect(text).toContain(`\`${input}\``);
     expect(text.match(/v\d+\.\d+\.\d+/g)).toEqual([`v${version}`, `v${version}`]);
+    for (const [, used] of text.matchAll(/gpulint@(\d[\d.]*)/g)) expect(used).toBe(version);
   });
 });

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync, writeFile
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../../server/src/cli/reports/report-schema.ts';
+import { podText } from './ci-project.ts';
 import { canDropRights, fixtures, giveAway, runCli, temporaryFolder } from './run-cli.ts';
 
 const source = path.join(fixtures, 'fix/limits.yaml');
@@ -16,7 +17,7 @@ describe('--fix', () => {
     const first = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
     expect(first.stderr).toBe('');
     expect(first.status).toBe(0);
-    expect(first.stdout).toMatch(/^pod\.yaml {5,}fixed {4}\S.* {2}gpu-limits-required$/m);
+    expect(first.stdout).toMatch(/^pod\.yaml {5,}fixed {4}line 12: \S.* {2}gpu-limits-required$/m);
     expect(readFileSync(file, 'utf8')).toBe(after);
     const { mtimeMs } = statSync(file);
     const second = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder });
@@ -45,13 +46,33 @@ describe('--fix', () => {
     expect(file!.findings).toEqual([]);
   });
 
+  test('says on which line of the fixed text each finding was, in every format', async () => {
+    const folder = temporaryFolder();
+    const file = path.join(folder, 'pod.yaml');
+    const text = [podText({ name: 'a' }), podText({ name: 'b', resources: 'limits: {nvidia.com/gpu: 1}' })].join(
+      '---\n',
+    );
+    const both = `${text}---\n${podText({ name: 'c' })}`.replaceAll(
+      'requests: {nvidia.com/gpu: 1}',
+      'requests:\n          nvidia.com/gpu: 1',
+    );
+    for (const format of ['text', 'json', 'github', 'gitlab', 'junit', 'markdown', 'sarif']) {
+      writeFileSync(file, both);
+      const { stdout, stderr } = await runCli(['check', '--fix', '--format', format, 'pod.yaml'], { cwd: folder });
+      const lines = readFileSync(file, 'utf8').split('\n');
+      const told = [...(format === 'text' ? stdout : stderr).matchAll(/fixed(?: {4}|: )line (\d+): /g)];
+      expect(told.map(([, line]) => lines[Number(line) - 1]?.trim())).toEqual(Array(2).fill('nvidia.com/gpu: 1'));
+      expect(new Set(told.map(([, line]) => line)).size).toBe(2);
+    }
+  });
+
   test('does not touch a file that is no UTF-8', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     const bytes = Buffer.from(before.replace('above', 'd\u00e9j\u00e0'), 'latin1');
     writeFileSync(file, bytes);
     const { status } = await runCli(['check', '--fix', file]);
-    expect(status).toBe(1);
+    expect(status).toBe(2);
     expect(readFileSync(file)).toEqual(bytes);
   });
 

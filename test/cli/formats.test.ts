@@ -130,6 +130,51 @@ describe('text of a file stays text', () => {
       expect(row.match(/(?<!\\)\|/g)).toHaveLength(5);
     }
   });
+
+  // Names that a terminal or a build's log would obey; Linux allows them all.
+  const names = [
+    '::error::at the start.yaml',
+    ' ::error::behind a blank.yaml',
+    'line\n::error::x.yaml',
+    'return\r::warning::x.yaml',
+    'escape\u001b[31m.yaml',
+    'c1\u009b31m\u0085.yaml',
+    'turned\u202e.yaml',
+    '##vso[task.setvariable variable=a]b.yaml',
+    '##[error]c.yaml',
+    'tab\t,comma:colon%0A.yaml',
+  ];
+
+  test.runIf(process.platform === 'linux').each(['text', 'json', ...formats])(
+    'names of files hold no commands: %s',
+    async (format) => {
+      const cwd = temporaryFolder();
+      for (const [index, name] of names.entries()) {
+        // One half has a finding, the other is skipped.
+        writeFileSync(path.join(cwd, name), index % 2 === 0 ? podText() : 'a\0b');
+        writeFileSync(path.join(cwd, `0${name}`), index % 2 === 1 ? podText() : 'a\0b');
+      }
+      const all = [...names, ...names.map((name) => `0${name}`)];
+      const { stdout, stderr } = await runCli(['check', '--format', format, '--', ...all], { cwd });
+      const fixed = await runCli(['check', '--fix', '--format', format, '.'], { cwd });
+      for (const told of [stdout, stderr, fixed.stdout, fixed.stderr]) {
+        expect(told).not.toMatch(/[^\P{Cc}\n]|[\u2028\u2029\u202e]/u);
+        // In Markdown every mark of these is escaped with a backslash of its own, and in code there is none.
+        expect(told).not.toMatch(/##\w*\[/);
+        for (const line of told.split('\n').filter((text) => /^\s*::/.test(text))) {
+          expect(line).toMatch(/^::(error|warning|notice) file=[^:,]+,(line=[^:]+,)?title=gpulint( [\w-]+)?::/);
+        }
+      }
+      if (format === 'json') {
+        const paths = (JSON.parse(stdout) as { files: { path: string }[] }).files.map((file) => file.path);
+        expect(paths).toEqual(all);
+      }
+      if (format === 'gitlab') {
+        const paths = (JSON.parse(stdout) as { location: { path: string } }[]).map(({ location }) => location.path);
+        expect(new Set(paths)).toEqual(new Set(all));
+      }
+    },
+  );
 });
 
 /** What is left open, and text in which markup should have been escaped. Enough of XML for a report that has no comments and no CDATA. */

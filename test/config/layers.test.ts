@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { configPlaceOf, foldersAbove, nearestConfig, pathBelow } from '../../server/src/config/places.ts';
 import {
+  type ConfigOrigin,
   defaultConfig,
   type ProjectConfig,
   parseConfig,
   readSettings,
   resolveConfig,
 } from '../../server/src/config.ts';
+import { table } from '../../server/src/yaml/table.ts';
 
 function resolve(settings: string, file: string, path = 'a.yaml'): ProjectConfig {
   return resolveConfig({
@@ -59,7 +61,7 @@ describe('what holds', () => {
 
   test('of settings is told with whose settings they are, where the editor says so', () => {
     const told = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
-    const origins = { gpu: 'workspace settings', 'training.stepSeconds': 'user settings' } as const;
+    const origins = table<ConfigOrigin>({ gpu: 'workspace settings', 'training.stepSeconds': 'user settings' });
     expect(resolveConfig({ settings: { told: { ...told, taints: [] }, origins }, file: undefined }).origins).toEqual({
       ...origins,
       capacity: 'settings',

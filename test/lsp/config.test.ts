@@ -45,11 +45,9 @@ describe('the config', () => {
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
   });
 
-  test('above the workspace folder is watched, too, where the editor can', async () => {
-    const above = 'file:///team/repo';
+  test('is watched in the workspace folders and nowhere else', async () => {
     const editor = await openEditor({
-      files: { [`${above}/.git/HEAD`]: 'ref: refs/heads/main\n' },
-      folders: { [`${above}/services/a`]: {} },
+      folders: { 'file:///team/repo/services/a': {} },
       capabilities: {
         ...modern,
         workspace: {
@@ -64,13 +62,9 @@ describe('the config', () => {
         .flatMap(({ registerOptions }) => registerOptions.watchers)
         .map(({ globPattern }) => globPattern);
     await editor.until(() => patterns().length > 0);
+    expect(patterns()).toContain('**/.gpulint.yaml');
     expect(patterns()).toContain('**/*.yaml');
-    expect(patterns()).toContainEqual({ baseUri: above, pattern: '.gpulint.yaml' });
-    expect(patterns()).toContainEqual({ baseUri: `${above}/services`, pattern: '.gpulint.yaml' });
-    expect(patterns()).not.toContainEqual({ baseUri: 'file:///team', pattern: '.gpulint.yaml' });
-    await editor.setFolders([]);
-    await editor.until(() => !patterns().some((pattern) => typeof pattern === 'object'));
-    expect(patterns().filter((pattern) => pattern === '**/*.yaml')).toHaveLength(1);
+    expect(patterns().filter((pattern) => typeof pattern !== 'string')).toEqual([]);
     // The answer to that has arrived before the connection goes.
     await editor.report(configUri);
   });
@@ -108,14 +102,41 @@ describe('the config', () => {
     expect(await editor.diagnostics(uri)).toEqual([]);
   });
 
-  test('of a repository counts for a workspace folder within it, and nothing above the repository does', async () => {
-    const files: Record<string, string> = { 'file:///.gpulint.yaml': 'gpu: l4\n' };
-    const above = await openEditor({ files });
-    await above.open(uri, rejected);
-    expect((await above.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
-    const cut = await openEditor({ files: { ...files, [`${folder}/.git/HEAD`]: 'ref: refs/heads/main\n' } });
-    await cut.open(uri, rejected);
-    expect((await cut.lenses(uri))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
+  test('above the workspace folders does not count and is not read, and within them none above a repository', async () => {
+    const files: Record<string, string> = {
+      'file:///.gpulint.yaml': 'gpu: l4\n',
+      [configUri]: 'gpu: t4\n',
+      [`${folder}/repo/.git/HEAD`]: 'ref: refs/heads/main\n',
+    };
+    const asked: string[] = [];
+    const readFile = async (uri: string) => {
+      asked.push(uri);
+      return files[uri];
+    };
+    const editor = await openEditor({ host: { readFile } });
+    const title = async (address: string) => {
+      await editor.open(address, rejected);
+      return (await editor.lenses(address))[0]?.command?.title;
+    };
+    expect(await title(`${folder}/apps/pod.yaml`)).toMatch(/^1 × T4/);
+    expect(await title(`${folder}/repo/pod.yaml`)).toMatch(/^1 GPU · price needs/);
+    expect(await title('file:///pod.yaml')).toMatch(/^1 GPU · price needs/);
+    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    // What the editor shows is known, and counts in its own folder.
+    await editor.open('file:///.gpulint.yaml', 'gpu: l4\n');
+    expect((await editor.lenses('file:///pod.yaml'))[0]?.command?.title).toMatch(/^1 × L4/);
+    expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
+    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+  });
+
+  test('above a folder counts where the folder above it is open, too', async () => {
+    const files = { [configUri]: 'gpu: t4\n' };
+    const editor = await openEditor({ files, folders: { [`${folder}/apps`]: {} } });
+    await editor.open(`${folder}/apps/pod.yaml`, rejected);
+    expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
+    await editor.setFolders([`${folder}/apps`]);
+    await editor.until(() => editor.refreshes.length > 1);
+    expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
   });
 
   test('of the one folder counts for what is no file: a new document, an object that was loaded from a cluster', async () => {
@@ -123,6 +144,7 @@ describe('the config', () => {
     const files: Record<string, string> = {
       [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n',
       'memfs:/a/.gpulint.yaml': 'gpu: t4\n',
+      'file:///elsewhere/.gpulint.yaml': 'gpu: t4\n',
     };
     const readFile = async (uri: string) => {
       asked.push(uri);
@@ -142,9 +164,9 @@ describe('the config', () => {
     expect(await title(deployment)).toMatch(/^1 × H100/);
     // Files are where they are.
     expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
-    expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 × T4/);
-    // To the file system of a cluster every name is an object: nothing is read from there.
-    expect(asked.filter((uri) => /^(untitled|k8smsx):/.test(uri))).toEqual([]);
+    expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 GPU · price needs/);
+    // Nothing is read beside what was opened from elsewhere; to the file system of a cluster every name is an object.
+    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
 
     files[configUri] = 'gpu: t4\n';
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {

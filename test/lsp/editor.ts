@@ -37,6 +37,7 @@ import {
   WorkspaceFoldersRequest,
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { checkMessages } from '../../server/src/lsp/messages.ts';
 import type { ClientOptions } from '../../server/src/lsp/requests.ts';
 import { type Features, type Host, startServer } from '../../server/src/lsp/server.ts';
 
@@ -120,7 +121,8 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   const files: Record<string, string> = { ...setup.files };
   const settings: Record<string, unknown> = { ...setup.settings };
   const host: Host = setup.host ?? { readFile: async (uri) => files[uri] };
-  const serverSide = createConnection(new StreamMessageReader(toServer), new StreamMessageWriter(toClient));
+  const [reader, writer] = [new StreamMessageReader(toServer), new StreamMessageWriter(toClient)];
+  const serverSide = createConnection(reader, writer, checkMessages(reader, writer));
   startServer(serverSide, host, setup.features ?? {});
 
   const connection = createProtocolConnection(new StreamMessageReader(toClient), new StreamMessageWriter(toServer));

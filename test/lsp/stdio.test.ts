@@ -1,10 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSync } from 'esbuild';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   CodeLensRequest,
   createProtocolConnection,
@@ -128,8 +128,59 @@ test('garbage on the wire does not end it', async () => {
   expect(await ended).toBe(1);
 });
 
-function start() {
-  const child = spawn(process.execPath, [program, '--stdio']);
+describe('the end', () => {
+  test('by exit without a shutdown has a status of its own', async () => {
+    const { connection, ended } = start();
+    await initialize(connection);
+    await connection.sendNotification(ExitNotification.type);
+    expect(await ended).toBe(1);
+  });
+
+  test('of the input after a shutdown is a good one', async () => {
+    const { child, connection, ended } = start();
+    await initialize(connection);
+    await connection.sendRequest(ShutdownRequest.type);
+    child.stdin.end();
+    expect(await ended).toBe(0);
+  });
+
+  describe.skipIf(process.platform === 'win32')('while all that reads files hangs, as on a lost network drive,', () => {
+    // Each holds one of Node's four threads for files until somebody writes to the pipe.
+    const hang = path.join(temp, 'hang.cjs');
+    writeFileSync(
+      hang,
+      `for (let i = 0; i < 4; i += 1) require('node:fs').open(__dirname + '/pipe', 'r', () => {});\n`,
+    );
+
+    test.each(['exit', 'the end of the input', 'the end of the parent'])('comes with %s', async (how) => {
+      execFileSync('sh', ['-c', 'test -p "$0" || mkfifo "$0"', path.join(temp, 'pipe')]);
+      const { child, connection, ended } = start(['--require', hang]);
+      await initialize(connection, how === 'the end of the parent' ? await pidOfTheDead() : process.pid);
+      const uri = pathToFileURL(path.join(temp, 'hung.yaml')).href;
+      await connection.sendNotification(DidOpenTextDocumentNotification.type, {
+        textDocument: { uri, languageId: 'yaml', version: 1, text: pod },
+      });
+      // What needs no file is answered.
+      expect(await connection.sendRequest(methods.ruleIds, {})).not.toEqual([]);
+      if (how === 'exit') {
+        await connection.sendRequest(ShutdownRequest.type);
+        await connection.sendNotification(ExitNotification.type);
+      } else if (how === 'the end of the input') child.stdin.end();
+      // A thread that hangs cannot be waited for, so there is no status.
+      expect(await ended).toBeNull();
+    });
+  });
+});
+
+/** The id of a process that was there and is gone. */
+async function pidOfTheDead(): Promise<number> {
+  const child = spawn(process.execPath, ['--version']);
+  await new Promise((resolve) => child.on('exit', resolve));
+  return child.pid ?? 0;
+}
+
+function start(options: readonly string[] = []) {
+  const child = spawn(process.execPath, [...options, program, '--stdio']);
   const connection = createProtocolConnection(
     new StreamMessageReader(child.stdout),
     new StreamMessageWriter(child.stdin),
@@ -145,9 +196,9 @@ function start() {
   return { child: child as ChildProcessWithoutNullStreams, connection, ended };
 }
 
-async function initialize(connection: ReturnType<typeof start>['connection']): Promise<void> {
+async function initialize(connection: ReturnType<typeof start>['connection'], processId = process.pid): Promise<void> {
   await connection.sendRequest(InitializeRequest.type, {
-    processId: process.pid,
+    processId,
     rootUri: pathToFileURL(temp).href,
     capabilities: {},
   });

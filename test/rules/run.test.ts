@@ -5,6 +5,7 @@ import { defineRule, type Rule, type RuleNumbers, type RulesOptions } from '../.
 import { runRules } from '../../server/src/rules/run.ts';
 import { keySpanOf } from '../../server/src/yaml/cursor.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
+import { table } from '../../server/src/yaml/table.ts';
 
 const pod = `apiVersion: v1
 kind: Pod
@@ -38,10 +39,10 @@ const throws = defineRule({
 
 function run(
   registry: Readonly<Record<string, Rule>>,
-  rules: RulesOptions = {},
+  rules: RulesOptions = table(),
   text = pod,
   strict = false,
-  ruleOptions: RuleNumbers = {},
+  ruleOptions: RuleNumbers = table(),
 ) {
   const document = parseDocument(text, 0);
   return runRules({
@@ -72,11 +73,11 @@ const forgets = defineRule({
 describe('the runner', () => {
   test('gives a rule its options, as the project tells them or by default', () => {
     const messages = (ruleOptions: RuleNumbers) =>
-      run({ weighs, light: weighs }, {}, pod, false, ruleOptions).findings.map(
+      run({ weighs, light: weighs }, table(), pod, false, ruleOptions).findings.map(
         ({ rule, message }) => `${rule} ${message}`,
       );
-    expect(messages({})).toEqual(['light 5 g', 'weighs 5 g']);
-    expect(messages({ light: { grams: 1 } })).toEqual(['light 1 g', 'weighs 5 g']);
+    expect(messages(table())).toEqual(['light 5 g', 'weighs 5 g']);
+    expect(messages(table({ light: table({ grams: 1 }) }))).toEqual(['light 1 g', 'weighs 5 g']);
     expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'forgets has no option grams' }]);
   });
 
@@ -99,20 +100,22 @@ describe('the runner', () => {
   });
 
   test('the config decides on severities', () => {
-    expect(run({ counts }, { counts: 'error' }).findings.every(({ severity }) => severity === 'error')).toBe(true);
-    expect(run({ counts }, { counts: 'off' }).findings).toEqual([]);
+    expect(run({ counts }, table({ counts: 'error' })).findings.every(({ severity }) => severity === 'error')).toBe(
+      true,
+    );
+    expect(run({ counts }, table({ counts: 'off' })).findings).toEqual([]);
   });
 
   test('a rule that throws is told by its name, and the other findings stay', () => {
     const { findings, crashes } = run({ throws, counts });
     expect(findings.length).toBe(6);
     expect(crashes).toEqual(Array(3).fill({ rule: 'throws', error: 'no such thing' }));
-    expect(() => run({ throws }, {}, pod, true)).toThrow('no such thing');
+    expect(() => run({ throws }, table(), pod, true)).toThrow('no such thing');
   });
 });
 
 describe('suppressions', () => {
-  const messages = (text: string) => run({ counts }, {}, text).findings.map(({ message }) => message);
+  const messages = (text: string) => run({ counts }, table(), text).findings.map(({ message }) => message);
 
   test('comments: the line, the next line with something on it, the document from there on', () => {
     expect(
@@ -157,7 +160,9 @@ describe('suppressions', () => {
     const text = pod
       .replace('name: three', 'name: three # gpulint-disable-line counts')
       .replace('  containers:', '  # gpulint-disable counts\n  containers:');
-    expect(run({ counts }, {}, text).suppressions.map(({ suppression, used }) => [suppression.scope, used])).toEqual([
+    expect(
+      run({ counts }, table(), text).suppressions.map(({ suppression, used }) => [suppression.scope, used]),
+    ).toEqual([
       ['line', false],
       ['document', true],
     ]);

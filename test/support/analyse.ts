@@ -3,6 +3,7 @@ import { defaultConfig, type ProjectConfig } from '../../server/src/config.ts';
 import { ruleIds } from '../../server/src/rules/index.ts';
 import type { Finding } from '../../server/src/rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../server/src/yaml/span.ts';
+import { table, tableOf } from '../../server/src/yaml/table.ts';
 
 /** A finding with spans and edits of the file instead of its document. */
 export interface FileFinding extends Finding {
@@ -36,6 +37,6 @@ export function findingsOf(file: FileAnalysis): readonly FileFinding[] {
 
 /** The config with every rule but one turned off. */
 export function only(rule: string, config: ProjectConfig): ProjectConfig {
-  const off = Object.fromEntries(ruleIds.filter((id) => id !== rule).map((id) => [id, 'off' as const]));
-  return { ...config, rules: { ...config.rules, ...off } };
+  const off = tableOf(ruleIds.filter((id) => id !== rule).map((id) => [id, 'off'] as const));
+  return { ...config, rules: table(config.rules, off) };
 }

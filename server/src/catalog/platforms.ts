@@ -1,3 +1,4 @@
+import { type Table, table, tableOf } from '../yaml/table.ts';
 import { sourceText, storedPlatforms } from './stored.ts';
 import type { PlatformFacts, Provider } from './types.ts';
 
@@ -7,8 +8,9 @@ export const platforms: ReadonlyMap<string, PlatformFacts> = new Map(
     platform.id,
     {
       ...platform,
-      sources: Object.fromEntries(
-        Object.entries(sources).map(([field, places]) => [field, sourceText(storedPlatforms.sources, places)]),
+      spotLabels: tableOf(Object.entries(platform.spotLabels)),
+      sources: tableOf(
+        Object.entries(sources).map(([field, places]) => [field, sourceText(storedPlatforms.sources, places)] as const),
       ),
     },
   ]),
@@ -19,20 +21,19 @@ export const spotTaintKeys: readonly string[] = ['kubernetes.azure.com/scalesetp
 
 export type SelectedCapacity = 'spot' | 'on-demand' | 'reserved';
 
-const capacityLabels: Readonly<Record<string, Readonly<Record<string, SelectedCapacity>>>> = {
-  'cloud.google.com/gke-spot': { true: 'spot' },
-  'cloud.google.com/gke-preemptible': { true: 'spot' },
-  'cloud.google.com/gke-provisioning': { spot: 'spot', preemptible: 'spot', standard: 'on-demand' },
-  'karpenter.sh/capacity-type': { spot: 'spot', 'on-demand': 'on-demand', reserved: 'reserved' },
-  'eks.amazonaws.com/capacityType': { SPOT: 'spot', ON_DEMAND: 'on-demand', CAPACITY_BLOCK: 'reserved' },
-  'kubernetes.azure.com/scalesetpriority': { spot: 'spot', regular: 'on-demand' },
-  'kubernetes.azure.com/priority': { spot: 'spot', regular: 'on-demand' },
-};
+const capacityLabels = table<Table<SelectedCapacity>>({
+  'cloud.google.com/gke-spot': table({ true: 'spot' }),
+  'cloud.google.com/gke-preemptible': table({ true: 'spot' }),
+  'cloud.google.com/gke-provisioning': table({ spot: 'spot', preemptible: 'spot', standard: 'on-demand' }),
+  'karpenter.sh/capacity-type': table({ spot: 'spot', 'on-demand': 'on-demand', reserved: 'reserved' }),
+  'eks.amazonaws.com/capacityType': table({ SPOT: 'spot', ON_DEMAND: 'on-demand', CAPACITY_BLOCK: 'reserved' }),
+  'kubernetes.azure.com/scalesetpriority': table({ spot: 'spot', regular: 'on-demand' }),
+  'kubernetes.azure.com/priority': table({ spot: 'spot', regular: 'on-demand' }),
+});
 
 /** The kind of capacity that a node label selects; undefined where it says nothing of it. Values are compared as Kubernetes does, exactly. */
 export function spotSelector(key: string, value: string): SelectedCapacity | undefined {
-  const values = Object.hasOwn(capacityLabels, key) ? capacityLabels[key] : undefined;
-  return values !== undefined && Object.hasOwn(values, value) ? values[value] : undefined;
+  return capacityLabels[key]?.[value];
 }
 
 const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = [

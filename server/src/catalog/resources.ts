@@ -1,3 +1,4 @@
+import { table } from '../yaml/table.ts';
 import type { AcceleratorForm, Vendor } from './types.ts';
 
 /** What an extended resource stands for, and who says so. */
@@ -17,7 +18,7 @@ const volcanoShare = 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing a
 const unsourced = 'unsourced';
 
 /** Names that are matched whole. Counters that travel with accelerators (EFA, RDMA, host devices) are none and are not here. */
-const names: Readonly<Record<string, AcceleratorResource>> = {
+const names = table<AcceleratorResource>({
   'nvidia.com/gpu': { vendor: 'nvidia', form: 'whole', source: devicePlugin },
   'nvidia.com/gpu.shared': { vendor: 'nvidia', form: 'shared', source: devicePlugin },
   // Passed through to a virtual machine.
@@ -49,7 +50,7 @@ const names: Readonly<Record<string, AcceleratorResource>> = {
   'aws.amazon.com/neuroncore': { vendor: 'aws', form: 'core', source: karpenter },
   'google.com/tpu': { vendor: 'google', form: 'whole', source: unsourced },
   'qualcomm.com/qaic': { vendor: 'qualcomm', form: 'whole', source: unsourced },
-};
+});
 
 /** Families of names. The first that fits counts. */
 const patterns: readonly (readonly [pattern: RegExp, resource: AcceleratorResource])[] = [
@@ -68,7 +69,8 @@ const patterns: readonly (readonly [pattern: RegExp, resource: AcceleratorResour
 
 /** What an extended resource name stands for; undefined where it names no accelerator that the catalogue knows. */
 export function acceleratorResource(name: string): AcceleratorResource | undefined {
-  if (Object.hasOwn(names, name)) return names[name];
+  const known = names[name];
+  if (known !== undefined) return known;
   // Most names that are asked about are cpu and memory.
   if (!name.includes('/')) return undefined;
   return patterns.find(([pattern]) => pattern.test(name))?.[1];

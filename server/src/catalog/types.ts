@@ -1,3 +1,5 @@
+import type { Table } from '../yaml/table.ts';
+
 /** Where a fact comes from. `date` is ISO (YYYY-MM-DD) or null when the source carries none. */
 export interface Source {
   readonly source: string;
@@ -126,8 +128,8 @@ export interface PlatformFacts {
   readonly id: string;
   readonly provider: Provider | null;
   /** Labels that select spot capacity: key -> values. */
-  readonly spotLabels: Readonly<Record<string, readonly string[]>>;
+  readonly spotLabels: Table<readonly string[]>;
   readonly spotNoticeSeconds: number | null;
   readonly nodePoolLabels: readonly string[];
-  readonly sources: Readonly<Record<string, string>>;
+  readonly sources: Table<string>;
 }

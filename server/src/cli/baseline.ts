@@ -1,9 +1,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod/mini';
-import { writeAtomically } from './fix.ts';
+import { contentOfNamed } from './file-content.ts';
 import type { CheckedFile } from './reports/format.ts';
+import { jsonText } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
+import { writeAtomically } from './write-file.ts';
 
 const baselineSchema = z.object({
   version: z.literal(1),
@@ -14,17 +16,18 @@ const baselineSchema = z.object({
  * The fingerprints of the findings that a team knows of and does not want to be told again.
  * @throws UsageError when there is none, or it is no baseline
  */
-export function readBaseline(file: string): ReadonlySet<string> {
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`cannot read the baseline ${file}: ${systemReason(error)}; --write-baseline makes one`);
+export async function readBaseline(file: string): Promise<ReadonlySet<string>> {
+  const content = await contentOfNamed(file, maxBaselineBytes);
+  if (content.kind !== 'text') {
+    throw new UsageError(`cannot read the baseline ${file}: ${content.reason}; --write-baseline makes one`);
   }
-  const parsed = baselineSchema.safeParse(jsonOrNothing(text));
+  const parsed = baselineSchema.safeParse(jsonOrNothing(content.text));
   if (!parsed.success) throw new UsageError(`${file} is no baseline of gpulint; --write-baseline makes one`);
   return new Set(parsed.data.findings.map(({ fingerprint }) => fingerprint));
 }
+
+/** A finding takes about 150 bytes. */
+const maxBaselineBytes = 100 * 1024 * 1024;
 
 /** The file without the findings that are in the baseline. */
 export function withoutBaselined(checked: CheckedFile, baseline: ReadonlySet<string>): CheckedFile {
@@ -42,7 +45,7 @@ export function withoutBaselined(checked: CheckedFile, baseline: ReadonlySet<str
 export function writeBaseline(file: string, files: readonly CheckedFile[]): number {
   const lines = files
     .flatMap(({ source, file: { findings } }) =>
-      findings.map(({ rule, fingerprint = '' }) => JSON.stringify({ path: source, rule, fingerprint })),
+      findings.map(({ rule, fingerprint = '' }) => jsonText({ path: source, rule, fingerprint })),
     )
     .sort();
   const list = lines.length === 0 ? '' : `\n${lines.map((line) => `  ${line}`).join(',\n')}\n`;

@@ -1,21 +1,26 @@
 import path from 'node:path';
-import process from 'node:process';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
 import { type Beside, nothingBeside } from '../model/beside.ts';
-import { type FileContent, type InputFile, standardInput } from './files.ts';
-import { applySafeFixes, writeAtomically } from './fix.ts';
-import type { CheckedFile, Outcome } from './reports/format.ts';
+import { bytesOf, contentOfRegular, type FileContent, type FileText } from './file-content.ts';
+import { type InputFile, standardInput } from './files.ts';
+import { applySafeFixes } from './fix.ts';
+import { placeFixes } from './fix-places.ts';
+import { realPath } from './reach.ts';
+import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
 import { toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
 import { describeWorkloads, shownPath } from './reports/text.ts';
-import { sourcePath } from './source-path.ts';
-import { printable } from './terminal.ts';
+import { placeShown, sourcePath } from './source-path.ts';
+import { warn } from './terminal.ts';
+import { unifiedDiff } from './unified-diff.ts';
 import { systemReason } from './usage-error.ts';
+import { replaceContent, type Saved } from './write-file.ts';
 
 /** How to check. */
 export interface CheckFileOptions {
-  readonly fix: boolean;
+  /** write: the safe fixes go into the file; show: into `CheckedFile.diff`, and the file stays. */
+  readonly fix: 'write' | 'show' | undefined;
   /** What `CheckedFile.source` is relative to. */
   readonly root: string;
   /** What other files say of a file. */
@@ -34,7 +39,9 @@ export function checkFile(
     const named = input.folder === null || input.folder === input.path;
     return skipped(input, options, `cannot be read: ${content.reason}`, named ? 'missing' : 'unreadable');
   }
-  if (content.kind === 'skipped') return skipped(input, options, content.reason, 'checked');
+  if (content.kind !== 'text') {
+    return skipped(input, options, content.reason, input.folder === null ? 'unchecked' : 'checked');
+  }
   const uri =
     input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
   try {
@@ -48,44 +55,88 @@ export function checkFile(
   }
 }
 
+/** Another program that writes a file again and again should not keep a run waiting. */
+const maxReadings = 3;
+
 function checkText(
   analysis: Analysis,
   uri: string,
   input: InputFile,
-  { text, bom, problem }: FileContent & { readonly kind: 'text' },
-  { fix, root, besideOf }: CheckFileOptions,
+  content: FileText,
+  options: CheckFileOptions,
+  reading = 1,
 ): CheckedFile {
+  const { fix, root, besideOf } = options;
   const source = sourcePath(root, input);
   const beside = input.file === standardInput ? nothingBeside : besideOf(input.file);
-  const before = analysis.setFile(uri, text, 0, undefined, beside);
-  // What is no UTF-8 was read with replacement characters: writing it back would lose what stood there.
-  const fixed = fix && problem === null ? applySafeFixes(analysis, before) : { file: before, applied: [] };
-  const written = fixed.applied.length === 0 || write(input.file, bom, fixed.file);
-  const file = written ? fixed.file : analysis.setFile(uri, text);
+  const before = analysis.setFile(uri, content.text, 0, undefined, beside);
+  const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
+  const differs = fixed.file.text !== content.text;
+  const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
+  if (saved === 'changed' && reading < maxReadings) {
+    warn(`${shownName(input)} was changed while it was being checked: it is read again, and nothing was written`);
+    return checkFileAgain(analysis, uri, input, options, reading + 1);
+  }
+  if (saved === 'changed') warn(`${shownName(input)} keeps changing: its fixes are not written`);
+  const isFixed = differs && fix === 'write' && saved === 'written';
+  const file = isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text);
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
     warn(`rule ${rule} failed on ${shownName(input)}, which is a bug: ${error}`);
   }
-  return {
-    file: {
-      ...placeOf(input),
-      ...toReportFile(input.path, source, file),
-      ...(problem === null ? {} : { parse: 'error', problem }),
-      ...(fixed.applied.length === 0 || !written ? {} : { fixed: [...fixed.applied] }),
-    },
+  const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
+  const checked: CheckedFile = {
+    file: report,
     source,
     workloads: describeWorkloads(file),
-    outcome: written ? 'checked' : 'unwritten',
+    outcome: saved === 'written' ? 'checked' : 'unwritten',
+  };
+  if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };
+  if (!isFixed) return checked;
+  const { findings } = toReportFile(input.path, source, before);
+  return {
+    ...checked,
+    file: { ...report, fixed: fixed.applied.map(({ rule, title }) => ({ rule, title })) },
+    fixes: placeFixes({ text: before.text, findings }, { text: file.text, findings: report.findings }, fixed.applied),
   };
 }
 
-function write(file: string, bom: boolean, { text }: FileAnalysis): boolean {
+/** The same with what the file holds now. */
+function checkFileAgain(
+  analysis: Analysis,
+  uri: string,
+  input: InputFile,
+  options: CheckFileOptions,
+  reading: number,
+): CheckedFile {
+  const content = contentOfRegular(input.file);
+  return content.kind === 'text'
+    ? checkText(analysis, uri, input, content, options, reading)
+    : checkFile(analysis, input, content, options);
+}
+
+function save(input: InputFile, { text, bom }: FileText, fixed: string): Saved | 'failed' {
   try {
-    writeAtomically(file, bom ? `\ufeff${text}` : text);
-    return true;
+    return replaceContent(input.file, bytesOf(text, bom), bytesOf(fixed, bom));
   } catch (error) {
-    warn(`cannot write ${path.relative('.', file)}: ${systemReason(error)}; it is left as it was`);
-    return false;
+    warn(`cannot write ${placeShown(input.file)}: ${systemReason(error)}; it is left as it was`);
+    return 'failed';
   }
+}
+
+function diffOf(input: InputFile, { text, bom }: FileText, { text: fixed }: FileAnalysis): FileDiff {
+  const mark = bom ? '\ufeff' : '';
+  const name = pathInDiff(input);
+  return { name, text: unifiedDiff(name, mark + text, mark + fixed) };
+}
+
+/** As `git apply` and `patch` need it: from here, and of the file itself and not of a link to it. */
+function pathInDiff({ file, path: shown }: InputFile): string {
+  const real = file === standardInput ? undefined : realPath(file);
+  // What comes from a stream has no file to apply the diff to.
+  if (real === undefined) return shown.replace(/^\/+/, '');
+  const here = path.relative(realPath('.') ?? '.', real);
+  const name = here.startsWith('..') ? path.relative('.', file) : here;
+  return name.split(path.sep).join('/');
 }
 
 function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, outcome: Outcome): CheckedFile {
@@ -102,9 +153,5 @@ function placeOf({ path: shown, folder }: InputFile): Pick<ReportFile, 'path' | 
 }
 
 function shownName(input: InputFile): string {
-  return shownPath(placeOf(input));
-}
-
-function warn(sentence: string): void {
-  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  return shownPath(input);
 }

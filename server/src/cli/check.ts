@@ -1,6 +1,7 @@
 import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
+import { configName } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import { plural } from '../cost/format.ts';
 import { unusedSuppressionId } from '../features/unused-suppressions.ts';
@@ -8,14 +9,17 @@ import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
 import { checkFile } from './check-file.ts';
-import { type BadInput, contentOf, findFiles, type InputFile, standardInput } from './files.ts';
+import { contentOf } from './file-content.ts';
+import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { neighbours } from './neighbours.ts';
-import { configFileName, type ProjectConfigs, projectConfigs } from './project-config.ts';
-import { type CheckedFile, type CheckedReport, isFailure, type RenderReport } from './reports/format.ts';
+import { type ProjectConfigs, projectConfigs } from './project-config.ts';
+import { type Reach, reachOf } from './reach.ts';
+import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
-import { isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
+import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
-import { colourStyle, plainStyle, printable, wantsColour } from './terminal.ts';
+import { colourStyle, plainStyle, printable, wantsColour, warn } from './terminal.ts';
+import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
 import { seeTogether } from './workspace.ts';
 
@@ -23,6 +27,8 @@ export interface CheckOptions {
   /** Undefined: text. */
   readonly render: RenderReport | undefined;
   readonly fix?: boolean;
+  /** Write what `fix` would change, as a diff in place of a report; the files stay as they are. */
+  readonly diff?: boolean;
   readonly failOn: Severity | 'never';
   /** A config file, `false` for none, undefined for the nearest. */
   readonly config?: string | false;
@@ -40,7 +46,8 @@ export interface CheckOptions {
 
 /**
  * Checks files, folders and standard input (`-`), and writes the report.
- * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above `failOn` was found, else 0
+ * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above
+ * `failOn` was found (with `diff`: when there is something to change), else 0
  * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
@@ -48,17 +55,22 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (options.writeBaseline === true && baseline === undefined) {
     throw new UsageError('--write-baseline needs --baseline <file>, which says where to');
   }
-  const known = baseline === undefined || options.writeBaseline === true ? new Set<string>() : readBaseline(baseline);
+  const other = options.writeBaseline === true ? '--write-baseline' : options.render && '--format';
+  if (options.diff === true && other) throw new UsageError(`--diff writes nothing but a diff: leave out ${other}`);
+  const known =
+    baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
   const files = (await checkAll(paths, options)).map((file) => withoutBaselined(file, known));
   const [first] = files;
   if (first !== undefined && files.every(isUnread)) {
     throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
   }
   const failed = files.some(isFailure);
+  if (options.diff === true) return writeDiff(files, options);
   // The text report says it itself; of the others, and of a baseline, people may see nothing but the status.
   if (options.render !== undefined || options.output !== undefined || options.writeBaseline === true) {
-    for (const { file } of files.filter(({ outcome }) => outcome === 'missing')) {
-      process.stderr.write(`gpulint: ${printable(`${shownPath(file)}: ${file.problem}`)}\n`);
+    for (const { file, outcome, fixes = [] } of files) {
+      if (outcome === 'missing' || outcome === 'unchecked') warn(`${shownPath(file)}: ${file.problem}`);
+      for (const fix of fixes) warn(`${shownPath(file)}: fixed: ${fixWords(fix)} (${fix.rule})`);
     }
   }
   if (options.writeBaseline === true && baseline !== undefined) {
@@ -70,24 +82,44 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   const text = textOptions(options);
   const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
   const pieces = options.render?.(report) ?? renderText(paths, files, text);
-  if (options.output === undefined) for (const piece of pieces) process.stdout.write(piece);
-  else writeReport(options.output, [...pieces].join(''));
+  write(pieces, options);
 
   if (failed) return 2;
   const severities = files.flatMap(({ file }) => file.findings.map(({ severity }) => severity));
   return failOn !== 'never' && severities.some((severity) => isAtLeast(severity, failOn)) ? 1 : 0;
 }
 
+/** The diffs of the files, each once, whatever links lead to it. Files that could not be checked are named on standard error. */
+function writeDiff(files: readonly CheckedFile[], options: CheckOptions): number {
+  const diffs = new Map(files.flatMap(({ diff }) => (diff === undefined ? [] : [[diff.name, diff.text]])));
+  for (const checked of files) {
+    const failure = failureOf(checked);
+    if (failure !== null) warn(`${shownPath(checked.file)}: ${failure}`);
+  }
+  const { style, headings } = textOptions(options);
+  const isForPerson = headings || style === colourStyle;
+  write(isForPerson ? [...diffs.values()].map((diff) => showDiff(diff, style)) : diffs.values(), options);
+  if (files.some(isFailure)) return 2;
+  return diffs.size > 0 && options.failOn !== 'never' ? 1 : 0;
+}
+
+function write(pieces: Iterable<string>, { output }: CheckOptions): void {
+  if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
+  else writeReport(output, [...pieces].join(''));
+}
+
 async function checkAll(paths: readonly string[], options: CheckOptions): Promise<readonly CheckedFile[]> {
   const results: CheckedFile[] = [];
   const analysis = new Analysis();
   const root = sourceRoot();
-  const besideOf = neighbours();
-  const inputs = await collectInputs(paths, options);
-  seeTogether(analysis, inputs);
+  const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
+  const besideOf = neighbours(reach);
+  const inputs = await collectInputs(paths, options, reach);
+  seeTogether(analysis, inputs, reach);
+  const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input), { fix: options.fix ?? false, root, besideOf }));
+    results.push(checkFile(analysis, input, await contentOf(input, reach), { fix, root, besideOf }));
   }
   return results;
 }
@@ -102,13 +134,17 @@ export interface ConfiguredInput {
 }
 
 /** The files behind each path, each with its config; a file that two paths lead to is taken once. */
-async function collectInputs(paths: readonly string[], options: CheckOptions): Promise<readonly ConfiguredInput[]> {
-  const configs = projectConfigs(options.config, options.rules);
+async function collectInputs(
+  paths: readonly string[],
+  options: CheckOptions,
+  reach: Reach,
+): Promise<readonly ConfiguredInput[]> {
+  const configs = projectConfigs(reach, options.config, options.rules);
   const own = ownFiles(options);
   const seen = new Set<string>();
   const found: ConfiguredInput[] = [];
   for (const given of paths) {
-    for (const input of given === '-' ? fromStandardInput(options) : await fromPath(given, configs)) {
+    for (const input of given === standardInput ? fromStandardInput(options) : await fromPath(given, configs, reach)) {
       if (seen.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
       seen.add(input.file);
       const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
@@ -124,19 +160,29 @@ function ownFiles({ baseline, output }: CheckOptions): ReadonlySet<string> {
 }
 
 /** A walk passes by what the config of the folder ignores, and what a config further down does. */
-async function fromPath(given: string, configs: ProjectConfigs): Promise<readonly (InputFile | BadInput)[]> {
+async function fromPath(
+  given: string,
+  configs: ProjectConfigs,
+  reach: Reach,
+): Promise<readonly (InputFile | BadInput)[]> {
   if (given === '') throw new UsageError("'' is no path: name a file or a folder");
   const config = await configs.nearest(given);
-  const inputs = await findFiles(given, {
-    patterns: config?.told.ignore ?? [],
-    base: config?.base ?? path.resolve(given),
-  });
+  const ignore = { patterns: config?.told.ignore ?? [], base: config?.base ?? path.resolve(given) };
+  const inputs = await findFiles(given, ignore, reach);
   const ignored = await Promise.all(inputs.map(({ folder, file }) => folder !== null && configs.isIgnored(file)));
-  return inputs.filter((_, index) => ignored[index] !== true);
+  return inputs.filter((input, index) => {
+    if (ignored[index] === true) return false;
+    if (!('problem' in input) || input.leftOut !== 'folder') return true;
+    // Nobody knows how many files it stands for, so the report does not list it as one.
+    warn(`${shownPath(input)} is left out: ${input.problem}`);
+    return false;
+  });
 }
 
-function fromStandardInput({ fix, stdinFilename }: CheckOptions): readonly InputFile[] {
-  if (fix === true) throw new UsageError('--fix cannot change standard input: name a file');
+function fromStandardInput({ fix, diff, stdinFilename }: CheckOptions): readonly InputFile[] {
+  if (fix === true && diff !== true) {
+    throw new UsageError('--fix cannot change standard input: name a file');
+  }
   return [{ file: standardInput, path: stdinFilename ?? '<stdin>', folder: null }];
 }
 
@@ -145,7 +191,7 @@ function* renderText(
   checked: readonly CheckedFile[],
   options: TextOptions,
 ): Generator<string> {
-  for (const { file, workloads } of checked) yield renderFile(file, workloads, options);
+  for (const file of checked) yield renderFile(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
@@ -153,7 +199,7 @@ function* renderText(
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 
-const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configFileName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
+const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;

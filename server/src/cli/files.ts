@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import process from 'node:process';
 import { escapePath, glob } from 'tinyglobby';
-import { configFileName } from './project-config.ts';
+import { configName } from '../config/places.ts';
+import { isFolder, isOfSystem, type Reach } from './reach.ts';
 import { systemReason } from './usage-error.ts';
 
 /** A file to check, before it is read. */
@@ -15,9 +15,10 @@ export interface InputFile {
   readonly folder: string | null;
 }
 
-/** A path that cannot be walked or read. */
+/** A path that cannot be walked or read, or that a walk passes by and tells of. */
 export interface BadInput extends InputFile {
   readonly problem: string;
+  readonly leftOut?: 'file' | 'folder';
 }
 
 /** The globs of a config, and the folder that they are relative to. */
@@ -26,23 +27,19 @@ export interface Ignore {
   readonly base: string;
 }
 
-/** What a file holds. */
-export type FileContent =
-  | { readonly kind: 'text'; readonly text: string; readonly bom: boolean; readonly problem: string | null }
-  | { readonly kind: 'skipped'; readonly reason: string }
-  | { readonly kind: 'unreadable'; readonly reason: string };
-
 /** Stands for standard input in place of an absolute path. */
 export const standardInput = '-';
 
-/** Larger files are machine-made and would take long to no use. */
-export const maxFileBytes = 5 * 1024 * 1024;
-
 /**
  * The files behind a path that was given: itself, or what a walk over the folder finds, in the order of their paths.
- * Symbolic links are followed when given and passed by in a walk, so that a walk ends. A folder that cannot be read is told.
+ * Symbolic links are followed when given and passed by in a walk, so that a walk ends. A folder that cannot be read is
+ * reported, and so are links that lead outside the project.
  */
-export async function findFiles(given: string, ignore: Ignore): Promise<readonly (InputFile | BadInput)[]> {
+export async function findFiles(
+  given: string,
+  ignore: Ignore,
+  reach: Reach,
+): Promise<readonly (InputFile | BadInput)[]> {
   const absolute = path.resolve(given);
   const itself = { file: absolute, path: withSlashes(given), folder: null };
   let stats: fs.Stats;
@@ -51,55 +48,11 @@ export async function findFiles(given: string, ignore: Ignore): Promise<readonly
   } catch (error) {
     return [{ ...itself, problem: systemReason(error) }];
   }
-  if (stats.isDirectory()) return walk(given, ignore);
+  if (isOfSystem(absolute) && stats.isDirectory()) return [{ ...itself, problem: 'it belongs to the system' }];
+  if (stats.isDirectory()) return walk(given, ignore, reach);
   if (stats.isFile() || stats.isFIFO() || stats.isCharacterDevice()) return [itself];
   return [{ ...itself, problem: 'it is neither a file nor a folder' }];
 }
-
-/** What an input holds, as UTF-8 without its byte order mark. Never throws. */
-export async function contentOf(input: InputFile | BadInput): Promise<FileContent> {
-  if ('problem' in input) return { kind: 'unreadable', reason: input.problem };
-  try {
-    if (input.file === standardInput) return decode(await readUpTo(maxFileBytes + 1, process.stdin));
-    const stats = fs.statSync(input.file);
-    if (stats.size > maxFileBytes) return tooLarge;
-    // A pipe or a device has no size, and may have no end.
-    if (!stats.isFile()) return decode(await readUpTo(maxFileBytes + 1, fs.createReadStream(input.file)));
-    return decode(fs.readFileSync(input.file));
-  } catch (error) {
-    return { kind: 'unreadable', reason: systemReason(error) };
-  }
-}
-
-/** Bytes as text. Invalid UTF-8 is read with replacement characters, and said. */
-function decode(bytes: Uint8Array): FileContent {
-  if (bytes.length > maxFileBytes) return tooLarge;
-  const [first, second, third] = bytes;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    return { kind: 'skipped', reason: 'UTF-16 text: save it as UTF-8' };
-  }
-  // YAML and JSON texts hold no NUL, and nearly every binary format has one near its start.
-  if (bytes.subarray(0, 65_536).includes(0)) return { kind: 'skipped', reason: 'a binary file' };
-  const bom = first === 0xef && second === 0xbb && third === 0xbf;
-  const body = bom ? bytes.subarray(3) : bytes;
-  try {
-    return {
-      kind: 'text',
-      text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body),
-      bom,
-      problem: null,
-    };
-  } catch {
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
-    const line = text.slice(0, text.indexOf('\ufffd')).split(/\r\n|\n|\r/).length;
-    return { kind: 'text', text, bom, problem: `line ${line} is not valid UTF-8: save the file as UTF-8` };
-  }
-}
-
-const tooLarge: FileContent = {
-  kind: 'skipped',
-  reason: `too large: files over ${maxFileBytes / 1024 / 1024} MB are not read`,
-};
 
 // YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them.
 const namePatterns = [
@@ -108,11 +61,15 @@ const namePatterns = [
   '**/*.tpl',
 ];
 
-const notManifests = ['**/.git/**', '**/node_modules/**', `**/${configFileName}`];
+// Links and pipes are reported if they have a manifest's name; links to folders are reported whatever their name.
+const manifestName = /\.(ya?ml|json|tpl)([.-]\w+)?$/;
 
-async function walk(given: string, ignore: Ignore): Promise<readonly (InputFile | BadInput)[]> {
+const notManifests = ['**/.git/**', '**/node_modules/**', `**/${configName}`];
+
+async function walk(given: string, ignore: Ignore, reach: Reach): Promise<readonly (InputFile | BadInput)[]> {
   const root = path.resolve(given);
   const unreadable = new Map<string, string>();
+  const others = new Map<string, fs.Dirent>();
   // Globs match only what is below the folder they are evaluated in, so that folder is the one the ignore globs are relative to.
   const inside = withSlashes(path.relative(ignore.base, root));
   const outside = inside.startsWith('..') || path.isAbsolute(inside);
@@ -129,11 +86,16 @@ async function walk(given: string, ignore: Ignore): Promise<readonly (InputFile 
         ...notManifests.map((pattern) => prefix + pattern),
         ...(outside ? [] : ignore.patterns.flatMap(withWhatIsBelow)),
       ],
-      fs: { readdir: tellingReaddir(unreadable) },
+      fs: { readdir: tellingReaddir(unreadable, others) },
     },
   );
   const files: (InputFile | BadInput)[] = found.map((name) => toInput(given, path.resolve(base, name)));
   for (const [folder, problem] of unreadable) files.push({ ...toInput(given, folder), problem });
+  for (const [file, entry] of others) {
+    const problem = whyPassedBy(entry, file, reach);
+    if (problem !== undefined)
+      files.push({ ...toInput(given, file), problem, leftOut: isFolder(file) ? 'folder' : 'file' });
+  }
   return files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
@@ -151,30 +113,34 @@ function withWhatIsBelow(pattern: string): readonly string[] {
   return [whole, `${whole}/**`];
 }
 
-/** readdir that notes what it could not read: the walk itself passes over it in silence. */
-function tellingReaddir(unreadable: Map<string, string>): typeof fs.readdir {
+/** Why a walk passes by what is neither a file nor a folder; undefined where nobody would miss it. */
+function whyPassedBy(entry: fs.Dirent, file: string, reach: Reach): string | undefined {
+  const isManifest = manifestName.test(entry.name) && entry.name !== configName;
+  if (!entry.isSymbolicLink()) return isManifest ? 'it is not a regular file' : undefined;
+  if (entry.name === 'node_modules' || !reach.leadsOutside(file) || !(isManifest || isFolder(file))) return undefined;
+  return 'a symbolic link that leads outside the project: name it to check what it leads to';
+}
+
+/**
+ * readdir that notes what it could not read, and what is neither a file nor a folder: the walk itself passes over both in silence. What the
+ * kernel makes up (`/proc` and the like) is empty to it.
+ */
+function tellingReaddir(unreadable: Map<string, string>, others: Map<string, fs.Dirent>): typeof fs.readdir {
   const readdir = (
     folder: string,
     options: { withFileTypes: true },
     done: (error: unknown, entries: fs.Dirent[]) => void,
   ) => {
+    if (isOfSystem(folder)) return done(null, []);
     fs.readdir(folder, options, (error, entries) => {
       if (error !== null) unreadable.set(folder, systemReason(error));
+      else
+        for (const entry of entries)
+          if (!entry.isFile() && !entry.isDirectory()) others.set(path.resolve(folder, entry.name), entry);
       done(error, entries);
     });
   };
   return readdir as typeof fs.readdir;
-}
-
-async function readUpTo(limit: number, stream: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= limit) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function withSlashes(name: string): string {

@@ -1,7 +1,5 @@
-import fs from 'node:fs';
-import path from 'node:path';
-import process from 'node:process';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
+import { countFindings, hasMore, largestGood } from '../features/proof.ts';
 import { type FileFix, safeFixes } from '../features/safe-fixes.ts';
 import { applyEdits } from '../yaml/span.ts';
 
@@ -12,9 +10,9 @@ export interface AppliedFix {
 }
 
 /**
- * The file after all of its safe fixes, held by the analysis under the same uri. One fix may make room for another (two that
- * touch the same text), so it goes on until none is left. Fixes that together leave the file harder to read are tried one by one, and
- * one that does so alone is not applied.
+ * The file after all of its safe fixes, held by the analysis under the same uri. One fix may make room for another (two that touch the
+ * same text), so it goes on until none is left. Each fix was proven in its document; here the file as a whole is read again, because
+ * documents name each other. A file whose fixes find no end is left as it was: a second run would change it again.
  */
 export function applySafeFixes(
   analysis: Analysis,
@@ -24,44 +22,34 @@ export function applySafeFixes(
   const refused = new Set<string>();
   let current = file;
   for (let round = 0; round < maxRounds; round += 1) {
-    const fixes = safeFixes(current).filter((fix) => !refused.has(nameOf(fix)));
-    if (fixes.length === 0) break;
-    const taken = [fixes, ...fixes.map((fix) => [fix])].find((some) => !harms(analysis, current, some));
-    if (taken === undefined) for (const fix of fixes) refused.add(nameOf(fix));
-    else applied.push(...taken.map(({ rule, title }) => ({ rule, title })));
-    current = write(analysis, current, taken ?? []);
+    const fixes = safeFixes(current, proofCharacters).filter((fix) => !refused.has(nameOf(fix)));
+    if (fixes.length === 0) return { file: current, applied };
+    const before = current;
+    let tries = maxTries;
+    const taken = largestGood(fixes, (some) => tries-- > 0 && keepsFile(before, write(analysis, before, some)));
+    const kept = new Set(taken);
+    for (const fix of fixes) if (!kept.has(fix)) refused.add(nameOf(fix));
+    applied.push(...taken.map(({ rule, title }) => ({ rule, title })));
+    current = write(analysis, before, taken);
   }
-  return { file: current, applied };
-}
-
-/** Replaces a file's content so that a reader sees the old or the new one and never a part. Keeps its permissions; goes through symbolic links. */
-export function writeAtomically(file: string, text: string): void {
-  const target = fs.realpathSync(file);
-  const { mode } = fs.statSync(target);
-  // Renaming over a file needs no right to write to it, so a file that is protected would be changed all the same.
-  fs.accessSync(target, fs.constants.W_OK);
-  const draft = path.join(path.dirname(target), `.${path.basename(target)}.${process.pid}.tmp`);
-  try {
-    fs.writeFileSync(draft, text, { mode, flag: 'wx' });
-    fs.chmodSync(draft, mode);
-    fs.renameSync(draft, target);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw error;
-  }
+  return { file: analysis.setFile(file.uri, file.text, current.version + 1), applied: [] };
 }
 
 /** More rounds than any real file needs; a bound, should two rules ever undo each other. */
-const maxRounds = 10;
+const maxRounds = 50;
+/** How often a file is read again to find the fixes that do not go together. */
+const maxTries = 64;
+/** What may be read again to prove the fixes of a document: nobody waits at a keyboard for it. */
+const proofCharacters = 16_000_000;
 
-/** Whether the text can be read less well than before. */
-function harms(analysis: Analysis, file: FileAnalysis, fixes: readonly FileFix[]): boolean {
-  const next = write(analysis, file, fixes);
-  return next.parse !== file.parse || problemsOf(next) > problemsOf(file);
-}
-
-function problemsOf({ yaml }: FileAnalysis): number {
-  return yaml.documents.reduce((sum, { problems }) => sum + problems.length, 0);
+/** The file is cut and read as before, and no document has a finding that it had not: one that a fix in another brought. */
+function keepsFile(before: FileAnalysis, after: FileAnalysis): boolean {
+  if (after.parse !== before.parse || after.documents.length !== before.documents.length) return false;
+  return after.documents.every((document, index) => {
+    const was = before.documents[index];
+    if (was === undefined || was.findings === document.findings) return was !== undefined;
+    return was.text !== document.text || !hasMore(countFindings(document.findings), countFindings(was.findings));
+  });
 }
 
 function write(analysis: Analysis, file: FileAnalysis, fixes: readonly FileFix[]): FileAnalysis {

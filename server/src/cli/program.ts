@@ -58,6 +58,7 @@ function createProgram(done: (status: number) => void): Command {
     .addOption(new Option('--format <format>', 'what to write').choices(['text', ...formats.keys()]).default('text'))
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
+    .option('--diff', 'print what --fix would change, as a diff, and change nothing')
     .addOption(
       new Option('--fail-on <severity>', 'the mildest finding that makes the exit status 1')
         .choices([...severities, 'never'])
@@ -143,6 +144,6 @@ function usageSentence({ message, code }: CommanderError, args: readonly string[
 /** Whoever reads the output has seen enough (| head). */
 function stopQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
-  process.stderr.write(`gpulint: cannot write the report: ${systemReason(error)}\n`);
+  process.stderr.write(`gpulint: cannot write the report: ${printable(systemReason(error))}\n`);
   process.exit(2);
 }

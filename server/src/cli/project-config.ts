@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import process from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesGlob } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
@@ -14,11 +13,12 @@ import {
   resolveConfig,
 } from '../config.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
+import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
+import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
-import { printable } from './terminal.ts';
-import { systemReason, UsageError } from './usage-error.ts';
-
-export const configFileName = configName;
+import { placeShown } from './source-path.ts';
+import { warn } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /** What a config file tells, and the folder that its globs are relative to. */
 export interface LoadedConfig {
@@ -37,25 +37,36 @@ export interface ProjectConfigs {
 }
 
 /**
+ * @param reach the project: a config outside it is reported and not read
  * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, no further up than the
- * repository's root or the home folder
+ * project's root or the home folder
  * @param ruleSet in place of what the configs extend. What it returns rejects with a UsageError when a config cannot be read or is wrong.
  */
-export function projectConfigs(choice: string | false | undefined, ruleSet?: RuleSetName): ProjectConfigs {
+export function projectConfigs(
+  reach: Reach,
+  choice: string | false | undefined,
+  ruleSet?: RuleSetName,
+): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
   const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
-  const chosen = typeof choice === 'string' ? loadConfig(choice) : undefined;
+  let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
+  async function chosen(): Promise<LoadedConfig | undefined> {
+    if (typeof choice !== 'string') return undefined;
+    named ??= contentOfNamed(choice, maxConfigBytes).then((content) => toConfig(choice, content));
+    return named;
+  }
+
   async function nearest(given: string): Promise<LoadedConfig | undefined> {
-    if (choice !== undefined) return chosen;
+    if (choice !== undefined) return chosen();
     const start = path.resolve(given);
     return inFolder(isFolder(start) ? start : path.dirname(start));
   }
 
   /** Of the config in the folder or above it. A walk finds many files in one folder. */
   function inFolder(folder: string): Promise<LoadedConfig | undefined> {
-    if (choice !== undefined) return Promise.resolve(chosen);
+    if (choice !== undefined) return chosen();
     const found = byFolder.get(folder) ?? findAbove(folder);
     byFolder.set(folder, found);
     return found;
@@ -64,7 +75,7 @@ export function projectConfigs(choice: string | false | undefined, ruleSet?: Rul
   async function findAbove(folder: string): Promise<LoadedConfig | undefined> {
     const uri = pathToFileURL(path.join(folder, configName)).href;
     const found = await nearestConfig(uri, (above) => {
-      const look = looks.get(above) ?? lookInto(fileURLToPath(`${above}/`));
+      const look = looks.get(above) ?? lookInto(fileURLToPath(`${above}/`), reach);
       looks.set(above, look);
       return look;
     });
@@ -92,28 +103,33 @@ function below({ base }: LoadedConfig, file: string): string | undefined {
   return pathBelow(pathToFileURL(base).href, pathToFileURL(path.resolve(file)).href);
 }
 
-async function lookInto(folder: string): Promise<FolderLook<LoadedConfig>> {
+async function lookInto(folder: string, reach: Reach): Promise<FolderLook<LoadedConfig>> {
   const bare = path.resolve(folder);
   const file = path.join(bare, configName);
   const other = path.join(bare, otherName);
-  const found = fs.existsSync(file) ? loadConfig(file) : undefined;
-  if (found === undefined && fs.existsSync(other)) {
-    warn(`${shownPath(other)} is not read: the name of the config is ${configName}`);
+  const inside = reach.covers(bare);
+  if (fs.existsSync(file) && (!inside || reach.leadsOutside(file))) {
+    warn(`${placeShown(file)} is not read: ${outsideReason}; --config names a config to use`);
+    return { found: undefined, top: !inside || isTop(bare) };
   }
-  return {
-    found,
-    top: bare === os.homedir() || fs.existsSync(path.join(bare, '.git')),
-  };
+  const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
+  if (inside && found === undefined && fs.existsSync(other)) {
+    warn(`${placeShown(other)} is not read: the name of the config is ${configName}`);
+  }
+  return { found, top: isTop(bare) };
 }
 
-function loadConfig(file: string): LoadedConfig {
-  const shown = shownPath(file);
-  let text: string;
-  try {
-    text = fs.readFileSync(file, 'utf8').replace(/^\ufeff/, '');
-  } catch (error) {
-    throw new UsageError(`cannot read the config ${file}: ${systemReason(error)}`);
-  }
+function isTop(folder: string): boolean {
+  return folder === os.homedir() || fs.existsSync(path.join(folder, '.git'));
+}
+
+/** A config is written by people. */
+const maxConfigBytes = 1024 * 1024;
+
+function toConfig(file: string, content: FileContent): LoadedConfig {
+  const shown = placeShown(file);
+  if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
+  const { text } = content;
   const { told, problems: found } = parseConfig(text);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
@@ -138,16 +154,3 @@ const maxProblems = 20;
 
 /** What people write by habit, and nothing reads. */
 const otherName = configName.replace('yaml', 'yml');
-
-function warn(sentence: string): void {
-  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
-}
-
-function shownPath(file: string): string {
-  const below = path.relative('.', file);
-  return below.startsWith('..') ? file : below;
-}
-
-function isFolder(name: string): boolean {
-  return fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { table } from '../yaml/table.ts';
 
 /** What output may use. Colours come from SGR codes by hand: util.styleText is younger than the oldest Node that must work. */
 export interface Style {
@@ -38,12 +39,38 @@ export function wantsColour(
  * direction of writing and so can hide what a line says.
  */
 export function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);
+  return text.replace(unprintable, escaped).replace(logCommand, escaped);
 }
 
+export function isUnprintable(character: string): boolean {
+  return printable(character) !== character;
+}
+
+/** A JSON text in which what a terminal would obey is escaped: it says the same. */
+export function jsonText(value: unknown, space?: number): string {
+  // Between the strings, line feeds are the text's own; within them, JSON has escaped those.
+  const visible = (character: string) => (character === '\n' ? character : unicodeEscape(character));
+  return JSON.stringify(value, null, space).replace(unprintable, visible).replace(logCommand, visible);
+}
+
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The log of a build obeys what stands between these brackets, wherever in a line: `##vso[…]` in Azure Pipelines, `##[…]` in GitHub Actions. */
+const logCommand = /#(?=#\w*\[)/g;
+
+/** Says something on standard error. */
+export function warn(sentence: string): void {
+  process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+}
+
+const shortEscapes = table({ '\n': '\\n', '\r': '\\r', '\t': '\\t' });
+
 function escaped(character: string): string {
-  const short = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[character];
-  return short ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return shortEscapes[character] ?? unicodeEscape(character);
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function sgr(on: number, off: number): (text: string) => string {

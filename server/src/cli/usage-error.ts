@@ -1,3 +1,5 @@
+import { table } from '../yaml/table.ts';
+
 /** A flag, a path or a config that cannot be used. The message is one sentence that names it and the way out; the exit status is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
@@ -17,7 +19,7 @@ export function systemReason(error: unknown): string {
   return systemReasons[code] ?? (error instanceof Error ? error.message : String(error));
 }
 
-const systemReasons: Readonly<Record<string, string>> = {
+const systemReasons = table<string>({
   ENOENT: 'no such file or folder',
   ENOTDIR: 'no such file or folder',
   EACCES: 'permission denied',
@@ -27,4 +29,6 @@ const systemReasons: Readonly<Record<string, string>> = {
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   ENAMETOOLONG: 'the name is too long',
-};
+  EAGAIN: 'nothing can be read from it now',
+  ENXIO: 'no such device',
+});

@@ -1,3 +1,4 @@
+import { table } from '../yaml/table.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
@@ -52,7 +53,7 @@ function secondsOf({ name, value }: Flag): number | undefined {
   return unit === undefined ? clock(value) : times(wholeNumber(value), units[unit] ?? 1);
 }
 
-const units: Readonly<Record<string, number>> = { days: 86_400, hours: 3600, minutes: 60, seconds: 1 };
+const units = table<number>({ days: 86_400, hours: 3600, minutes: 60, seconds: 1 });
 
 /** `00:02:00:00` is two hours. https://lightning.ai/docs/pytorch/stable/common/trainer.html#max-time */
 function clock(text: string): number | undefined {

@@ -66,8 +66,9 @@ function ofCommand(command: SimpleCommand): readonly LocalProcesses[] {
       case 'num-processes': {
         if (launcher !== 'accelerate') return [];
         const all = said('launch', flag, command);
-        const nodes = machines === undefined ? 1 : machines.dynamic ? null : Number(machines.value);
-        const count = typeof all.count === 'number' && nodes !== null && nodes > 0 ? all.count / nodes : null;
+        const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
+        const count =
+          typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
         return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
       }
       case 'tensor-parallel-size':

@@ -1,3 +1,4 @@
+import { type Table, table } from '../yaml/table.ts';
 import type { Use } from './programs.ts';
 
 // What programs, modules, scripts and images are there for. A name stands here only where it means one thing.
@@ -58,42 +59,39 @@ export const likelyPrograms: ReadonlyMap<string, Use> = new Map<string, Use>([
 ]);
 
 /** Programs whose first word after the name says what they do. */
-export const subcommandPrograms: ReadonlyMap<string, Readonly<Record<string, Use>>> = new Map<
-  string,
-  Readonly<Record<string, Use>>
->([
-  ['vllm', { serve: 'serving', bench: 'batch', 'run-batch': 'batch' }],
-  ['sglang', { serve: 'serving' }],
-  ['lmdeploy', { serve: 'serving', lite: 'batch', convert: 'batch' }],
-  ['xinference', { launch: 'serving' }],
-  ['litserve', { serve: 'serving' }],
-  ['lightning', { run: 'training', fit: 'training' }],
-  ['nemo', { llm: 'training' }],
-  ['unsloth', { train: 'training' }],
-  ['megatron', { sft: 'training', pt: 'training', rlhf: 'training', export: 'batch' }],
-  ['ollama', { serve: 'serving' }],
-  ['mlserver', { start: 'serving' }],
-  ['bentoml', { serve: 'serving', 'serve-http': 'serving' }],
-  ['mlc_llm', { serve: 'serving' }],
-  ['serve', { run: 'serving' }],
-  ['fastapi', { run: 'serving', dev: 'serving' }],
-  ['tune', { run: 'training' }],
+export const subcommandPrograms: ReadonlyMap<string, Table<Use>> = new Map<string, Table<Use>>([
+  ['vllm', table<Use>({ serve: 'serving', bench: 'batch', 'run-batch': 'batch' })],
+  ['sglang', table<Use>({ serve: 'serving' })],
+  ['lmdeploy', table<Use>({ serve: 'serving', lite: 'batch', convert: 'batch' })],
+  ['xinference', table<Use>({ launch: 'serving' })],
+  ['litserve', table<Use>({ serve: 'serving' })],
+  ['lightning', table<Use>({ run: 'training', fit: 'training' })],
+  ['nemo', table<Use>({ llm: 'training' })],
+  ['unsloth', table<Use>({ train: 'training' })],
+  ['megatron', table<Use>({ sft: 'training', pt: 'training', rlhf: 'training', export: 'batch' })],
+  ['ollama', table<Use>({ serve: 'serving' })],
+  ['mlserver', table<Use>({ start: 'serving' })],
+  ['bentoml', table<Use>({ serve: 'serving', 'serve-http': 'serving' })],
+  ['mlc_llm', table<Use>({ serve: 'serving' })],
+  ['serve', table<Use>({ run: 'serving' })],
+  ['fastapi', table<Use>({ run: 'serving', dev: 'serving' })],
+  ['tune', table<Use>({ run: 'training' })],
   [
     'litgpt',
-    {
+    table<Use>({
       finetune: 'training',
       finetune_lora: 'training',
       finetune_full: 'training',
       pretrain: 'training',
       serve: 'serving',
-    },
+    }),
   ],
-  ['axolotl', { train: 'training', preprocess: 'batch', inference: 'serving' }],
-  ['llamafactory-cli', { train: 'training', api: 'serving', webchat: 'interactive', export: 'batch' }],
-  ['trl', { sft: 'training', dpo: 'training', grpo: 'training', kto: 'training' }],
-  ['swift', { sft: 'training', pt: 'training', rlhf: 'training', deploy: 'serving', export: 'batch' }],
-  ['huggingface-cli', { download: 'batch', upload: 'batch' }],
-  ['hf', { download: 'batch', upload: 'batch' }],
+  ['axolotl', table<Use>({ train: 'training', preprocess: 'batch', inference: 'serving' })],
+  ['llamafactory-cli', table<Use>({ train: 'training', api: 'serving', webchat: 'interactive', export: 'batch' })],
+  ['trl', table<Use>({ sft: 'training', dpo: 'training', grpo: 'training', kto: 'training' })],
+  ['swift', table<Use>({ sft: 'training', pt: 'training', rlhf: 'training', deploy: 'serving', export: 'batch' })],
+  ['huggingface-cli', table<Use>({ download: 'batch', upload: 'batch' })],
+  ['hf', table<Use>({ download: 'batch', upload: 'batch' })],
 ]);
 
 /** Python modules: prefix, program, use. */

@@ -1,3 +1,4 @@
+import { table } from '../yaml/table.ts';
 import { programWords, recogniseProgram } from './programs.ts';
 import { baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
 
@@ -197,6 +198,8 @@ const finite: ReadonlySet<string> = new Set([
   ...['vectorAdd', 'deviceQuery', 'nvbandwidth', 'gpu_burn', 'nvcc', 'aws', 'gsutil', 'gcloud', 'az', 'sed', 'awk'],
 ]);
 
+const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
+
 /** GNU sleep adds its operands up and takes units; `infinity` may be shortened. */
 function sleepSeconds(operands: readonly string[]): number | undefined {
   let seconds = 0;
@@ -204,7 +207,9 @@ function sleepSeconds(operands: readonly string[]): number | undefined {
     const match = /^(\d+\.?\d*|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
     if (match?.[1] === undefined) return undefined;
     const amount = /^inf/i.test(match[1]) ? Number.POSITIVE_INFINITY : Number(match[1]);
-    seconds += amount * { '': 1, s: 1, m: 60, h: 3600, d: 86_400 }[(match[2] ?? '') as '' | 's' | 'm' | 'h' | 'd'];
+    const unit = sleepUnits[match[2] || 's'];
+    if (unit === undefined) return undefined;
+    seconds += amount * unit;
   }
   return operands.length === 0 ? undefined : seconds;
 }

@@ -3,6 +3,7 @@ import { listPrices, type OwnPrices } from '../cost/own-prices.ts';
 import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model/options.ts';
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';
+import { own as inside, type Table, table, tableOf } from '../yaml/table.ts';
 import { matchesGlob } from './globs.ts';
 import type { ConfigInput } from './schema.ts';
 
@@ -35,7 +36,7 @@ export interface ConfigLayer {
   readonly origin: ConfigOrigin;
   readonly told: ConfigInput;
   /** Of single keys, by path, where they did not all come from one place. */
-  readonly origins?: Readonly<Record<string, ConfigOrigin>>;
+  readonly origins?: Table<ConfigOrigin>;
 }
 
 /** What holds where several places tell: the last one counts, key by key. */
@@ -44,8 +45,8 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
     ...defaultModelOptions,
     training: { stepSeconds: null, checkpointSeconds: null, hoursBetweenInterruptions: null },
     prices: listPrices,
-    rules: {},
-    ruleOptions: {},
+    rules: table(),
+    ruleOptions: table(),
     ignore: [],
   };
   const origins: Origins = {};
@@ -90,7 +91,7 @@ const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
   origins: Origins,
-  { told, origin, origins: own = {} }: ConfigLayer,
+  { told, origin, origins: own = table() }: ConfigLayer,
 ): void {
   // A platform names its provider, unless the same place names another one.
   const provider = told.provider ?? platforms.get(told.platform ?? '')?.provider ?? null;
@@ -115,34 +116,37 @@ function addLayer(
   if (told.prices !== undefined) merged.prices = addPrices(merged.prices, told.prices);
   if (told.taints !== undefined) merged.taints = told.taints.map(taintOf);
   if (told.nodePools !== undefined) {
-    merged.nodePools = told.nodePools.map(({ gpu = null, instanceType = null, capacity = null, taints, ...rest }) => ({
-      ...rest,
-      gpu,
-      instanceType,
-      capacity,
-      taints: taints?.map(taintOf) ?? null,
-    }));
+    merged.nodePools = told.nodePools.map(
+      ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
+        ...rest,
+        labels: table(labels),
+        gpu,
+        instanceType,
+        capacity,
+        taints: taints?.map(taintOf) ?? null,
+      }),
+    );
   }
   for (const key of [...scalarKeys, ...nestedKeys, ...wholeKeys])
     if (isTold(valueAt(told, key))) origins[key] = own[key] ?? origin;
   // A rule that is named counts before the set that it is in.
-  merged.rules = { ...merged.rules, ...(told.extends && rulesOfSet(told.extends)), ...told.rules };
+  merged.rules = table(merged.rules, told.extends ? rulesOfSet(told.extends) : undefined, told.rules);
   merged.ruleOptions = addNumbers(merged.ruleOptions, told.ruleOptions);
   if (told.ignore !== undefined) merged.ignore = told.ignore;
 }
 
 /** Options of several places stand beside each other; of one option the last counts. */
-function addNumbers(before: RuleNumbers, told: RuleNumbers = {}): RuleNumbers {
-  const changed = Object.entries(told).map(([id, numbers]) => [id, { ...before[id], ...numbers }]);
-  return changed.length === 0 ? before : { ...before, ...Object.fromEntries(changed) };
+function addNumbers(before: RuleNumbers, told: ConfigInput['ruleOptions'] = {}): RuleNumbers {
+  const changed = Object.entries(told).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
+  return changed.length === 0 ? before : table(before, tableOf(changed));
 }
 
 /** Prices of several places stand beside each other; of one thing the last counts. */
 function addPrices(before: OwnPrices, told: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
     discountPercent: told.discountPercent ?? before.discountPercent,
-    gpus: { ...before.gpus, ...told.gpus },
-    instanceTypes: { ...before.instanceTypes, ...told.instanceTypes },
+    gpus: table(before.gpus, told.gpus),
+    instanceTypes: table(before.instanceTypes, told.instanceTypes),
   };
 }
 
@@ -164,7 +168,5 @@ function isTold(value: unknown): boolean {
 }
 
 function valueAt(told: ConfigInput, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], told);
+  return path.split('.').reduce<unknown>((value, key) => inside(value, key), told);
 }

@@ -48,6 +48,12 @@ export function configPlaceOf(uri: string, folders: readonly string[]): string |
   return others.length === 0 ? `${folder}/${/[^/:?#]*(?=$|[?#])/.exec(uri)?.[0]}` : undefined;
 }
 
+/** A folder as the others here take it. The root of a disk, `file:///`, keeps the slashes before its empty host. */
+export function withoutSlash(folder: string): string {
+  const start = /^[a-z][\w+.-]*:\/\//i.exec(folder)?.[0] ?? '';
+  return start + folder.slice(start.length).replace(/\/+$/, '');
+}
+
 /** Whether the name of a URI is the config file's. */
 export function isConfigUri(uri: string): boolean {
   return uri.endsWith(`/${configName}`);

@@ -1,6 +1,8 @@
 import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
+import { renderScalar } from '../yaml/render.ts';
+import { own, table } from '../yaml/table.ts';
 import { didYouMean, nearest } from './near.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
@@ -54,14 +56,14 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   return wrong(`${name} must be ${expected}, not ${describe(seen)}`);
 }
 
-const typeWords: Readonly<Record<string, string>> = {
+const typeWords = table<string>({
   object: 'a mapping',
   array: 'a list',
   string: 'a text',
   number: 'a number',
   int: 'a whole number',
   record: 'a mapping',
-};
+});
 
 function unknownKey(key: string, path: readonly (string | number)[]): string {
   const inside = path.map((step) => (typeof step === 'number' ? '-' : step));
@@ -111,15 +113,15 @@ const vendorWords = new Set(['nvidia', 'amd', 'intel', 'tesla', 'gpu', 'instinct
 function describe(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'object' && value !== null) return 'a mapping';
+  if (typeof value === 'number' && !(Math.abs(value) <= 1e15)) {
+    return Number.isFinite(value) ? 'a number beyond 10^15' : renderScalar(value, 'block');
+  }
   if (typeof value !== 'string') return String(value);
   return `'${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
 }
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inner, step) => (Array.isArray(inner) ? inner[Number(step)] : isMapping(inner) ? inner[step] : undefined),
-    value,
-  );
+  return path.reduce(own, value);
 }
 
 export function isMapping(value: unknown): value is Readonly<Record<string | number, unknown>> {

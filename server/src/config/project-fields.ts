@@ -29,7 +29,10 @@ const gpu = z.enum([...gpus.keys()]);
 
 const capacity = z.enum(['spot', 'on-demand']);
 
-const positive = z.number().check(z.positive());
+/** More than any price, interval or count is: beyond it sums have no meaning. */
+const most = 1e9;
+
+const positive = z.number().check(z.positive(), z.maximum(most));
 
 const named = z.string().check(z.minLength(1));
 
@@ -49,7 +52,7 @@ const version = z.string().check(z.regex(/^v?\d+\.\d+/));
 
 function numbersOf(options: Readonly<Record<string, RuleOption>>) {
   const fields = Object.entries(options).map(([name, { least, description, default: usual }]) => {
-    const field = key(z.number().check(z.minimum(least)), `${description} Default: ${usual}.`);
+    const field = key(z.number().check(z.minimum(least), z.maximum(most)), `${description} Default: ${usual}.`);
     return [name, field] as const;
   });
   return z.exactOptional(z.strictObject(Object.fromEntries(fields)));
@@ -113,7 +116,7 @@ export const projectFields = {
     z.strictObject({
       strategy: unset(z.enum(['time-slicing', 'mps']), 'How the nodes share one GPU among pods.'),
       replicas: unset(
-        z.int().check(z.minimum(2)),
+        z.int().check(z.minimum(2), z.maximum(most)),
         'How many pods share one GPU: what one nvidia.com/gpu.shared is of a card.',
       ),
     }),

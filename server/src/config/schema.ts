@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { platforms, providerName } from '../catalog/index.ts';
 import { ruleSetNames } from '../rules/rule-sets.ts';
+import { table } from '../yaml/table.ts';
 import { key, must, projectFields, unset } from './project-fields.ts';
 
 // The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
@@ -53,6 +54,9 @@ export function isMachineKey(key: string): boolean {
 const machineWords =
   /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
 
+/** A folder's files are counted up to here. */
+export const mostListed = 100_000;
+
 /** The settings that concern the editor alone. */
 export const editorSchema = z.strictObject({
   advice: must(
@@ -61,6 +65,15 @@ export const editorSchema = z.strictObject({
   ),
   codeLens: switchOf('Shows above each workload what it asks for and what that costs.'),
   inlayHints: switchOf('Shows behind a GPU count what it costs an hour.'),
+  index: z.prefault(
+    z.strictObject({
+      maxFiles: must(
+        z._default(z.int().check(z.minimum(0), z.maximum(mostListed)), 5000),
+        'How many YAML files of a workspace folder are indexed, those of the upper folders first. Files that are not indexed are checked while they are open; what they define is unknown to other files.',
+      ),
+    }),
+    {},
+  ),
 });
 
 /** What is shown unless it is switched off. */
@@ -71,7 +84,7 @@ function switchOf(description: string) {
 /** What is told: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** Advice, code lens and inlay hints: how the editor shows things. */
+/** Advice, code lens and inlay hints: how the editor shows things; and how much of a folder it knows. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
 /** A key that can stand at a place of the file. */
@@ -133,7 +146,7 @@ export function platformName(id: string): string {
   return provider === null ? name : `${providerName(provider)}: ${name}`;
 }
 
-const platformNames: Readonly<Record<string, string>> = {
+const platformNames = table<string>({
   aks: 'AKS',
   coreweave: 'CoreWeave Kubernetes Service',
   'eks-auto-mode': 'EKS Auto Mode',
@@ -143,4 +156,4 @@ const platformNames: Readonly<Record<string, string>> = {
   'gke-standard': 'GKE Standard',
   oke: 'OKE',
   'vanilla-gpu-operator': 'Own cluster with the NVIDIA GPU Operator',
-};
+});

@@ -1,4 +1,5 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
+import { knownCount } from '../model/count.ts';
 import { resourceWords } from '../model/given.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -35,6 +36,10 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
     parts.push(part);
   }
   const hourly = sum(parts.map((part) => part.hourly));
+  if (!(hourly.max <= mostHourly)) {
+    const problem = 'The number of pods is more than any cluster runs';
+    return { cost: null, problem, missing: 'count', podSets: [] };
+  }
   const spot = parts.flatMap((part) => part.spot ?? []);
   return {
     problem: null,
@@ -57,6 +62,9 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
     },
   };
 }
+
+/** More than the world makes in an hour: the counts under it are a slip, and an amount would be one, too. */
+const mostHourly = 1e11;
 
 function readWith({ readWith: file }: Workload): readonly string[] {
   return file === undefined ? [] : [`What this file leaves open is from ${file}`];
@@ -171,7 +179,8 @@ function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candid
       .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
     const words = resourceWords(resource);
     const of = words === resource ? resource : `devices behind ${words}`;
-    const problem = written ? `${written.text} is no count of ${resource}` : `The number of ${of} is not told`;
+    const beyond = (written?.value ?? 0) >= 2 ** 31 ? 'more than any node has' : 'no count';
+    const problem = written ? `${written.text} is ${beyond} of ${resource}` : `The number of ${of} is not told`;
     return { problem, missing: 'count' };
   }
   const known = migByResource(resource).length > 0;
@@ -283,10 +292,10 @@ function scale(range: Range, min: number, max: number): Range {
 }
 
 function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
+  return a === null || b === null ? null : knownCount(a + b);
 }
 
 function times(devices: number | null, pods: number | null): number | null {
   if (devices === 0 || pods === 0) return 0;
-  return devices === null || pods === null ? null : devices * pods;
+  return devices === null || pods === null ? null : knownCount(devices * pods);
 }

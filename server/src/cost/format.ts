@@ -75,10 +75,11 @@ function asRange(amount: Range | number): Range {
  * loads its tables when it is first made, which takes a fifth of the time in which the server starts.
  */
 function decimal(value: number, digits: number): string {
+  // Nobody reads more digits, and beyond 10^21 they would be an exponent.
+  if (!(Math.abs(value) <= 1e15)) return value > 0 ? 'more than 10^15' : '?';
   const [mantissa = '', exponent = '0'] = String(Math.abs(value)).split('e');
   // Scaled as a decimal text, so that 1.005 is rounded as it is written and not as the binary number below it.
   const scaled = Math.round(Number(`${mantissa}e${Number(exponent) + digits}`));
-  if (!Number.isSafeInteger(scaled)) return String(value);
   const text = String(scaled).padStart(digits + 1, '0');
   const point = text.length - digits;
   const whole = text.slice(0, point).replace(/\B(?=(?:\d{3})+$)/g, ',');

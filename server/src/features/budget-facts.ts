@@ -1,12 +1,13 @@
 import type { BudgetFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { keyOf } from '../yaml/cursor.ts';
+import { tableOf } from '../yaml/table.ts';
 import type { Block } from './markdown.ts';
 
 /** What a PodDisruptionBudget of the project lets happen to the pods of a workload when their nodes are drained. */
 export function budgetFacts({ podSets, namespace }: Workload, surroundings: Surroundings): readonly Block[] {
   return podSets.flatMap((podSet) => {
-    const labels = Object.fromEntries(podSet.labels.map(({ value, at }) => [keyOf(at), value]));
+    const labels = tableOf(podSet.labels.map(({ value, at }) => [keyOf(at), value] as const));
     if (Object.keys(labels).length === 0) return [];
     return surroundings
       .budgetsOf(namespace, labels)

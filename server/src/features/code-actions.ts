@@ -1,5 +1,5 @@
 import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
-import type { Finding, Fix } from '../rules/rule.ts';
+import type { Finding } from '../rules/rule.ts';
 import { type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
 import {
@@ -11,6 +11,7 @@ import {
   sliceFix,
   slicesOf,
 } from './mig-picker.ts';
+import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
 import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
 import { silence } from './suppress.ts';
 
@@ -61,37 +62,48 @@ function wants({ only }: ActionQuery, kind: ActionKind): boolean {
 
 function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): readonly Action[] {
   const found = findingsAt(file, span, shown);
-  const fixes = found.flatMap(({ finding, document }) => {
-    const preferred = finding.fixes.find((fix) => fix.safe);
-    return finding.fixes.map((fix): Action => {
-      const edits = fileEdits(fix, document.base);
-      return {
-        title: fix.title,
-        kind: 'quickfix',
-        preferred: fix === preferred,
-        edits,
-        ...asking(confirmationOf(file, edits, fix.safe)),
-        finding: { finding, base: document.base },
-      };
+  const budget = budgetOfAnswer();
+  const fixes = byDocument(found).flatMap(([document, findings]) => {
+    const proven = provenFixes(document, findings, budget);
+    return findings.flatMap((finding) => {
+      const offered = finding.fixes.filter((fix) => proven.has(fix));
+      const preferred = offered.find((fix) => fix.safe);
+      return offered.map((fix): Action => {
+        const edits = inFile(fix.edits, document.base);
+        return {
+          title: fix.title,
+          kind: 'quickfix',
+          preferred: fix === preferred,
+          edits,
+          ...asking(confirmationOf(file, edits, fix.safe)),
+          finding: { finding, base: document.base },
+        };
+      });
     });
   });
-  const mended = found.filter(({ finding }) => finding.fixes.length > 0).map(({ finding }) => finding.rule);
+  const mended = fixes.flatMap(({ finding }) => finding?.finding.rule ?? []);
   const others = [...new Set(mended)].flatMap((rule) => fixKind(file, rule, picker));
   // A person silences what can be seen; a hint has no squiggle.
   const silencing = found.flatMap(({ finding, document }): Action[] => {
-    const way = finding.severity === 'hint' ? undefined : silence(file, document, finding);
+    const way = finding.severity === 'hint' ? undefined : silence(file, document, finding, budget);
     if (way === undefined) return [];
-    const { title, edits, reason } = way;
-    const action = {
-      title,
-      kind: 'quickfix',
-      preferred: false,
-      edits,
-      finding: { finding, base: document.base },
-    } as const;
-    return [reason === undefined ? action : { ...action, select: reason }];
+    const { base } = document;
+    const { title, reason } = way;
+    const edits = inFile(way.edits, base);
+    const action = { title, kind: 'quickfix', preferred: false, edits, finding: { finding, base } } as const;
+    return [reason === undefined ? action : { ...action, select: shiftSpan(reason, base) }];
   });
   return [...fixes, ...others, ...silencing];
+}
+
+function byDocument(found: readonly Found[]): readonly (readonly [DocumentAnalysis, readonly Finding[]])[] {
+  const grouped = new Map<DocumentAnalysis, Finding[]>();
+  for (const { document, finding } of found) {
+    const findings = grouped.get(document) ?? [];
+    grouped.set(document, findings);
+    findings.push(finding);
+  }
+  return [...grouped];
 }
 
 interface Found {
@@ -150,15 +162,16 @@ function fixAll(file: FileAnalysis): readonly Action[] {
 }
 
 function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
+  const budget = budgetOfAnswer();
   return sliceableRequests(file, query.span).flatMap((sliceable) => [
-    ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable)),
-    ...share(sliceable),
+    ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
+    ...share(sliceable, budget),
   ]);
 }
 
 /** A GPU shared in turns, where the project says that its nodes do so. */
-function share(sliceable: Sliceable): readonly Action[] {
-  const fix = sharedFix(sliceable);
+function share(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
+  const fix = sharedFix(sliceable, budget);
   if (fix === undefined) return [];
   return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
 }
@@ -169,20 +182,21 @@ function pickSlice(sliceable: Sliceable): readonly Action[] {
 }
 
 /** Without a picker nobody can be asked for the GPU, so it must be told. */
-function eachSlice(sliceable: Sliceable): readonly Action[] {
+function eachSlice(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
   const { gpu } = sliceable;
   if (gpu === undefined) return [];
   const held = heldModel(sliceable);
   return slicesOf(gpu, sliceable).flatMap((option): Action[] => {
-    const fix = sliceFix(sliceable, option.profile);
-    if (fix === undefined || held?.fit(option.profile) === 'too-small') return [];
+    if (held?.fit(option.profile) === 'too-small') return [];
+    const fix = sliceFix(sliceable, option.profile, gpu, budget);
+    if (fix === undefined) return [];
     const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option, held)})`;
     return [{ title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
   });
 }
 
-function fileEdits(fix: Fix, base: number): readonly TextEdit[] {
-  return fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
+function inFile(edits: readonly TextEdit[], base: number): readonly TextEdit[] {
+  return edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
 }
 
 function same(a: Span, b: Span): boolean {

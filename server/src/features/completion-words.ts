@@ -1,6 +1,7 @@
 import { type Provider, platforms, providerName, spotTaintKeys } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
 import { disableAnnotation } from '../rules/suppressions.ts';
+import { table } from '../yaml/table.ts';
 import type { Word } from './completion.ts';
 
 /** A toleration that pods on GPU nodes need. */
@@ -49,10 +50,10 @@ export function taintKeys(config: ProjectConfig): readonly Word[] {
   return tolerationItems(config).map(({ key, detail }, rank) => ({ text: key, detail, rank }));
 }
 
-const owners: Readonly<Record<string, { readonly value: string; readonly provider: Provider }>> = {
+const owners = table<{ readonly value: string; readonly provider: Provider }>({
   'kubernetes.azure.com/scalesetpriority': { value: 'spot', provider: 'azure' },
   'cloud.google.com/gke-spot': { value: '"true"', provider: 'gcp' },
-};
+});
 
 const spotTaints = spotTaintKeys.flatMap((key) => {
   const owner = owners[key];

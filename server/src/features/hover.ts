@@ -18,6 +18,7 @@ import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from 
 import type { Cursor } from '../yaml/cursor.ts';
 import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { table } from '../yaml/table.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
@@ -146,11 +147,11 @@ function requestsOf(workload: Workload) {
 /** What is asked for in other words than `resources`. */
 function givenFacts(resource: string): readonly Block[] {
   const [how = '', name = ''] = /^(dra|claim|annotation):(.*)$/.exec(resource)?.slice(1) ?? [];
-  const words: Readonly<Record<string, string>> = {
+  const words = table({
     dra: `Devices of the class ${name}, by a claim (dynamic resource allocation).`,
     claim: `Devices of the claim ${name}, which the pods that name it share.`,
     annotation: `A part of a GPU, by the annotation ${name}.`,
-  };
+  });
   const text = words[how];
   return text === undefined ? [] : [{ kind: 'text', text }];
 }

@@ -15,6 +15,7 @@ import { type Span, shiftSpan } from '../yaml/span.ts';
 import { formatShare } from './gpu-words.ts';
 import { type Fit, fitOf } from './memory-facts.ts';
 import { gpuPrices, priceRange } from './prices.ts';
+import { type ProofBudget, provenTogether } from './proof.ts';
 
 /** A whole-GPU request that could ask for a slice instead. */
 export interface Sliceable {
@@ -72,21 +73,28 @@ export function slicesOf(gpu: GpuModel, { podSet, config }: Sliceable): readonly
 }
 
 /** Edits carry offsets of the file. Undefined where the text cannot be edited without damage, or the nodes are not cut. */
-export function sliceFix(sliceable: Sliceable, profile: MigProfile, chosen = sliceable.gpu): Fix | undefined {
+export function sliceFix(
+  sliceable: Sliceable,
+  profile: MigProfile,
+  chosen: GpuModel | undefined,
+  budget: ProofBudget,
+): Fix | undefined {
   const { document, request, container, podSet, config } = sliceable;
   const form = sliceForm(podSet, config);
   const place = { container, podSet, gpu: chosen };
-  return form && inFile(rewriteToMig(document.document, request, place, profile, form), document);
+  return form && provenInFile(rewriteToMig(document.document, request, place, profile, form), document, budget);
 }
 
 /** The request for a part of a GPU that pods share in turns, where the project says that its nodes do so. */
-export function sharedFix({ document, request, podSet, config }: Sliceable): Fix | undefined {
+export function sharedFix({ document, request, podSet, config }: Sliceable, budget: ProofBudget): Fix | undefined {
   const form = sharedForm(podSet, config);
-  return inFile(rewriteToShared(document.document, request, podSet, config.sharing, form), document);
+  return provenInFile(rewriteToShared(document.document, request, podSet, config.sharing, form), document, budget);
 }
 
-function inFile(fix: Fix | undefined, { base }: DocumentAnalysis): Fix | undefined {
-  return fix && { ...fix, edits: fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText })) };
+function provenInFile(fix: Fix | undefined, document: DocumentAnalysis, budget: ProofBudget): Fix | undefined {
+  if (fix === undefined || provenTogether(document, [{ edits: fix.edits }], budget).length === 0) return undefined;
+  const edits = fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText }));
+  return { ...fix, edits };
 }
 
 /** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */

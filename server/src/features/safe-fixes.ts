@@ -1,6 +1,7 @@
-import type { FileAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
-import { shiftSpan, spansOverlap, type TextEdit } from '../yaml/span.ts';
+import { shiftSpan, type TextEdit } from '../yaml/span.ts';
+import { disjoint, type ProofBudget, provenTogether } from './proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {
@@ -10,35 +11,65 @@ export interface FileFix {
   readonly edits: readonly TextEdit[];
 }
 
-/** One safe fix for each finding that has one, for "fix all" and `--fix` alike. */
-export function safeFixes(file: FileAnalysis): readonly FileFix[] {
-  return chooseFixes(file, ({ fixes }) => fixes.find((fix) => fix.safe));
+/** Enough to find the one bad fix among the many of a document of common size; one proof or two of the largest. */
+const editorBudget = 1_000_000;
+
+/**
+ * One safe fix for each finding that has one, for "fix all" and `--fix` alike: those that were proven to work together.
+ * @param characters that may be read again for each document where its fixes do not work together at once
+ */
+export function safeFixes(file: FileAnalysis, characters = editorBudget): readonly FileFix[] {
+  return chooseFixes(file, characters, 'safe', ({ fixes }) => fixes.find((fix) => fix.safe));
 }
 
-/** One fix for each finding of a rule: a safe one where there is one, else the first. */
+/** One fix for each finding of a rule: a safe one where there is one, else the first. Proven to work together. */
 export function fixesOfRule(file: FileAnalysis, rule: string): readonly FileFix[] {
-  return chooseFixes(file, (finding) =>
+  return chooseFixes(file, editorBudget, `of ${rule}`, (finding) =>
     finding.rule === rule ? (finding.fixes.find((fix) => fix.safe) ?? finding.fixes[0]) : undefined,
   );
 }
 
-/** Of two fixes that touch the same text the first one is taken; the other is there the next time. */
-function chooseFixes(file: FileAnalysis, choose: (finding: Finding) => Fix | undefined): readonly FileFix[] {
-  const fixes: FileFix[] = [];
-  for (const { base, findings } of file.documents) {
-    for (const finding of findings) {
-      const chosen = choose(finding);
-      if (chosen === undefined || chosen.edits.length === 0) continue;
-      const { title, safe } = chosen;
-      const edits = chosen.edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
-      const clashes = fixes.some((other) => other.edits.some((one) => edits.some((edit) => touches(one, edit))));
-      if (!clashes) fixes.push({ rule: finding.rule, title, safe, edits });
-    }
-  }
-  return fixes;
+type Choose = (finding: Finding) => Fix | undefined;
+
+function chooseFixes(
+  { documents }: FileAnalysis,
+  characters: number,
+  choice: string,
+  choose: Choose,
+): readonly FileFix[] {
+  return documents.flatMap((document) =>
+    chosenIn(document, characters, choice, choose).map(({ finding: { rule }, fix: { title, safe, edits } }) => ({
+      rule,
+      title,
+      safe,
+      edits: edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })),
+    })),
+  );
 }
 
-/** Two insertions at one place do not overlap, but which comes first would be chance. */
-function touches(a: TextEdit, b: TextEdit): boolean {
-  return spansOverlap(a.span, b.span) || a.span.start === b.span.start;
+interface Chosen {
+  readonly finding: Finding;
+  readonly fix: Fix;
+  readonly edits: readonly TextEdit[];
+}
+
+/** What was chosen of a document's findings, by choice. A document that did not change keeps its findings, and so what was proven of them. */
+const known = new WeakMap<readonly Finding[], Map<string, readonly Chosen[]>>();
+
+/** Of two fixes that touch the same text the first one is taken; the other is there the next time. */
+function chosenIn(document: DocumentAnalysis, characters: number, choice: string, choose: Choose): readonly Chosen[] {
+  const { findings } = document;
+  const before = known.get(findings)?.get(choice);
+  if (before !== undefined) return before;
+  const wanted = findings.flatMap((finding): Chosen[] => {
+    const fix = choose(finding);
+    return fix === undefined ? [] : [{ finding, fix, edits: fix.edits }];
+  });
+  const budget: ProofBudget = { characters };
+  const proven = provenTogether(document, disjoint(wanted), budget);
+  // With more to spend there might be more.
+  if (budget.characters > 0 || proven.length === wanted.length) {
+    known.set(findings, (known.get(findings) ?? new Map<string, readonly Chosen[]>()).set(choice, proven));
+  }
+  return proven;
 }

@@ -5,6 +5,7 @@ import type { Manifest } from '../model/workload.ts';
 import { targetOf } from '../rules/scaler-target.ts';
 import { asNumber, at, type Cursor, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
+import { table } from '../yaml/table.ts';
 import { coldStartOf } from './cold-start.ts';
 import type { HoverContent } from './hover.ts';
 import type { Block } from './markdown.ts';
@@ -67,7 +68,7 @@ function factsOf({ key, count, spec }: Bound, { name, facts, file }: Seen<Worklo
   ];
 }
 
-const whens: Readonly<Record<string, string>> = {
+const whens = table<string>({
   idleReplicaCount: 'while no trigger is active',
   minReplicaCount: 'at least, while a trigger is active',
   maxReplicaCount: 'at most',
@@ -75,7 +76,7 @@ const whens: Readonly<Record<string, string>> = {
   maxReplicas: 'at most',
   min: 'at least',
   max: 'at most',
-};
+});
 
 function reach(key: string, count: number, spec: Cursor): string {
   const coldStart = 'The first request then waits for a node, the image and the model.';

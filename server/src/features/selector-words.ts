@@ -42,7 +42,7 @@ export function selectorKeys(config: ProjectConfig): readonly Word[] {
 /** The values of a label that the catalogue knows. */
 export function selectorValues(key: string, config: ProjectConfig): readonly Word[] {
   const pools = config.nodePools.flatMap((pool): Word[] => {
-    const value = Object.hasOwn(pool.labels, key) ? pool.labels[key] : undefined;
+    const value = pool.labels[key];
     if (value === undefined) return [];
     // Written plain, these would be a boolean or a number, and no label.
     const quoted = /^(true|false|yes|no|on|off|null|~|[\d.+-].*)$/i.test(value) ? { value: JSON.stringify(value) } : {};

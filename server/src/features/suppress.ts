@@ -1,56 +1,73 @@
-import { Analysis, type DocumentAnalysis, type FileAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { Finding } from '../rules/rule.ts';
 import { disableAnnotation } from '../rules/suppressions.ts';
 import { asText, at, type Cursor } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
-import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
+import type { Span, TextEdit } from '../yaml/span.ts';
+import { type ProofBudget, prove } from './proof.ts';
 
 /** How a finding is silenced. */
 export interface Silencing {
   readonly title: string;
-  /** Offsets of the file. */
+  /** Offsets of the document. */
   readonly edits: readonly TextEdit[];
-  /** The word that a person writes the reason over; of the file after the edit. */
+  /** The word that a person writes the reason over; of the document after the edit. */
   readonly reason: Span | undefined;
 }
 
 /**
  * A comment above the finding's line that silences its rule there; where no comment can stand (in JSON, within a text of several lines),
- * the annotation of its object. Undefined where neither would silence it: each way is tried on a copy first.
+ * the annotation of its object. Undefined where neither would silence it: each way is proven on a copy first.
+ * @param budget is spent by the proofs; when it is used up, nothing more is offered
  */
-export function silence(file: FileAnalysis, document: DocumentAnalysis, finding: Finding): Silencing | undefined {
-  return byComment(file, document, finding) ?? byAnnotation(file, document, finding);
+export function silence(
+  file: FileAnalysis,
+  document: DocumentAnalysis,
+  finding: Finding,
+  budget: ProofBudget,
+): Silencing | undefined {
+  const before = known.get(finding);
+  if (before !== undefined) return before ?? undefined;
+  for (const way of [byComment, byAnnotation]) {
+    const made = way(file, document, finding);
+    if (made === undefined) continue;
+    if (budget.characters <= 0) return undefined;
+    budget.characters -= document.text.length;
+    if (!silences(document, finding, made)) continue;
+    known.set(finding, made);
+    return made;
+  }
+  known.set(finding, null);
+  return undefined;
 }
+
+/** The ways that were found, null where there is none: editors ask at every move of the caret. */
+const known = new WeakMap<Finding, Silencing | null>();
 
 const placeholder = 'reason';
 
-function byComment(file: FileAnalysis, document: DocumentAnalysis, finding: Finding): Silencing | undefined {
-  const { text, base } = document;
+function byComment(file: FileAnalysis, { text }: DocumentAnalysis, finding: Finding): Silencing | undefined {
   // JSON has no comments, and what looks like JSON is most often read by something that has none either.
   if (/^\s*[{[]/.test(text) || /\.jsonc?$/.test(file.uri)) return undefined;
   const start = text.lastIndexOf('\n', finding.span.start - 1) + 1;
   const indent = /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
   const eol = file.text.includes('\r\n') ? '\r\n' : '\n';
   const comment = `${indent}# gpulint-disable-next-line ${finding.rule} -- ${placeholder}`;
-  const edits = [{ span: { start, end: start }, newText: comment + eol }];
-  if (!silences(file, document, finding, edits, 1)) return undefined;
-  const end = base + start + comment.length;
+  const end = start + comment.length;
   return {
     title: `Silence ${finding.rule} on this line`,
-    edits: toFile(edits, base),
+    edits: [{ span: { start, end: start }, newText: comment + eol }],
     reason: { start: end - placeholder.length, end },
   };
 }
 
-function byAnnotation(file: FileAnalysis, document: DocumentAnalysis, finding: Finding): Silencing | undefined {
+function byAnnotation(_: FileAnalysis, document: DocumentAnalysis, finding: Finding): Silencing | undefined {
   const manifest = document.manifests.find(
     ({ root }) => root.node.span.start <= finding.span.start && finding.span.start <= root.node.span.end,
   );
   const metadata = manifest && at(manifest.root, 'metadata');
-  if (metadata === undefined) return undefined;
-  const edits = annotate(document, metadata, finding.rule);
-  if (edits === undefined || !silences(file, document, finding, edits, 0)) return undefined;
-  return { title: `Silence ${finding.rule} for this object`, edits: toFile(edits, document.base), reason: undefined };
+  const edits = metadata && annotate(document, metadata, finding.rule);
+  return edits && { title: `Silence ${finding.rule} for this object`, edits, reason: undefined };
 }
 
 function annotate({ document }: DocumentAnalysis, metadata: Cursor, rule: string): readonly TextEdit[] | undefined {
@@ -61,28 +78,9 @@ function annotate({ document }: DocumentAnalysis, metadata: Cursor, rule: string
   return replaceScalar(document, before, `${asText(before) ?? ''}, ${rule}`.replace(/^, /, ''));
 }
 
-/**
- * On a copy of the document: one finding of the rule fewer, no new problem, and as many comments more as were written. Within a block
- * scalar a comment would become part of its text.
- */
-function silences(
-  file: FileAnalysis,
-  before: DocumentAnalysis,
-  { rule }: Finding,
-  edits: readonly TextEdit[],
-  comments: number,
-): boolean {
-  const copy = new Analysis().setFile(file.uri, applyEdits(before.text, edits), 0, file.config);
-  const [after, ...others] = copy.documents;
-  if (after === undefined || others.length > 0) return false;
-  const count = ({ findings }: DocumentAnalysis) => findings.filter((finding) => finding.rule === rule).length;
-  return (
-    count(after) < count(before) &&
-    after.document.problems.length <= before.document.problems.length &&
-    after.document.comments.length === before.document.comments.length + comments
-  );
-}
-
-function toFile(edits: readonly TextEdit[], base: number): readonly TextEdit[] {
-  return edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
+/** Within a block scalar a comment would become part of its text: just as many comments have to be read as were written. */
+function silences(document: DocumentAnalysis, finding: Finding, { edits, reason }: Silencing): boolean {
+  const written = reason === undefined ? 0 : 1;
+  const after = prove(document, [{ finding, edits }]);
+  return after !== undefined && after.document.comments.length === document.document.comments.length + written;
 }

@@ -1,7 +1,10 @@
 import { BrowserMessageReader, BrowserMessageWriter, createConnection } from 'vscode-languageserver/browser';
 import { readThroughClient } from './client-files.ts';
+import { checkMessages } from './messages.ts';
 import { startServer } from './server.ts';
 
 // The program that runs in a web worker, for VS Code in the browser.
-const connection = createConnection(new BrowserMessageReader(self as never), new BrowserMessageWriter(self as never));
+const reader = new BrowserMessageReader(self as never);
+const writer = new BrowserMessageWriter(self as never);
+const connection = createConnection(reader, writer, checkMessages(reader, writer));
 startServer(connection, readThroughClient(connection));

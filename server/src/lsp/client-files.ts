@@ -1,5 +1,6 @@
 import { type Connection, ErrorCodes, ResponseError } from 'vscode-languageserver';
-import type { Host } from './projects.ts';
+import type { Host } from './confined-host.ts';
+import { limitWork } from './limited-work.ts';
 import {
   type ListFilesParams,
   type ListFilesResult,
@@ -10,11 +11,12 @@ import {
 
 /** Reads and lists files through the client, which reaches every file system of the editor. */
 export function readThroughClient(connection: Connection): Required<Pick<Host, 'readFile' | 'listFiles'>> {
+  const { run } = limitWork(64, 10_000);
   return {
     async readFile(uri) {
       const params: ReadFileParams = { uri };
       try {
-        return (await connection.sendRequest<ReadFileResult>(methods.readFile, params)) ?? undefined;
+        return (await run(() => connection.sendRequest<ReadFileResult>(methods.readFile, params))) ?? undefined;
       } catch (error) {
         // An editor other than ours: what it does not open is not there for us.
         if (error instanceof ResponseError && error.code === ErrorCodes.MethodNotFound) return undefined;

@@ -1,11 +1,12 @@
-import { FileChangeType, type FileEvent } from 'vscode-languageserver';
-import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
+import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
+import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
+import { mostListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import { guarded, yieldOnce } from './guard.ts';
-import type { Host } from './projects.ts';
-import { isPassedBy } from './requests.ts';
+import { isBelow, isManifest, leftOutMessage, release, type Share, shareOf, takes } from './index-limit.ts';
 import type { Session } from './server.ts';
 
 /** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
@@ -20,8 +21,6 @@ export interface Indexing {
   configChanged(folder: string | undefined): void;
 }
 
-/** More files than this are not looked at: a folder of that size is no project of manifests. */
-export const mostFiles = 5000;
 /** Larger files are machine-made. */
 const mostCharacters = 1_000_000;
 /** Work between two breaths, in milliseconds. */
@@ -30,7 +29,7 @@ const slice = 4;
 const many = 400;
 
 /** @param onChange called when what other documents rest on may have changed */
-export function createIndexing(session: Session, host: Host, onChange: () => void): Indexing {
+export function createIndexing(session: Session, host: ConfinedHost, onChange: () => void): Indexing {
   const { projects, log, connection } = session;
   const { workspace } = projects.analysis;
   const seen = new Set<string>();
@@ -42,13 +41,31 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
   const toRead = new Map<string, FileEvent>();
   let reading = false;
   let folders: readonly string[] = [];
+  let shares: readonly Share[] = [];
+  let isTold = false;
   let run = 0;
 
-  async function index(folder: string, isCurrent: () => boolean): Promise<void> {
-    const uris = (await host.listFiles?.(folder, mostFiles)) ?? [];
+  /** The limit is a setting of the folder. */
+  async function mostOf(folder: string): Promise<number> {
+    return (await projects.settingsOf(`${folder}/.`)).index.maxFiles;
+  }
+
+  async function list(folder: string): Promise<Share> {
+    return shareOf(folder, (await host.listFiles?.(folder, mostListed)) ?? [], await mostOf(folder));
+  }
+
+  /** Once: whoever was told has raised the limit, or does not want to. */
+  function tellLeftOut(): void {
+    const message = isTold ? undefined : leftOutMessage(shares);
+    if (message === undefined) return;
+    isTold = true;
+    void guarded(log, 'showMessage', () =>
+      connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Info, message }),
+    );
+  }
+
+  async function index({ uris }: Share, isCurrent: () => boolean): Promise<void> {
     if (!isCurrent() || uris.length === 0) return;
-    if (uris.length >= mostFiles)
-      log(`${folder}: the first ${mostFiles} YAML files are seen together, the others alone`);
     const progress = uris.length >= many && session.client.progress ? await createProgress() : undefined;
     let breath = Date.now();
     for (const [done, uri] of uris.entries()) {
@@ -142,50 +159,60 @@ export function createIndexing(session: Session, host: Host, onChange: () => voi
     if (seen.delete(key) && uri !== undefined) workspace.delete(uri, 'disk');
   }
 
+  function setFolders(wanted: readonly string[]): void {
+    folders = wanted.map(withoutSlash);
+    run += 1;
+    shares = [];
+    const own = run;
+    const isCurrent = () => own === run;
+    if (host.listFiles === undefined) return;
+    for (const key of [...known.keys()]) remove(key);
+    void guarded(log, 'looking through the workspace', async () => {
+      await yieldOnce();
+      const found: Share[] = [];
+      for (const folder of folders)
+        await guarded(log, `looking through ${folder}`, async () => found.push(await list(folder)));
+      if (!isCurrent()) return;
+      shares = found;
+      tellLeftOut();
+      for (const share of found) await index(share, isCurrent);
+      if (isCurrent()) onChange();
+    });
+  }
+
+  async function relimit(): Promise<void> {
+    const before = shares;
+    const limits = await Promise.all(before.map(({ folder }) => mostOf(folder)));
+    if (before === shares && limits.some((most, index) => most !== before[index]?.most)) setFolders(folders);
+  }
+
   return {
-    setFolders(wanted) {
-      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
-      run += 1;
-      const own = run;
-      const isCurrent = () => own === run;
-      if (host.listFiles === undefined) return;
-      for (const key of [...known.keys()]) remove(key);
-      void guarded(log, 'looking through the workspace', async () => {
-        await yieldOnce();
-        for (const folder of folders) await guarded(log, `looking through ${folder}`, () => index(folder, isCurrent));
-        if (isCurrent()) onChange();
-      });
-    },
+    setFolders,
     filesChanged(changes) {
       if (host.listFiles === undefined) return;
       for (const change of changes) {
         const { uri } = change;
         if (!isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
+        if (change.type === FileChangeType.Deleted) release(shares, new Set([normalizeUri(uri)]));
+        else if (!takes(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }
       if (toRead.size > 0) void guarded(log, 'reading what changed', readChanged);
     },
     deleted(uris) {
+      release(shares, uris);
       const below = [...known.keys()].filter((key) => isWithin(key, uris));
       for (const key of below) remove(key);
       if (below.length > 0) onChange();
     },
     configChanged(folder) {
+      // Of all folders: it may be the limit that changed.
+      if (folder === undefined) void guarded(log, 'reading the limit', relimit);
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
       if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
     },
   };
-}
-
-/** As a host lists them. */
-function isManifest(uri: string): boolean {
-  return /\.ya?ml$/.test(uri) && !isConfigUri(uri);
-}
-
-function isBelow(folder: string, uri: string): boolean {
-  const path = pathBelow(folder, uri);
-  return path !== undefined && !isPassedBy(path);
 }
 
 /** What the client is to watch. kustomize reads a third name, which has no ending. */

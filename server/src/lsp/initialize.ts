@@ -1,4 +1,10 @@
-import { type InitializeParams, type InitializeResult, MarkupKind, TextDocumentSyncKind } from 'vscode-languageserver';
+import {
+  type InitializeParams,
+  type InitializeResult,
+  MarkupKind,
+  TextDocumentSyncKind,
+  type WorkspaceFolder,
+} from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { ClientAbilities } from './convert.ts';
 import type { ClientOptions } from './requests.ts';
@@ -14,7 +20,8 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
   const options = initializationOptions as ClientOptions | undefined;
   const formats = capabilities.textDocument?.hover?.contentFormat;
   return {
-    hoverFormat: formats?.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
+    hoverFormat:
+      Array.isArray(formats) && formats.includes(MarkupKind.Markdown) ? MarkupKind.Markdown : MarkupKind.PlainText,
     documentChanges: capabilities.workspace?.workspaceEdit?.documentChanges === true,
     annotations: capabilities.workspace?.workspaceEdit?.changeAnnotationSupport !== undefined,
     commands: options?.picker === true,
@@ -24,9 +31,14 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
   };
 }
 
+/** What a client answers may be anything. */
+export function urisOf(folders: readonly WorkspaceFolder[] | null): readonly string[] {
+  return Array.isArray(folders) ? folders.map((folder) => folder?.uri).filter((uri) => typeof uri === 'string') : [];
+}
+
 /** The workspace folders as URIs. */
 export function foldersOf({ workspaceFolders, rootUri }: InitializeParams): readonly string[] {
-  if (workspaceFolders) return workspaceFolders.map(({ uri }) => uri);
+  if (workspaceFolders) return urisOf(workspaceFolders);
   return rootUri ? [rootUri] : [];
 }
 

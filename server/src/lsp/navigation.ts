@@ -1,13 +1,16 @@
 import type { Location } from 'vscode-languageserver';
 import { definitions, type FilePlace } from '../features/definitions.ts';
 import { references } from '../features/references.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import { type LineIndex, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
-import type { Host } from './projects.ts';
 import type { Session } from './server.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
-export function registerNavigation({ connection, documents, projects, log, analysed }: Session, host: Host): void {
+export function registerNavigation(
+  { connection, documents, projects, log, analysed }: Session,
+  host: ConfinedHost,
+): void {
   const { workspace } = projects.analysis;
 
   connection.onDefinition(

@@ -3,9 +3,10 @@ import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
 import { buildObjects, collectTexts, isKustomization, patchIn } from '../model/kustomize/build.ts';
 import { kustomizationNames } from '../model/kustomize/kustomization.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
-import { delay, type Host } from './projects.ts';
+import { delay } from './projects.ts';
 
 /** What other files say of the files of the editor. */
 export interface Neighbours {
@@ -13,6 +14,8 @@ export interface Neighbours {
   besideOf(uri: string): Promise<Beside>;
   /** A file was edited, or has changed on the disk. */
   changed(uri: string): void;
+  /** Other files can be reached. */
+  foldersChanged(): void;
   /** These are gone, and may have been folders. @param uris normalised */
   deleted(uris: ReadonlySet<string>): void;
 }
@@ -38,7 +41,12 @@ type Read = (uri: string) => Promise<string | undefined>;
  * @param documents what the editor has open counts before the disk
  * @param onChange called when something has changed that was told before
  */
-export function createNeighbours(host: Host, log: Log, documents: OpenDocuments, onChange: () => void): Neighbours {
+export function createNeighbours(
+  host: ConfinedHost,
+  log: Log,
+  documents: OpenDocuments,
+  onChange: () => void,
+): Neighbours {
   const known = new Map<string, Known>();
 
   /** What each reader of a chart's values shares is keyed by them. */
@@ -94,17 +102,19 @@ export function createNeighbours(host: Host, log: Log, documents: OpenDocuments,
 
   return {
     besideOf(uri) {
-      if (isLoose(uri)) return Promise.resolve(nothingBeside);
+      if (isLoose(uri) || !host.reaches(uri)) return Promise.resolve(nothingBeside);
       const place = chartOf(uri);
       // Not the name of the values alone: they are a file of their own, too.
-      if (place !== undefined) return recall(`chart of ${normalizeUri(place.values)}`, (read) => ofChart(place, read));
+      if (place !== undefined && host.reaches(place.chart))
+        return recall(`chart of ${normalizeUri(place.values)}`, (read) => ofChart(place, read));
       if (isKustomization(uri)) return recall(normalizeUri(uri), (read) => ofKustomization(uri, read));
-      return recall(normalizeUri(uri), (read) => ofPatch(uri, read));
+      return recall(normalizeUri(uri), (read) => ofPatch(uri, read, host));
     },
     changed(uri) {
       const changedUri = normalizeUri(uri);
       forget((asked) => asked.has(changedUri));
     },
+    foldersChanged: () => known.clear(),
     deleted(uris) {
       forget((asked) => [...asked].some((one) => isWithin(one, uris)));
     },
@@ -125,8 +135,8 @@ async function ofKustomization(uri: string, read: Read): Promise<Beside> {
 /** Patches lie beside their kustomization, or a folder below it. */
 const foldersUp = 2;
 
-async function ofPatch(uri: string, read: Read): Promise<Beside> {
-  for (const folder of foldersAbove(uri).slice(0, foldersUp)) {
+async function ofPatch(uri: string, read: Read, { reaches }: ConfinedHost): Promise<Beside> {
+  for (const folder of foldersAbove(uri).slice(0, foldersUp).filter(reaches)) {
     const candidates = await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)));
     const index = candidates.findIndex((text) => text !== undefined);
     if (index < 0) continue;

@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
-import { normalizeUri } from '../config/places.ts';
+import { configName, normalizeUri } from '../config/places.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
 import { isRegion } from '../features/gpu-words.ts';
 import type { Fit } from '../features/memory-facts.ts';
@@ -15,12 +15,13 @@ import {
 } from '../features/mig-picker.ts';
 import { platformChoices } from '../features/platform-choices.ts';
 import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
+import { budgetOfAnswer } from '../features/proof.ts';
 import { costLines } from '../features/report.ts';
 import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
-import type { Host } from './projects.ts';
 import {
   type CostsParams,
   type CostsResult,
@@ -40,7 +41,7 @@ import {
 import type { Session } from './server.ts';
 
 /** The requests behind the client's pickers. */
-export function registerPickers(session: Session, host: Host): void {
+export function registerPickers(session: Session, host: ConfinedHost): void {
   const { connection, log, projects, documents } = session;
 
   connection.onRequest(
@@ -84,8 +85,9 @@ export function registerPickers(session: Session, host: Host): void {
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
       if (gpu === undefined) return { gpu: null, gpus: toGpuItems(migGpus()), profiles: [] };
       const held = heldModel(sliceable);
+      const budget = budgetOfAnswer();
       const profiles = slicesOf(gpu, sliceable)
-        .filter(({ profile }) => sliceFix(sliceable, profile, gpu) !== undefined)
+        .filter(({ profile }) => sliceFix(sliceable, profile, gpu, budget) !== undefined)
         .map((option) => ({ option, fit: held?.fit(option.profile) }))
         // Those that hold the model come first: the first is what Enter takes.
         .sort((a, b) => fits.indexOf(a.fit ?? 'fits') - fits.indexOf(b.fit ?? 'fits'))
@@ -104,7 +106,7 @@ export function registerPickers(session: Session, host: Host): void {
         return { problem: 'There is no whole-GPU request here any more.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
-      const fix = option && sliceFix(sliceable, option.profile, gpu);
+      const fix = option && sliceFix(sliceable, option.profile, gpu, budgetOfAnswer());
       if (fix === undefined) return { problem: 'This request cannot be rewritten without damage to the file.' };
       return { edit: editsToLsp(fix.edits, found.document, linesOf(found.file), session.client) };
     }),
@@ -117,6 +119,8 @@ export function registerPickers(session: Session, host: Host): void {
       if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
       if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
       const { text, ...target } = await asItIs(config);
+      if (text === undefined && host.isRefused(config))
+        return { problem: `${configName} is not read: the output of gpulint says why.` };
       const edits = setConfigEdits(text ?? '', values);
       if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
       const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);

@@ -11,26 +11,15 @@ import {
   nearestConfig,
   normalizeUri,
   pathBelow,
+  withoutSlash,
 } from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
 import type { Beside } from '../model/beside.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
 import { defaultSettings, type Settings } from './settings.ts';
-
-/** What the server needs of the machine it runs on. */
-export interface Host {
-  /** The text of a file; undefined where there is none. */
-  readFile(uri: string): Promise<string | undefined>;
-  /**
-   * The YAML files below a folder, in no order, at most so many; with links passed by, none where the folder itself is one, as those in it
-   * always are. Left out: files are seen only while they are open.
-   */
-  listFiles?(folder: string, most: number, links?: 'passed by'): Promise<readonly string[]>;
-  /** The person's home folder as a URI: configs further up are not looked for. */
-  readonly home?: string;
-}
 
 /** The files of all workspace folders, each with the config that counts for it. */
 export interface Projects {
@@ -44,8 +33,6 @@ export interface Projects {
   configFileOf(uri: string): Promise<string | undefined>;
   /** Whether the config passes a file by. */
   isIgnored(uri: string): Promise<boolean>;
-  /** The folders above a workspace folder whose configs count in it. */
-  foldersAbove(folder: string): Promise<readonly string[]>;
   setFolders(folders: readonly string[]): void;
   /** A config file changed on disk. */
   configChanged(uri: string): void;
@@ -74,7 +61,7 @@ type Look = FolderLook<LoadedConfig>;
  * @param onChange called when a config or a setting has changed that was known before, with the folder that it holds for; undefined: all
  */
 export function createProjects(
-  host: Host,
+  host: ConfinedHost,
   log: Log,
   readSettings: (folder: string | undefined) => Promise<Settings>,
   onChange: (folder: string | undefined) => void,
@@ -123,7 +110,7 @@ export function createProjects(
 
   async function configText(uri: string): Promise<string | undefined> {
     let text: string | undefined;
-    if (!edited.has(normalizeUri(uri))) {
+    if (!edited.has(normalizeUri(uri)) && host.reaches(uri)) {
       await guarded(log, `reading ${uri}`, async () => {
         text = await host.readFile(uri);
       });
@@ -132,11 +119,13 @@ export function createProjects(
     return edited.get(normalizeUri(uri)) ?? text;
   }
 
-  /** Of a virtual file system nothing above the workspace folder is asked for: each question may be a round trip over a network. */
+  /** Nothing above the workspace's folders is read, and so nothing there counts. In them a repository ends the way up, too. */
   async function isTop(folder: string): Promise<boolean> {
-    const key = normalizeUri(folder);
-    if (!folder.startsWith('file:')) return folders.some((one) => normalizeUri(one) === key);
-    if (host.home !== undefined && normalizeUri(host.home) === key) return true;
+    const [above] = foldersAbove(folder);
+    if (above === undefined || !host.reaches(above)) return true;
+    if (host.home !== undefined && normalizeUri(host.home) === normalizeUri(folder)) return true;
+    // On other file systems each question may be a round trip over a network.
+    if (!folder.startsWith('file:')) return false;
     const marks = [`${folder}/.git/HEAD`, `${folder}/.git`].map((mark) => host.readFile(mark).catch(() => undefined));
     return (await Promise.all(marks)).some((mark) => mark !== undefined);
   }
@@ -206,17 +195,13 @@ export function createProjects(
       const path = nearest && pathBelow(nearest.folder, uri);
       return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
     },
-    async foldersAbove(wanted) {
-      const folder = wanted.replace(/\/+$/, '');
-      const passed: string[] = [];
-      await nearestConfig(`${folder}/${configName}`, async (one) => {
-        if (one !== folder) passed.push(one);
-        return { found: undefined, top: (await lookInto(one)).top };
-      });
-      return passed;
-    },
     setFolders(wanted) {
-      folders = wanted.map((folder) => folder.replace(/\/+$/, ''));
+      folders = wanted.map(withoutSlash);
+      host.setFolders(folders);
+      // What could not be reached before may be now, and the other way round.
+      looks.clear();
+      texts.clear();
+      settings.clear();
       configs.clear();
       generation += 1;
     },

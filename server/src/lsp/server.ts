@@ -12,24 +12,25 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import { summarize } from '../features/report.ts';
+import { confine, type Host } from './confined-host.ts';
 import type { ClientAbilities } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
 import { guarded, type Log, outdated } from './guard.ts';
 import { createIndexing } from './indexing.ts';
-import { abilitiesOf, foldersOf, initializeResult, isOurs } from './initialize.ts';
+import { abilitiesOf, foldersOf, initializeResult, isOurs, urisOf } from './initialize.ts';
 import { type Features, registerLanguageFeatures } from './language-features.ts';
 import { registerNavigation } from './navigation.ts';
 import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
-import { analysisOf, createProjects, type Host, isConfigUri, type Projects } from './projects.ts';
+import { analysisOf, createProjects, isConfigUri, type Projects } from './projects.ts';
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
 import { filesIn, sortChanges, watchFiles } from './watching.ts';
 import { registerWorkspaceFixes } from './workspace-fixes.ts';
 
+export type { Host } from './confined-host.ts';
 export type { Features } from './language-features.ts';
-export type { Host } from './projects.ts';
 
 /** What every part of the server stands on. */
 export interface Session {
@@ -48,7 +49,7 @@ export interface Session {
 }
 
 /** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
-export function startServer(connection: Connection, host: Host, replaced: Partial<Features> = {}): void {
+export function startServer(connection: Connection, machine: Host, replaced: Partial<Features> = {}): void {
   const log: Log = (line) => {
     try {
       connection.console.error(line);
@@ -56,6 +57,7 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       // The client is gone, and nobody is left to be told.
     }
   };
+  const host = confine(machine, log);
   const typing = watchTyping();
   const documents = new TextDocuments(typing.documents);
   const crashes = new Set<string>();
@@ -163,13 +165,8 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
 
   connection.onInitialized(() => {
     const workspace = params?.capabilities.workspace;
-    const { dynamicRegistration = false, relativePatternSupport = false } = workspace?.didChangeWatchedFiles ?? {};
-    const watch = dynamicRegistration ? watchFiles(connection, projects, log, relativePatternSupport) : () => undefined;
-    if (params !== undefined) {
-      const folders = foldersOf(params);
-      indexing.setFolders(folders);
-      watch(folders);
-    }
+    if (workspace?.didChangeWatchedFiles?.dynamicRegistration) watchFiles(connection, log);
+    if (params !== undefined) indexing.setFolders(foldersOf(params));
     if (workspace?.configuration && workspace.didChangeConfiguration?.dynamicRegistration) {
       void guarded(log, 'registerCapability', () =>
         connection.client.register(DidChangeConfigurationNotification.type, { section: 'gpulint' }),
@@ -179,10 +176,10 @@ export function startServer(connection: Connection, host: Host, replaced: Partia
       connection.workspace.onDidChangeWorkspaceFolders(
         () =>
           void guarded(log, 'workspaceFolders', async () => {
-            const folders = ((await connection.workspace.getWorkspaceFolders()) ?? []).map(({ uri }) => uri);
+            const folders = urisOf(await connection.workspace.getWorkspaceFolders());
             projects.setFolders(folders);
+            neighbours.foldersChanged();
             indexing.setFolders(folders);
-            watch(folders);
             refresh();
           }),
       );

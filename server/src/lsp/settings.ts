@@ -1,5 +1,6 @@
 import { type EditorSettings, editorSchema } from '../config/schema.ts';
 import { type ConfigOrigin, readSettings, type ToldSettings } from '../config.ts';
+import { own, type Table, table, tableOf } from '../yaml/table.ts';
 import { settingOrigins } from './requests.ts';
 
 /** What the editor is set to for a workspace folder. */
@@ -12,26 +13,32 @@ export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'h
 export function settingsFrom(value: unknown): { readonly settings: Settings; readonly problems: readonly string[] } {
   if (value === null || typeof value !== 'object') return { settings: defaultSettings, problems: [] };
   const { told, problems } = readSettings(value);
-  const editor = { ...defaultSettings, ...read(value) };
-  return { settings: { ...editor, told, origins: originsOf(value) }, problems: problems.map(({ message }) => message) };
+  const { editor, wrong } = read(value);
+  return {
+    settings: { ...defaultSettings, ...editor, told, origins: originsOf(value) },
+    problems: [
+      ...problems.map(({ message }) => message),
+      ...wrong.map((key) => `'${key}' has a value that is not allowed`),
+    ],
+  };
 }
 
 /** Key by key: one wrong value must not undo the others. */
-function read(value: object): Partial<EditorSettings> {
-  const { advice, codeLens, inlayHints } = editorSchema.shape;
-  const given = value as Readonly<Record<string, unknown>>;
-  const picked = {
-    advice: given.advice == null ? undefined : advice.safeParse(given.advice).data,
-    codeLens: codeLens.safeParse(given.codeLens ?? {}).data,
-    inlayHints: inlayHints.safeParse(given.inlayHints ?? {}).data,
+function read(value: object): { readonly editor: Partial<EditorSettings>; readonly wrong: readonly string[] } {
+  const given = new Map(Object.entries(value));
+  const results = Object.entries(editorSchema.shape)
+    .filter(([key]) => given.get(key) != null)
+    .map(([key, schema]) => ({ key, ...schema.safeParse(given.get(key)) }));
+  return {
+    editor: Object.fromEntries(results.flatMap(({ key, success, data }) => (success ? [[key, data]] : []))),
+    wrong: results.flatMap(({ key, success }) => (success ? [] : [key])),
   };
-  return Object.fromEntries(Object.entries(picked).filter(([, part]) => part !== undefined));
 }
 
 /** Our own client says whose settings a key is in; for others they are just settings. */
-function originsOf(value: object): Readonly<Record<string, ConfigOrigin>> {
-  const given = (value as Readonly<Record<string, unknown>>)[settingOrigins];
-  if (given === null || typeof given !== 'object') return {};
+function originsOf(value: object): Table<ConfigOrigin> {
+  const given = own(value, settingOrigins);
+  if (given === null || typeof given !== 'object') return table();
   const known = Object.entries(given).filter(([, origin]) => origin === 'user' || origin === 'workspace');
-  return Object.fromEntries(known.map(([key, origin]) => [key, `${origin} settings` as ConfigOrigin]));
+  return tableOf(known.map(([key, origin]) => [key, `${origin} settings` as ConfigOrigin] as const));
 }

@@ -1,9 +1,9 @@
 import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import { type FileFix, fixesOfRule, safeFixes } from '../features/safe-fixes.ts';
+import type { ConfinedHost } from './confined-host.ts';
 import { type LineIndex, lineIndex } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
-import type { Host } from './projects.ts';
 import {
   type EditResult,
   type FixWorkspaceParams,
@@ -14,7 +14,7 @@ import {
 import type { Session } from './server.ts';
 
 /** Mending many files at once. Which files there are the client knows; what it shows of them unsaved counts before the disk. */
-export function registerWorkspaceFixes(session: Session, host: Host): void {
+export function registerWorkspaceFixes(session: Session, host: ConfinedHost): void {
   const { connection, documents, projects, log } = session;
 
   connection.onRequest(

@@ -1,4 +1,5 @@
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
+import { knownCount } from './count.ts';
 import type { GivenAccelerator } from './given.ts';
 import type { Resolved } from './gpu-model.ts';
 import { resolveModel, toldModels } from './gpu-model.ts';
@@ -68,7 +69,12 @@ export function lowerPodAccelerators(
     return { resource, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
-  return [...asked.map(ofResource), ...others.map(ofGiven)];
+  // Of a count that no cluster has, nothing is told.
+  return [...asked.map(ofResource), ...others.map(ofGiven)].map((one) => ({
+    ...one,
+    perPod: knownCount(one.perPod),
+    devices: knownCount(one.devices),
+  }));
 }
 
 interface Asked {

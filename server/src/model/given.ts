@@ -2,6 +2,7 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
 import type { AcceleratorForm, ModelFrom } from './workload.ts';
@@ -39,12 +40,12 @@ export function resourceWords(resource: string): string {
   return said === undefined ? resource : (systemWords[name] ?? name);
 }
 
-const systemWords: Readonly<Record<string, string>> = {
+const systemWords = table<string>({
   instanceType: 'the instance type',
   labelSelector: 'the selected nodes',
   partition: 'the partition',
   resourceProfile: 'the resource profile',
-};
+});
 
 /** All devices of an instance type that the catalogue knows; unknown ones are an unknown number of devices. */
 export function devicesOfInstance(resource: string, type: Located<string> | undefined): GivenAccelerator {

@@ -1,3 +1,5 @@
+import type { Table } from '../yaml/table.ts';
+
 /** What the project says of its platform, for what the manifests leave out. */
 export interface ModelOptions {
   /** A catalogue platform id. */
@@ -33,7 +35,7 @@ export interface SharingOptions {
 /** A pool of nodes, as far as it is told. */
 export interface NodePool {
   readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Table<string>;
   /** Catalogue id. */
   readonly gpu: string | null;
   readonly instanceType: string | null;

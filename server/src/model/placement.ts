@@ -1,4 +1,5 @@
 import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
+import { countIn } from './count.ts';
 import { isGpuCountLabel, isInstanceTypeLabel } from './gpu-model.ts';
 import type { ModelOptions, NodePool } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
@@ -64,7 +65,8 @@ function lowerRegion(selectors: readonly Selector[]): string | null {
 }
 
 function lowerNodeGpus(selectors: readonly Selector[]): readonly number[] {
-  const counts = selectors.find(({ key }) => isGpuCountLabel(key))?.values.map(({ value }) => Number(value)) ?? [];
+  const counts =
+    selectors.find(({ key }) => isGpuCountLabel(key))?.values.flatMap(({ value }) => countIn(value) ?? []) ?? [];
   return counts.every((count) => count > 0) ? counts : [];
 }
 

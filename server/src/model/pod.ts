@@ -1,6 +1,7 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, at, entries, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
+import { knownCount } from './count.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
 
@@ -156,7 +157,7 @@ function quantityAt(map: Cursor | undefined, resource: string): Quantity | undef
 /** The whole number of devices that a quantity says; null for all others. */
 export function countOf(quantity: Quantity | undefined): number | null {
   if (quantity === undefined || quantity.value === null) return null;
-  return Number.isInteger(quantity.value) && quantity.value >= 0 ? quantity.value : null;
+  return Number.isInteger(quantity.value) ? knownCount(quantity.value) : null;
 }
 
 /** A count of pods: the number written, the kind's default where nothing is, null where a template will say it. */
@@ -164,8 +165,5 @@ export function lowerCount(cursor: Cursor | undefined, unset: number): number | 
   if (cursor === undefined || (isNull(cursor) && cursor.node.kind === 'scalar' && !cursor.node.templated)) return unset;
   if (cursor.node.kind !== 'scalar' || cursor.node.templated) return null;
   const { value } = cursor.node;
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostPods ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) ? knownCount(value) : null;
 }
-
-/** The API's counts have 32 bits. */
-const mostPods = 2 ** 31 - 1;

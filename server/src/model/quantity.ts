@@ -2,34 +2,58 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import type { Quantity } from './workload.ts';
 
-/** The syntax of resource.Quantity. https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ */
-const syntax = /^([+-]?(?:\d+\.?\d*|\.\d+))(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d+)?$/;
+// https://github.com/kubernetes/apimachinery/blob/master/pkg/api/resource/quantity.go, suffix.go
 
-const suffixes: Readonly<Record<string, number>> = {
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-}; // prettier-ignore
+/** What ParseQuantity takes. Digits may be missing on either side of the point, and altogether: `1.`, `.5`, `.` and `m` are quantities. */
+const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
-/** The number that a quantity stands for (`500m` is 0.5, `1k` is 1000), or null when the text is none. */
+/** UnmarshalJSON trims white space, but not what JSON writes with a backslash, such as a tab or a line break. */
+const around = /^(?:(?![\t-\r\u2028\u2029\ufeff])[\s\u0085])+|(?:(?![\t-\r\u2028\u2029\ufeff])[\s\u0085])+$/g;
+
+const decimalPowers: ReadonlyMap<string, number> = new Map([
+  ['', 0],
+  ['n', -9],
+  ['u', -6],
+  ['m', -3],
+  ['k', 3],
+  ['M', 6],
+  ['G', 9],
+  ['T', 12],
+  ['P', 15],
+  ['E', 18],
+]);
+
+/** Kubernetes counts quantities in 64 bits. */
+const mostQuantity = 2 ** 63;
+
+/**
+ * The number that Kubernetes reads in a quantity (`500m` is 0.5, `1k` is 1000, `1Ei` is 2^60), rounded away from zero to a billionth.
+ * What 64 bits cannot hold is 2^63, so the number is always finite. Null where the API server rejects the text.
+ */
 export function parseQuantity(text: string): number | null {
-  const match = syntax.exec(text.trim());
-  if (match?.[1] === undefined) return null;
-  const suffix = match[2] ?? '';
-  if (/^[eE]./.test(suffix)) return Number(match[1] + suffix);
-  return Number(match[1]) * (suffixes[suffix] ?? 1);
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const match = text === '' ? null : syntax.exec(text.replace(around, ''));
+  if (match === null || match[0] === '') return null;
+  const [, sign, whole = '', fraction = '', suffix = ''] = match;
+  const bits = suffix.endsWith('i') ? 10 * ('KMGTPE'.indexOf(suffix.charAt(0)) + 1) : 0;
+  const power = bits > 0 ? 0 : (decimalPowers.get(suffix) ?? exponentOf(suffix.slice(1)));
+  if (power === null) return null;
+  // Without digits the fast path reads a zero, and the exact path, taken for great and small powers, nothing.
+  if (whole + fraction === '') return bits >= 50 || power < -9 ? null : 0;
+  const digits = `${whole}.${fraction}0`;
+  // Scaled as text: a product would be off by what binary fractions cannot hold.
+  const value = Number(`${digits}e${power}`) * 2 ** bits;
+  const nanos = Number(`${digits}e${power + 9}`) * 2 ** bits || (/[1-9]/.test(digits) ? 1 / 2 : 0);
+  const rounded = nanos > Number.MAX_SAFE_INTEGER || Number.isInteger(nanos) ? value : Math.ceil(nanos) / 1e9;
+  const held = Math.min(rounded, mostQuantity);
+  return sign === '-' && held !== 0 ? -held : held;
+}
+
+/** ParseInt reads 64 bits, of which 32 are kept. */
+function exponentOf(digits: string): number | null {
+  if (digits.length < 10) return Number(digits);
+  const exponent = BigInt(digits.replace('+', ''));
+  return exponent === BigInt.asIntN(64, exponent) ? Number(BigInt.asIntN(32, exponent)) : null;
 }
 
 /** Reads a quantity where it stands. */
@@ -38,7 +62,13 @@ export function lowerQuantity(at: Cursor): Quantity {
   if (node.kind !== 'scalar') return { at, text: '', value: null, templated: false, empty: false };
   const empty = node.value === null || node.value === '';
   const templated = isTemplated(at);
-  // A plain number is read by the YAML decoder before it is a quantity: 010 is eight there.
-  const value = templated || empty ? null : typeof node.value === 'number' ? node.value : parseQuantity(node.source);
+  const value = templated || empty ? null : quantityOf(node.value);
   return { at, text: node.source, value, templated, empty: empty && !templated };
+}
+
+/** A plain number is read by the YAML decoder before it is a quantity: 010 is eight there, and .nan cannot be sent. */
+function quantityOf(value: string | number | boolean | null): number | null {
+  if (typeof value === 'string') return parseQuantity(value);
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  return Number.isSafeInteger(value) ? value : parseQuantity(String(value));
 }

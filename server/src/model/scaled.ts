@@ -1,4 +1,5 @@
 import { at } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
@@ -6,7 +7,7 @@ import { type Surroundings, seenWords } from './surroundings.ts';
 import type { PodSet, Workload } from './workload.ts';
 
 /** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */
-const scalable: Readonly<Record<string, string>> = {
+const scalable = table<string>({
   Deployment: 'apps',
   StatefulSet: 'apps',
   ReplicaSet: 'apps',
@@ -16,11 +17,11 @@ const scalable: Readonly<Record<string, string>> = {
   StormService: 'orchestration.aibrix.ai',
   RayClusterFleet: 'orchestration.aibrix.ai',
   InferenceSet: 'kaito.sh',
-};
+});
 
 /** The API group of a kind that can be scaled; undefined for all others. */
 export function scalableGroup(kind: string): string | undefined {
-  return Object.hasOwn(scalable, kind) ? scalable[kind] : undefined;
+  return scalable[kind];
 }
 
 /** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */

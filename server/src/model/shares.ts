@@ -1,4 +1,6 @@
 import { gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
+import { table } from '../yaml/table.ts';
+import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
 
 // What of a card one of something is, in devices; null where it is not told.
@@ -27,9 +29,9 @@ export function toldSharing(
     /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
     /^all-(\d.*)$/.exec(config)?.[1];
   if (partition !== undefined) return (model) => partitionShare(model, partition);
-  const clients = Number(value('cloud.google.com/gke-max-shared-clients-per-gpu'));
+  const clients = countIn(value('cloud.google.com/gke-max-shared-clients-per-gpu')) ?? 0;
   if (clients >= 1) return () => 1 / clients;
-  const replicas = Number(value('nvidia.com/gpu.replicas'));
+  const replicas = countIn(value('nvidia.com/gpu.replicas')) ?? 0;
   if (replicas >= 1) return () => 1 / replicas;
   const shared =
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
@@ -46,15 +48,15 @@ function partitionShare(model: string | null, profileName: string): number | nul
 }
 
 /** Cores of one Neuron device. Trainium2's four or eight depend on how cores are joined on the node. https://awsdocs-neuron.readthedocs-hosted.com/ */
-const neuronCores: Readonly<Record<string, number>> = { inferentia1: 4, inferentia2: 2, trainium1: 2 };
+const neuronCores = table<number>({ inferentia1: 4, inferentia2: 2, trainium1: 2 });
 
 export function neuronCoreShare(candidates: readonly string[]): number | null {
   return same(candidates.map((model) => 1 / (neuronCores[model] ?? Number.NaN)));
 }
 
 /** Compute partitions of an AMD card by their mode; CPX makes one of each compute die. https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/ */
-const amdModes: Readonly<Record<string, number>> = { spx: 1, dpx: 2, tpx: 3, qpx: 4 };
-const amdDies: Readonly<Record<string, number>> = { mi300x: 8, mi325x: 8, mi355x: 8 };
+const amdModes = table<number>({ spx: 1, dpx: 2, tpx: 3, qpx: 4 });
+const amdDies = table<number>({ mi300x: 8, mi325x: 8, mi355x: 8 });
 
 export function amdPartitionShare(resource: string, candidates: readonly string[]): number | null {
   const mode = /^amd\.com\/([a-z]+)_nps/.exec(resource)?.[1] ?? '';

@@ -1,4 +1,5 @@
 import type { Cursor } from '../yaml/cursor.ts';
+import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './options.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
 
@@ -24,11 +25,11 @@ export interface Surroundings {
   /** How many places in all files name a ResourceClaim, so that its devices are counted once. */
   claimUsers(namespace: string | null, name: string): number;
   /** The files of a ConfigMap, where they are small. */
-  configMap(namespace: string | null, name: string): Seen<Readonly<Record<string, string>>> | undefined;
+  configMap(namespace: string | null, name: string): Seen<Table<string>> | undefined;
   /** ScaledObjects, HorizontalPodAutoscalers and others of their like that name a target. */
   scalersOf(kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[];
   /** The PodDisruptionBudgets of a namespace that select pods with these labels. */
-  budgetsOf(namespace: string | null, labels: Readonly<Record<string, string>>): readonly Seen<BudgetFacts>[];
+  budgetsOf(namespace: string | null, labels: Table<string>): readonly Seen<BudgetFacts>[];
   /** What a scaler's target runs; what KServe makes of an InferenceService is found by that. */
   workload(kind: string, namespace: string | null, name: string): Seen<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
@@ -148,7 +149,7 @@ export interface BudgetFacts {
   readonly minAvailable: string | null;
   readonly maxUnavailable: string | null;
   /** The labels that pods need; null where it is not a plain list of them. */
-  readonly selects: Readonly<Record<string, string>> | null;
+  readonly selects: Table<string> | null;
 }
 
 export interface WorkloadFacts {
@@ -170,7 +171,7 @@ export interface QueueFacts {
 /** A pool of nodes that all have GPUs. */
 export interface PoolFacts {
   /** Labels of all its nodes that are its own: given by it, or its name. */
-  readonly labels: Readonly<Record<string, string>>;
+  readonly labels: Table<string>;
   readonly taints: readonly NodeTaint[];
   /** The provider's admission plugins tolerate the taint of a requested resource by themselves. */
   readonly toleratesRequested: boolean;

@@ -1,3 +1,4 @@
+import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -112,10 +113,10 @@ function checkAll(annotations: Cursor | undefined, context: RuleContext, refused
   const bound = (which: string) => ours.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
   const min = bound('min');
   const max = bound('max');
-  const floor = Number(asText(min));
-  const ceiling = Number(asText(max));
+  const floor = countIn(asText(min));
+  const ceiling = countIn(asText(max));
   // 0 means that there is no ceiling.
-  if (min === undefined || max === undefined || !(floor > ceiling) || ceiling === 0) return;
+  if (min === undefined || floor === null || ceiling === null || floor <= ceiling || ceiling === 0) return;
   context.report({
     severity: 'error',
     message: `min-scale ${floor} is above max-scale ${ceiling}: the object is refused`,

@@ -1,6 +1,7 @@
 import type { Container } from '../model/workload.ts';
 import { at, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 import { shorten } from './shorten.ts';
 
@@ -79,13 +80,13 @@ export default defineRule({
   },
 });
 
-const names: Readonly<Record<string, string>> = {
+const names = table<string>({
   PyTorchJob: 'pytorch',
   TFJob: 'tensorflow',
   JAXJob: 'jax',
   PaddleJob: 'paddle',
   XGBoostJob: 'xgboost',
-};
+});
 
 function rename(container: Container, wanted: string, { document }: PodSetContext): Fix | undefined {
   const name = at(container.at, 'name');

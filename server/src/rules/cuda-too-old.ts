@@ -1,6 +1,7 @@
 import { gpus } from '../catalog/index.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { asked } from './asked.ts';
 import { defineRule } from './rule.ts';
 import { shorten } from './shorten.ts';
@@ -85,11 +86,11 @@ function cudaOf(image: string): number | undefined {
 }
 
 /** By architecture: the first toolkit that compiles for it. */
-const firstToolkit: Readonly<Record<string, number>> = {
+const firstToolkit = table<number>({
   Hopper: 11.8,
   Blackwell: 12.8,
   'Blackwell Ultra': 12.8,
-};
+});
 
 function neededBy({ accelerators }: PodSet): { readonly name: string; readonly version: number } | undefined {
   const [only, ...others] = accelerators;

@@ -1,8 +1,10 @@
 import { type InstanceType, instanceType } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import { isInstanceTypeLabel } from '../model/gpu-model.ts';
+import { countOf } from '../model/pod.ts';
+import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asNumber, asText, at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -71,8 +73,8 @@ export default defineRule({
     const most = types.reduce((found, type) => (efaOf(type) > efaOf(found) ? type : found));
     for (const key of ['limits', 'requests']) {
       const asks = at(resources, key, 'vpc.amazonaws.com/efa');
-      const count = asNumber(asks) ?? Number(asText(asks) ?? Number.NaN);
-      if (asks === undefined || isTemplated(asks) || !Number.isInteger(count) || count <= efaOf(most)) continue;
+      const count = asks === undefined ? null : countOf(lowerQuantity(asks));
+      if (asks === undefined || count === null || count <= efaOf(most)) continue;
       context.report({
         message: `${plural(count, 'EFA device')} in one container, but ${most.name} has ${efaOf(most) === 0 ? 'none' : efaOf(most)}: the pod stays Pending`,
         span: spanOf(asks),

@@ -1,6 +1,6 @@
 import { migByResource } from '../catalog/index.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
-import { at, type Cursor, entries, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, at, type Cursor, entries, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { lacksLimitOf } from './lacks-limit.ts';
 import { isKnown, isWhole } from './quantity-edits.ts';
@@ -95,7 +95,9 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   if (target.shared || isMisspelt(resource, limits)) return undefined;
   // As it is written: 2 stays a number, "2" a string.
   const { node } = request.at;
-  const value = node.kind === 'scalar' && typeof node.value === 'number' ? node.value : request.text;
+  const number = node.kind === 'scalar' && typeof node.value === 'number';
+  const value = number ? asNumber(request.at) : request.text;
+  if (value === undefined) return undefined;
   const edits =
     limit !== undefined
       ? replaceScalar(document, limit.at, value)

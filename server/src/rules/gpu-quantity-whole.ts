@@ -80,7 +80,10 @@ function isWrong(quantity: Quantity): boolean {
 
 /** Text that is no quantity: a mistake where it looks like one or says yes or no, and not where it stands in for one ("...", N). */
 function isMeantAsCount(text: string): boolean {
-  return /^[-+]?\.?\d/.test(text) || /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text);
+  return (
+    /^[-+]?\.?(\d|(inf|nan)$)/i.test(text) ||
+    /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text)
+  );
 }
 
 function wholeDevices(

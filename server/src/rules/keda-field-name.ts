@@ -1,6 +1,7 @@
 import { groupOf } from '../model/manifest.ts';
 import { asText, at, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -64,13 +65,13 @@ export default defineRule({
   },
 });
 
-const defaults: Readonly<Record<string, string>> = {
+const defaults = table<string>({
   minReplicaCount: '0 at least',
   maxReplicaCount: '100 at most',
   pollingInterval: '30 s',
   cooldownPeriod: '300 s',
   idleReplicaCount: 'none',
-};
+});
 
 /** The field that a name was surely meant to be. A ScaledJob has no cooldown and no idle count. */
 function meant(key: string, kind: string): string | undefined {

@@ -1,5 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import { asText, at, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -94,14 +95,14 @@ const comparisonSince = 35;
  * The first and the last minor version with an API. Of the versions that are still served only the first is known; that v1alpha2 is gone,
  * whichever cluster it is, is told by dra-shape.
  */
-const resourceApis: Readonly<Record<string, readonly [first: number, last: number]>> = {
+const resourceApis = table<readonly [first: number, last: number]>({
   v1: [34, Number.POSITIVE_INFINITY],
   v1beta2: [32, Number.POSITIVE_INFINITY],
   v1beta1: [32, Number.POSITIVE_INFINITY],
   v1alpha3: [31, Number.POSITIVE_INFINITY],
   v1alpha2: [27, Number.POSITIVE_INFINITY],
   v1alpha1: [26, 26],
-};
+});
 
 /** The second number of `1.34` or `v1.34.2`. */
 function minorOf(version: string | null): number | undefined {

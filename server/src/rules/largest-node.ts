@@ -1,4 +1,5 @@
 import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { countIn } from '../model/count.ts';
 import { isGpuCountLabel } from '../model/gpu-model.ts';
 import type { PodAccelerator, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
@@ -25,9 +26,8 @@ interface Node {
 }
 
 function nodeOf(key: string, value: string, resource: string): Node | undefined {
-  if (isGpuCountLabel(key) && /^\d+$/.test(value)) {
-    return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: Number(value) };
-  }
+  const told = isGpuCountLabel(key) ? countIn(value) : null;
+  if (told !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: told };
   if (!isInstanceTypeKey(key)) return undefined;
   const type = instanceType(value);
   const count = type?.gpuCount ?? null;

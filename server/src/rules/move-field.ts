@@ -1,8 +1,9 @@
 import type { Fix } from '../rewrite/fix.ts';
-import { at, type Cursor, entries, isOpen, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, at, type Cursor, entries, isOpen, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey, type PlainValue, removeKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
+import { tableOf } from '../yaml/table.ts';
 
 /**
  * Takes a field out of one mapping and writes it into another, below mappings that may not be there yet. Undefined where the other has
@@ -50,7 +51,10 @@ function writeInto(
 /** What is written as JSON has it; undefined where a part is not known, or is another place's text. */
 function plainOf(cursor: Cursor): PlainValue | undefined {
   const { node } = cursor;
-  if (node.kind === 'scalar') return node.templated ? undefined : node.value;
+  if (node.kind === 'scalar') {
+    const inexact = typeof node.value === 'number' && asNumber(cursor) === undefined;
+    return node.templated || inexact ? undefined : node.value;
+  }
   if (isOpen(cursor)) return undefined;
   if (node.kind === 'seq') {
     const values = items(cursor).map((item) => (item.shared ? undefined : plainOf(item)));
@@ -58,7 +62,7 @@ function plainOf(cursor: Cursor): PlainValue | undefined {
   }
   const pairs = entries(cursor).map((entry) => [keyOf(entry), entry.shared ? undefined : plainOf(entry)] as const);
   const known = pairs.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
-  return known.length === pairs.length ? Object.fromEntries(known) : undefined;
+  return known.length === pairs.length ? tableOf(known) : undefined;
 }
 
 /** An insertion at the border of what is taken away would depend on the order of edits. */

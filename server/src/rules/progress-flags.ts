@@ -1,6 +1,7 @@
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { formatNumber } from '../cost/format.ts';
+import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
 
 // What flags of trainers say of progress. Several rules ask, so that none praises or blames what another says is not there.
@@ -64,8 +65,8 @@ function turnedOff(flags: readonly Flag[]): Told | undefined {
 function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
   const number = (names: readonly string[]) => {
     const flag = flags.find(({ name, dynamic }) => names.includes(name) && !dynamic);
-    const value = Number(flag?.value);
-    return flag !== undefined && Number.isInteger(value) && value > 0 ? { flag, value } : undefined;
+    const value = countIn(flag?.value) ?? 0;
+    return flag !== undefined && value > 0 ? { flag, value } : undefined;
   };
   const interval = number(['save-steps', 'save-interval']);
   const steps = number(['max-steps', 'train-iters']);

@@ -25,7 +25,7 @@ export function replaceQuantities(
   value: string | number,
 ): readonly TextEdit[] | undefined {
   // A count is a number: written as a string it would get quotes where its neighbours have none.
-  const plain = typeof value === 'string' && /^[1-9]\d*$|^0$/.test(value) ? Number(value) : value;
+  const plain = typeof value === 'string' && /^[1-9]\d{0,14}$|^0$/.test(value) ? Number(value) : value;
   const edits: TextEdit[] = [];
   for (const quantity of quantities) {
     const made = quantity.at.shared ? undefined : replaceScalar(document, quantity.at, plain);

@@ -1,3 +1,4 @@
+import { tableOf } from '../yaml/table.ts';
 import { rules } from './index.ts';
 import type { Rule, RulesOptions, Severity, Topic } from './rule.ts';
 
@@ -11,12 +12,12 @@ export type RuleSetName = (typeof ruleSetNames)[number];
 /** What a set says of each rule that it changes. */
 export function rulesOfSet(name: RuleSetName): RulesOptions {
   const change = changes[name];
-  const changed: Record<string, Severity | 'off'> = {};
+  const changed: [string, Severity | 'off'][] = [];
   for (const [id, rule] of rules) {
     const severity = change(id, rule);
-    if (severity !== undefined) changed[id] = severity;
+    if (severity !== undefined) changed.push([id, severity]);
   }
-  return changed;
+  return tableOf(changed);
 }
 
 /** Undefined leaves the rule's own severity, which may differ from case to case. */

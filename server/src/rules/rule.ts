@@ -5,6 +5,7 @@ import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts
 import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
+import type { Table } from '../yaml/table.ts';
 
 export type { Fix } from '../rewrite/fix.ts';
 
@@ -37,7 +38,7 @@ export const topics = [
 export type Topic = (typeof topics)[number];
 
 /** Rule id -> the severity to use instead of the rule's own; `off` silences it. */
-export type RulesOptions = Readonly<Record<string, Severity | 'off'>>;
+export type RulesOptions = Table<Severity | 'off'>;
 
 /** A number that a rule counts by, and that a project may know better. */
 export interface RuleOption {
@@ -48,7 +49,7 @@ export interface RuleOption {
 }
 
 /** Rule id -> option -> value; what is left out has its default. */
-export type RuleNumbers = Readonly<Record<string, Readonly<Record<string, number>>>>;
+export type RuleNumbers = Table<Table<number>>;
 
 /** What a rule says about one place. Spans are of the document. */
 export interface Finding {

@@ -26,6 +26,7 @@ import type {
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { isLatencyCritical } from '../rules/latency.ts';
 import { asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
 import { poolsOf } from './pools.ts';
 import { scalerOf } from './scalers.ts';
 
@@ -35,7 +36,7 @@ export type Facts =
   | { readonly type: 'llm'; readonly facts: LlmConfigFacts }
   | { readonly type: 'training'; readonly facts: TrainingFacts }
   | { readonly type: 'devices'; readonly facts: readonly SeenDevice[] }
-  | { readonly type: 'files'; readonly facts: Readonly<Record<string, string>> }
+  | { readonly type: 'files'; readonly facts: Table<string> }
   | {
       readonly type: 'scaler';
       readonly target: { readonly kind: string; readonly name: string };
@@ -164,12 +165,12 @@ function seenDevice({ resource, form, vendor, perPod, each, profile, models = []
 /** Scripts are small; data and weights are nobody's command. */
 const smallFile = 32_000;
 
-function smallFiles(data: Cursor | undefined): Readonly<Record<string, string>> {
+function smallFiles(data: Cursor | undefined): Table<string> {
   const files = entries(data).flatMap((file): [string, string][] => {
     const text = asText(file);
     return text === undefined || isTemplated(file) || text.length > smallFile ? [] : [[keyOf(file), text]];
   });
-  return Object.fromEntries(files);
+  return tableOf(files);
 }
 
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
@@ -186,7 +187,7 @@ function budgetFacts(spec: Cursor | undefined): BudgetFacts {
     maxUnavailable: amount('maxUnavailable'),
     selects:
       plain && labels.length > 0
-        ? Object.fromEntries(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']))
+        ? tableOf(labels.map((label): [string, string] => [keyOf(label), asText(label) ?? '']))
         : null,
   };
 }

@@ -1,6 +1,7 @@
 import { normalizeUri } from '../config/places.ts';
 import { scalableGroup } from '../model/scaled.ts';
 import type { BudgetFacts, PoolFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
+import type { Table } from '../yaml/table.ts';
 import type { Facts } from './facts.ts';
 import { claimUse } from './kinds.ts';
 import { isApart, nearest, pathFrom } from './near.ts';
@@ -240,11 +241,7 @@ function targetNamed(
 }
 
 /** Those beside the pods, or above them: one in a folder apart may know nothing of them. */
-function budgetsOf(
-  asker: Asker,
-  namespace: string | null,
-  labels: Readonly<Record<string, string>>,
-): readonly Seen<BudgetFacts>[] {
+function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Seen<BudgetFacts>[] {
   return asker.workspace.above('PodDisruptionBudget', asker.folders).flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
     if (found.object.namespace !== namespace || facts === null || facts.selects === null) return [];

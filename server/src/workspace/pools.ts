@@ -4,6 +4,7 @@ import type { PoolFacts } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type GpuPool, gpuPools } from '../rules/gpu-pools.ts';
 import { asString, asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { type Table, table, tableOf } from '../yaml/table.ts';
 
 /** The pools of GPU nodes that an object describes: their own labels and their taints. */
 export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
@@ -32,7 +33,7 @@ function computeClass({ root, name }: Manifest): readonly PoolFacts[] {
   const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isOpen);
   return [
     {
-      labels: { ...labelsAt(at(config, 'nodeLabels')), 'cloud.google.com/compute-class': name },
+      labels: table(labelsAt(at(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
       toleratesRequested: true,
       open: byHand || unknown,
@@ -42,7 +43,7 @@ function computeClass({ root, name }: Manifest): readonly PoolFacts[] {
 }
 
 /** https://karpenter.sh/docs/concepts/nodepools/: its own labels, its name, and requirements that leave one value. */
-function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Readonly<Record<string, string>> {
+function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Table<string> {
   const metadata = kind === 'NodePool' ? at(root, 'spec', 'template', 'metadata') : at(root, 'spec');
   const required = items(at(owner, 'requirements')).flatMap((requirement): [string, string][] => {
     const [only, ...others] = items(at(requirement, 'values'));
@@ -50,22 +51,23 @@ function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Re
     return isTemplated(only) ? [] : [[asText(at(requirement, 'key')) ?? '', asText(only) ?? '']];
   });
   const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
-  return {
-    ...Object.fromEntries(required),
-    ...labelsAt(at(metadata, 'labels')),
-    ...(name !== null && { [own]: name }),
-  };
+  return tableOf([
+    ...required,
+    ...Object.entries(labelsAt(at(metadata, 'labels'))),
+    ...(name === null ? [] : [[own, name] as const]),
+  ]);
 }
 
 /** https://eksctl.io/usage/schema/ */
-function eksctlLabels({ owner, name }: GpuPool): Readonly<Record<string, string>> {
-  const named = name === null ? {} : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
-  return { ...labelsAt(at(owner, 'labels')), ...named };
+function eksctlLabels({ owner, name }: GpuPool): Table<string> {
+  const named =
+    name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
+  return table(labelsAt(at(owner, 'labels')), named);
 }
 
-function labelsAt(map: Cursor | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    entries(map).flatMap((entry) => (isTemplated(entry) ? [] : [[keyOf(entry), asText(entry) ?? '']])),
+function labelsAt(map: Cursor | undefined): Table<string> {
+  return tableOf(
+    entries(map).flatMap((entry) => (isTemplated(entry) ? [] : [[keyOf(entry), asText(entry) ?? ''] as const])),
   );
 }
 

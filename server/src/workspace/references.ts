@@ -2,6 +2,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, at, type Cursor, entries, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
+import { table } from '../yaml/table.ts';
 
 /** A place at which an object names another. */
 export interface Reference {
@@ -61,7 +62,7 @@ function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: numbe
 }
 
 /** Keys that alone say what their value names. */
-const byKey: Readonly<Record<string, readonly string[]>> = {
+const byKey = table<readonly string[]>({
   runtimeClassName: ['node.k8s.io/RuntimeClass'],
   priorityClassName: ['scheduling.k8s.io/PriorityClass'],
   storageClassName: ['storage.k8s.io/StorageClass'],
@@ -74,17 +75,17 @@ const byKey: Readonly<Record<string, readonly string[]>> = {
   'ray.io/cluster': ['ray.io/RayCluster'],
   'karpenter.sh/nodepool': ['karpenter.sh/NodePool'],
   'cloud.google.com/compute-class': ['cloud.google.com/ComputeClass'],
-};
+});
 
 /** Mappings whose `name` names an object. */
-const byHolder: Readonly<Record<string, readonly string[]>> = {
+const byHolder = table<readonly string[]>({
   configMap: ['/ConfigMap'],
   configMapRef: ['/ConfigMap'],
   configMapKeyRef: ['/ConfigMap'],
   secretRef: ['/Secret'],
   secretKeyRef: ['/Secret'],
   authenticationRef: ['keda.sh/TriggerAuthentication'],
-};
+});
 
 function targetsOf(cursor: Cursor, manifest: Manifest): readonly string[] {
   const key = keyOf(cursor);

@@ -81,8 +81,10 @@ export function asText(cursor: Cursor | undefined): string | undefined {
   return cursor.node.source;
 }
 
+/** A number that is exact. `.nan`, `.inf` and what is beyond 2^53 is none: no field of Kubernetes takes it. */
 export function asNumber(cursor: Cursor | undefined): number | undefined {
-  return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'number' ? cursor.node.value : undefined;
+  if (cursor?.node.kind !== 'scalar' || typeof cursor.node.value !== 'number') return undefined;
+  return Math.abs(cursor.node.value) <= Number.MAX_SAFE_INTEGER ? cursor.node.value : undefined;
 }
 
 export function asBoolean(cursor: Cursor | undefined): boolean | undefined {

@@ -45,13 +45,22 @@ function resolveNumber(text: string): string | number {
   if (infinite) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
   if (NOT_A_NUMBER.test(text)) return Number.NaN;
   const plain = text.includes('_') && text.charAt(0) !== '.' ? text.replaceAll('_', '') : text;
-  if (INTEGER.test(plain)) return readInteger(plain);
-  return FLOAT.test(plain) ? Number(plain) : text;
+  const value = INTEGER.test(plain) ? readInteger(plain) : FLOAT.test(plain) ? Number(plain) : Number.NaN;
+  // What no float can hold (1e400) stays text. The sum makes 0 of -0.
+  return Number.isFinite(value) ? value + 0 : text;
 }
 
+/** NaN for what Go reads as text: a signed integer with a prefix that 64 bits cannot hold. */
 function readInteger(text: string): number {
   const negative = text.startsWith('-');
-  const digits = negative || text.startsWith('+') ? text.slice(1) : text;
-  const value = /^0[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : Number(digits);
-  return negative && value !== 0 ? -value : value;
+  const signed = negative || text.startsWith('+');
+  const digits = signed ? text.slice(1) : text;
+  const octal = /^0[0-7]+$/.test(digits);
+  let value = octal ? Number.parseInt(digits, 8) : Number(digits);
+  if (value > (signed ? 2 ** 63 : 2 ** 64)) {
+    // Beyond 64 bits an octal without a letter is read once more, as a decimal float.
+    if (octal) value = Number(digits);
+    else if (signed && digits.startsWith('0')) return Number.NaN;
+  }
+  return negative ? -value : value;
 }

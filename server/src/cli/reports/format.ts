@@ -1,12 +1,13 @@
 import type { Severity } from '../../rules/rule.ts';
+import type { PlacedFix } from '../fix-places.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
 import type { WorkloadText } from './text.ts';
 
 /**
- * unreadable: a walk came upon it and could not read it; missing: so is a path that was named itself;
- * unwritten: a fix could not be saved; broken: gpulint itself failed on the file.
+ * unreadable: a walk came upon it and could not read it; missing: so is a path that was named itself; unchecked: a path that was named
+ * itself was skipped, because gpulint does not read what it holds; unwritten: a fix could not be saved; broken: gpulint itself failed on the file.
  */
-export type Outcome = 'checked' | 'unreadable' | 'missing' | 'unwritten' | 'broken';
+export type Outcome = 'checked' | 'unreadable' | 'missing' | 'unchecked' | 'unwritten' | 'broken';
 
 export interface CheckedFile {
   readonly file: ReportFile;
@@ -15,6 +16,16 @@ export interface CheckedFile {
   /** Its workloads in words. */
   readonly workloads: readonly WorkloadText[];
   readonly outcome: Outcome;
+  /** What was fixed in it, by line. */
+  readonly fixes?: readonly PlacedFix[];
+  /** What its safe fixes would change. */
+  readonly diff?: FileDiff;
+}
+
+/** A diff, and the name of the file in it: two paths may lead to one file. */
+export interface FileDiff {
+  readonly name: string;
+  readonly text: string;
 }
 
 /** All that a run found out, for a renderer. */

@@ -7,7 +7,7 @@ import type { ReportFinding } from './report-schema.ts';
 export function* renderGithub({ files, shows }: CheckedReport): Generator<string> {
   for (const checked of files) {
     const failure = failureOf(checked);
-    if (failure !== null) yield command('warning', { file: checked.source, title: 'gpulint' }, failure);
+    if (failure !== null) yield command('warning', { file: checked.source, title: 'gpulint' }, printable(failure));
     for (const finding of checked.file.findings.filter(shows)) yield annotation(checked, finding);
   }
 }
@@ -38,6 +38,8 @@ function escapeData(text: string): string {
   return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
 }
 
+/** Line ends have a code of their own here; other control characters in a file's name have none, and are shown as text. */
 function escapeProperty(text: string): string {
-  return escapeData(text).replace(/:/g, '%3A').replace(/,/g, '%2C');
+  const shown = text.split(/([\r\n])/).map((part) => (/[\r\n]/.test(part) ? part : printable(part)));
+  return escapeData(shown.join('')).replace(/:/g, '%3A').replace(/,/g, '%2C');
 }

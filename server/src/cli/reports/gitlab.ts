@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Severity } from '../../rules/rule.ts';
-import { printable } from '../terminal.ts';
-import type { CheckedReport } from './format.ts';
+import { jsonText, printable } from '../terminal.ts';
+import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 
 /** GitLab's Code Quality report: one JSON array. */
 export function* renderGitlab({ files, shows }: CheckedReport): Generator<string> {
@@ -14,7 +15,26 @@ export function* renderGitlab({ files, shows }: CheckedReport): Generator<string
       content: { body: docs },
     })),
   );
-  yield `[${issues.map((issue) => `\n${JSON.stringify(issue)}`).join(',')}\n]\n`;
+  const unchecked = files.flatMap((checked) => {
+    const failure = failureOf(checked);
+    return failure === null ? [] : [failureIssue(checked, failure)];
+  });
+  yield `[${[...unchecked, ...issues].map((issue) => `\n${jsonText(issue)}`).join(',')}\n]\n`;
+}
+
+/** The format has no place for what was not checked, so it is an issue as well: a file that is left out in silence would seem to be clean. */
+function failureIssue({ source }: CheckedFile, failure: string) {
+  const rule = 'not-checked';
+  return {
+    description: printable(`Not checked: ${failure}`),
+    check_name: rule,
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([rule, source]))
+      .digest('hex')
+      .slice(0, 32),
+    severity: 'info',
+    location: { path: source, lines: { begin: 1 } },
+  };
 }
 
 const levels: Readonly<Record<Severity, string>> = {

@@ -1,11 +1,13 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
+import { provenFixes } from '../../features/proof.ts';
 import { type UnusedSuppression, unusedSuppressionId, unusedSuppressions } from '../../features/unused-suppressions.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
-import type { Finding, Severity } from '../../rules/rule.ts';
+import type { Finding, Fix, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
+import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';
 import type { CheckedReport } from './format.ts';
 import { lineStartsOf, positionAt, rangeOf } from './position.ts';
@@ -19,9 +21,11 @@ import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report
 export function toReportFile(path: string, source: string, file: FileAnalysis): ReportFile {
   const lineStarts = lineStartsOf(file.text);
   const findings = [
-    ...file.documents.flatMap((document) =>
-      document.findings.map((finding) => toReportFinding(path, finding, document.base, lineStarts)),
-    ),
+    ...file.documents.flatMap((document) => {
+      const { findings, base } = document;
+      const proven = provenFixes(document, findings, { characters: proofCharacters });
+      return findings.map((finding) => toReportFinding(path, finding, proven, base, lineStarts));
+    }),
     ...unusedSuppressions(file).map((unused) => toHint(unused, lineStarts)),
   ].sort(byPlace);
   const lineText = (line: number) => file.text.slice(lineStarts[line - 1], lineStarts[line]);
@@ -43,8 +47,10 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
   const workloads = files.flatMap((file) => file.workloads);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
+  const skipped = files.filter(({ parse }) => parse === 'skipped').length;
   return {
     files: files.length,
+    ...(skipped === 0 ? {} : { skipped }),
     workloads: workloads.length,
     findings,
     ...(baselined === 0 ? {} : { baselined }),
@@ -57,8 +63,8 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
 export function* renderJson({ files: checked }: CheckedReport): Generator<string> {
   const files = checked.map(({ file }) => file);
   const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
-  yield `{"version":1,"summary":${JSON.stringify(summarise(files))},\n"catalog":${JSON.stringify(catalog)},\n"files":[`;
-  for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${JSON.stringify(file)}`;
+  yield `{"version":1,"summary":${jsonText(summarise(files))},\n"catalog":${jsonText(catalog)},\n"files":[`;
+  for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${jsonText(file)}`;
   yield '\n]}\n';
 }
 
@@ -108,8 +114,16 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   };
 }
 
-function toReportFinding(path: string, finding: Finding, base: number, lineStarts: readonly number[]): ReportFinding {
-  const { rule, topic, severity, message, workload, container, span, fixes, saving } = finding;
+/** What may be read again to prove the fixes of a document's findings. */
+const proofCharacters = 2_000_000;
+
+function toReportFinding(
+  path: string,
+  { rule, topic, severity, message, workload, container, span, fixes, saving }: Finding,
+  proven: ReadonlySet<Fix>,
+  base: number,
+  lineStarts: readonly number[],
+): ReportFinding {
   return {
     rule,
     topic,
@@ -119,15 +133,17 @@ function toReportFinding(path: string, finding: Finding, base: number, lineStart
     container,
     range: rangeOf(lineStarts, shiftSpan(span, base)),
     docs: ruleDocsUrl(rule),
-    fixes: fixes.map(({ title, safe, edits }) => ({
-      title,
-      safe,
-      edits: edits.map((edit) => ({
-        path,
-        range: rangeOf(lineStarts, shiftSpan(edit.span, base)),
-        newText: edit.newText,
+    fixes: fixes
+      .filter((fix) => proven.has(fix))
+      .map(({ title, safe, edits }) => ({
+        title,
+        safe,
+        edits: edits.map((edit) => ({
+          path,
+          range: rangeOf(lineStarts, shiftSpan(edit.span, base)),
+          newText: edit.newText,
+        })),
       })),
-    })),
     ...(saving === null ? {} : { saving: { hourly: saving, currency: 'USD' } }),
   };
 }

@@ -1,3 +1,4 @@
+import { table } from '../../yaml/table.ts';
 import { printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import type { ReportFinding } from './report-schema.ts';
@@ -74,10 +75,10 @@ function escapeXml(text: string): string {
     .replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-const entities: Readonly<Record<string, string>> = {
+const entities = table({
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-};
+});

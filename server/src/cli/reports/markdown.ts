@@ -1,5 +1,6 @@
 import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
 import { escapeMarkdown } from '../../features/markdown.ts';
+import { printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarise } from './json.ts';
 import { priceBasis } from './price-basis.ts';
@@ -101,7 +102,7 @@ function plain(text: string): string {
 
 /** A code span whose fence is longer than any run of backticks in it. */
 function codeSpan(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ');
+  const line = printable(text);
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;

@@ -1,7 +1,7 @@
 import { version } from '../../../../package.json';
 import type { Severity } from '../../rules/rule.ts';
 import { descriptionOf, pageOf } from '../rule-page.ts';
-import { printable } from '../terminal.ts';
+import { jsonText, printable } from '../terminal.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure } from './format.ts';
 import type { ReportFinding, ReportRange } from './report-schema.ts';
 
@@ -34,7 +34,7 @@ export function* renderSarif(report: CheckedReport): Generator<string> {
     ],
     results: found.map(({ checked, finding }) => toResult(checked, finding, indexes.get(finding.rule) ?? -1)),
   };
-  yield `${JSON.stringify({ $schema: schema, version: '2.1.0', runs: [run] }, null, 1)}\n`;
+  yield `${jsonText({ $schema: schema, version: '2.1.0', runs: [run] }, 1)}\n`;
 }
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';

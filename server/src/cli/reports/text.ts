@@ -5,7 +5,9 @@ import { costWords } from '../../features/code-lens.ts';
 import { acceleratedWorkloads, describeAccelerators, describeWorkload, deviceNoun } from '../../features/gpu-words.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
+import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
+import type { CheckedFile } from './format.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import { priceBasis } from './price-basis.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
@@ -56,16 +58,14 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
 }
 
 /** The lines about one file; empty where there is nothing to say. */
-export function renderFile(file: ReportFile, workloads: readonly WorkloadText[], options: TextOptions): string {
+export function renderFile({ file, workloads, fixes = [] }: CheckedFile, options: TextOptions): string {
   const { style, headings, quiet } = options;
-  const name = printable(shownPath(file));
+  // The log of GitHub Actions takes a line that starts with two colons for a command.
+  const name = printable(shownPath(file)).replace(/^(?=\s*::)/, './');
   const blocks: Block[] = [];
-  for (const { rule, title } of file.fixed ?? []) {
-    blocks.push({
-      line: 0,
-      column: 0,
-      lines: [`${style.green(pad('fixed'))}  ${printable(title)}  ${style.dim(rule)}`],
-    });
+  for (const fix of fixes) {
+    const line = `${style.green(pad('fixed'))}  ${printable(fixWords(fix))}  ${style.dim(fix.rule)}`;
+    blocks.push({ line: 0, column: 0, lines: [line] });
   }
   const note = noteOf(file);
   if (note !== null) blocks.push({ line: 0, column: 0, lines: [note] });
@@ -85,6 +85,11 @@ export function renderFile(file: ReportFile, workloads: readonly WorkloadText[],
   return `${[...(headings ? [style.bold(name)] : []), ...lines, ''].join('\n')}\n`;
 }
 
+/** What a fix did, and where. */
+export function fixWords({ title, line }: PlacedFix): string {
+  return line === null ? title : `line ${line}: ${title}`;
+}
+
 /** The last lines: what the amounts rest on; how much was looked at, what it costs, what was found. */
 export function renderSummary(
   summary: Report['summary'],
@@ -94,6 +99,7 @@ export function renderSummary(
   const workloads = files.flatMap((file) => file.workloads);
   const definitions = workloads.filter(({ role }) => role === 'definition').length;
   const seen = [plural(summary.files, 'file')];
+  if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);
   if (definitions < workloads.length || definitions === 0)
     seen.push(plural(workloads.length - definitions, 'workload'));
   if (definitions > 0) seen.push(plural(definitions, 'definition'));
@@ -135,8 +141,14 @@ function rounded({ min, max }: Range): Range {
 }
 
 /** The path from where the command was started. */
-export function shownPath({ path, folder }: Pick<ReportFile, 'path' | 'folder'>): string {
-  if (folder === undefined || folder === path) return path;
+export function shownPath({
+  path,
+  folder,
+}: {
+  readonly path: string;
+  readonly folder?: string | null | undefined;
+}): string {
+  if (folder === undefined || folder === null || folder === path) return path;
   const above = folder.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
   return above === '' && folder.startsWith('/')
     ? `/${path}`

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { at } from '../../yaml/cursor.ts';
+import { knownCount } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { PodCount, PodSetSource } from './kind.ts';
@@ -46,7 +47,7 @@ export function times({ min, max }: PodCount, factor: number | null): PodCount {
 }
 
 export function product(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a * b;
+  return a === null || b === null ? null : knownCount(a * b);
 }
 
 /** Controllers that replace whatever fails, for ever. */

@@ -1,6 +1,8 @@
 import { gpusByLabel } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, at, isTemplated } from '../../yaml/cursor.ts';
+import { table } from '../../yaml/table.ts';
+import { countIn } from '../count.ts';
 import type { GivenAccelerator } from '../given.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
@@ -56,8 +58,7 @@ function lowerKnative(root: Cursor): KindLowering {
 /** Annotations are strings, so their numbers are too. */
 function numberIn(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined) return unset;
-  const value = Number(asText(cursor) ?? Number.NaN);
-  return isTemplated(cursor) || !Number.isInteger(value) || value < 0 ? null : value;
+  return isTemplated(cursor) ? null : countIn(asText(cursor));
 }
 
 /**
@@ -83,7 +84,7 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
 
 function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
   const [name = '', times = '1'] = (asText(profile) ?? '').split(':');
-  const count = isTemplated(profile) || !/^\d+$/.test(times) ? null : Number(times);
+  const count = isTemplated(profile) ? null : countIn(times);
   if (/^cpu\b/.test(name)) return [];
   const base = {
     resource: 'kubeai:resourceProfile',
@@ -105,10 +106,10 @@ function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
   return [{ ...base, vendor, each: 1, models }];
 }
 
-const tpuLabels: Readonly<Record<string, string>> = { v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' };
+const tpuLabels = table<string>({ v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' });
 
 /** Profiles whose name fits one model alone; an H100 may be one of three. */
-const gkeNames: Readonly<Record<string, string>> = { 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' };
+const gkeNames = table<string>({ 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' });
 
 /** Plain words for resources, as the Dynamo operator has them. https://github.com/vllm-project/production-stack/tree/main/operator */
 function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {

@@ -30,6 +30,7 @@ export type Texts = ReadonlyMap<string, string>;
 
 /** More files, or deeper nesting, than any project has. */
 const mostFiles = 300;
+const mostAsked = 4 * mostFiles;
 const deepest = 10;
 
 /** Reads all that a kustomization is made of. What cannot be read is left out. */
@@ -38,9 +39,12 @@ export async function collectTexts(
   read: (uri: string) => Promise<string | undefined>,
 ): Promise<Texts> {
   const texts = new Map<string, string>();
+  // What is not there costs a look, too.
+  const asked = new Set<string>();
   const visit = async (uri: string, depth: number): Promise<boolean> => {
     if (texts.has(uri)) return true;
-    if (texts.size >= mostFiles || depth > deepest) return false;
+    if (asked.has(uri) || texts.size >= mostFiles || asked.size >= mostAsked || depth > deepest) return false;
+    asked.add(uri);
     const text = await read(uri);
     if (text === undefined) return false;
     texts.set(uri, text);

@@ -1,5 +1,6 @@
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlSeq } from '../../yaml/node.ts';
 import { nowhere } from '../../yaml/span.ts';
+import { table } from '../../yaml/table.ts';
 
 /**
  * Lays a patch over an object as kustomize does: mappings are merged, null removes, lists of built-in kinds whose items have a key are merged
@@ -31,7 +32,7 @@ export function elsewhere(node: YamlNode): YamlNode {
 }
 
 /** The keys by which items of built-in kinds' lists are told apart. Tolerations, arguments and the like are replaced as a whole. */
-const mergeKeys: Readonly<Record<string, readonly string[]>> = {
+const mergeKeys = table<readonly string[]>({
   containers: ['name'],
   initContainers: ['name'],
   ephemeralContainers: ['name'],
@@ -45,7 +46,7 @@ const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   ports: ['containerPort', 'port'],
   hostAliases: ['ip'],
   topologySpreadConstraints: ['topologyKey'],
-};
+});
 
 const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, open: false, span: nowhere };
 

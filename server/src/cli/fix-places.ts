@@ -1,0 +1,43 @@
+import type { AppliedFix } from './fix.ts';
+import { changedLines, lineAfter } from './line-diff.ts';
+import type { ReportFinding } from './reports/report-schema.ts';
+
+/** A fix, and the line of the fixed text on which its finding was; null for one that only another fix made possible. */
+export interface PlacedFix extends AppliedFix {
+  readonly line: number | null;
+}
+
+interface Reading {
+  readonly text: string;
+  readonly findings: readonly ReportFinding[];
+}
+
+/** Where fixes were applied, by line: each fix is matched with a finding that offered it and has disappeared. */
+export function placeFixes(before: Reading, after: Reading, applied: readonly AppliedFix[]): readonly PlacedFix[] {
+  const changes = changedLines(linesOf(before.text), linesOf(after.text));
+  const left = new Set(after.findings.map(({ rule, range }) => `${rule} ${range.start.line}`));
+  const lines = new Map<string, number[]>();
+  for (const { rule, range, fixes } of before.findings) {
+    const line = lineAfter(changes, range.start.line - 1) + 1;
+    if (left.has(`${rule} ${line}`)) continue;
+    for (const { title } of fixes.filter(({ safe }) => safe)) {
+      const key = JSON.stringify([rule, title]);
+      const known = lines.get(key);
+      if (known === undefined) lines.set(key, [line]);
+      else known.push(line);
+    }
+  }
+  const next = new Map<string, number>();
+  const placed = applied.map(({ rule, title }) => {
+    const key = JSON.stringify([rule, title]);
+    const index = next.get(key) ?? 0;
+    next.set(key, index + 1);
+    return { rule, title, line: lines.get(key)?.[index] ?? null };
+  });
+  return placed.sort((a, b) => (a.line ?? Number.POSITIVE_INFINITY) - (b.line ?? Number.POSITIVE_INFINITY) || 0);
+}
+
+/** As the report counts lines. */
+function linesOf(text: string): readonly string[] {
+  return text.split(/\r\n|\n|\r/);
+}

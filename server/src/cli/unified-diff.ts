@@ -1,0 +1,99 @@
+import { changedLines, type LineChange } from './line-diff.ts';
+import { isUnprintable, printable, type Style } from './terminal.ts';
+
+/**
+ * The difference of two texts as `diff -u` writes it, which `git apply` and `patch -p1` take. Lines end with a line feed, as for these; what
+ * is in front of it, like a carriage return, belongs to the line.
+ * @param name of the file, from where the diff will be applied, with forward slashes
+ */
+export function unifiedDiff(name: string, before: string, after: string): string {
+  const [old, now] = [linesOf(before), linesOf(after)];
+  const pieces = [`--- ${fileName(`a/${name}`)}\n+++ ${fileName(`b/${name}`)}\n`];
+  for (const hunk of hunksOf(changedLines(old, now), old.length)) {
+    pieces.push(`@@ -${rangeText(hunk.oldStart, hunk.oldEnd)} +${rangeText(hunk.newStart, hunk.newEnd)} @@\n`);
+    let at = hunk.oldStart;
+    for (const { oldStart, oldEnd, newStart, newEnd } of hunk.changes) {
+      pieces.push(marked(' ', old, at, oldStart), marked('-', old, oldStart, oldEnd));
+      pieces.push(marked('+', now, newStart, newEnd));
+      at = oldEnd;
+    }
+    pieces.push(marked(' ', old, at, hunk.oldEnd));
+  }
+  return pieces.join('');
+}
+
+/** The diff for a person: in colour, and without what a terminal would obey. */
+export function showDiff(diff: string, style: Style): string {
+  const shown = diff.split('\n').map((line) => {
+    const text = printable(line);
+    if (line.startsWith('--- ') || line.startsWith('+++ ')) return style.bold(text);
+    if (line.startsWith('@@')) return style.blue(text);
+    return line.startsWith('+') ? style.green(text) : line.startsWith('-') ? style.red(text) : text;
+  });
+  return shown.join('\n');
+}
+
+const contextLines = 3;
+
+interface Hunk extends LineChange {
+  readonly changes: readonly LineChange[];
+}
+
+/** Changes with the lines around them; those whose surroundings meet are one hunk. */
+function hunksOf(changes: readonly LineChange[], length: number): readonly Hunk[] {
+  const groups: LineChange[][] = [];
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const last = group?.at(-1);
+    if (last !== undefined && change.oldStart - last.oldEnd <= 2 * contextLines) group?.push(change);
+    else groups.push([change]);
+  }
+  return groups.flatMap((group) => {
+    const [first, last] = [group[0], group.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const above = Math.min(contextLines, first.oldStart);
+    const below = Math.min(contextLines, length - last.oldEnd);
+    return {
+      oldStart: first.oldStart - above,
+      oldEnd: last.oldEnd + below,
+      newStart: first.newStart - above,
+      newEnd: last.newEnd + below,
+      changes: group,
+    };
+  });
+}
+
+/** Of no lines, the place is the line above. */
+function rangeText(start: number, end: number): string {
+  const count = end - start;
+  if (count === 0) return `${start},0`;
+  return count === 1 ? `${start + 1}` : `${start + 1},${count}`;
+}
+
+function marked(mark: string, lines: readonly string[], start: number, end: number): string {
+  const whole = (line: string) => (line.endsWith('\n') ? line : `${line}\n\\ No newline at end of file\n`);
+  return lines
+    .slice(start, end)
+    .map((line) => mark + whole(line))
+    .join('');
+}
+
+function linesOf(text: string): readonly string[] {
+  return text === '' ? [] : text.split(/(?<=\n)/);
+}
+
+/** As Git writes names: quoted where a character would end the line or the name; with a tab behind a name that has blanks. */
+function fileName(name: string): string {
+  if (![...name].some((character) => character === '"' || character === '\\' || isUnprintable(character))) {
+    return name.includes(' ') ? `${name}\t` : name;
+  }
+  const quoted = Array.from(name, (character) => {
+    if (character === '"' || character === '\\') return `\\${character}`;
+    return isUnprintable(character) ? [...Buffer.from(character)].map(octal).join('') : character;
+  });
+  return `"${quoted.join('')}"`;
+}
+
+function octal(byte: number): string {
+  return `\\${byte.toString(8).padStart(3, '0')}`;
+}

@@ -1,0 +1,227 @@
+import type { DocumentAnalysis } from '../analysis.ts';
+import type { Finding, Fix, Severity } from '../rules/rule.ts';
+import { splitObjects } from '../yaml/parse.ts';
+import { applyEdits, type TextEdit } from '../yaml/span.ts';
+import { splitList } from '../yaml/split-list.ts';
+
+/** A change of one document that somebody may make. */
+export interface Change {
+  /** What it clears; a rewrite clears nothing. */
+  readonly finding?: Finding;
+  /** Offsets of the document. */
+  readonly edits: readonly TextEdit[];
+}
+
+/** Characters that may be read again for proofs. Every proof takes the length of its document; the last one may overdraw. */
+export interface ProofBudget {
+  characters: number;
+}
+
+/** What one answer to an editor may cost: a tenth of a second's work. Of the largest documents that is one proof for each question. */
+export function budgetOfAnswer(): ProofBudget {
+  return { characters: 120_000 };
+}
+
+/**
+ * The document after the changes, if they keep what every fix promises; else undefined. This is the one gate between a rule's idea of a fix
+ * and anything that a person or `--fix` is offered: the changes are made on a copy, and the copy is read again.
+ *
+ * The document must have been read without a guess. Afterwards it is cut and read as before, every comment and line end is still there, each
+ * finding is gone, and no finding of equal or higher severity is new.
+ */
+export function prove(document: DocumentAnalysis, changes: readonly Change[]): DocumentAnalysis | undefined {
+  const edits = changes.flatMap((change) => change.edits);
+  if (!wasReadWhole(document) || !areApplicable(edits, document.text)) return undefined;
+  const text = applyEdits(document.text, edits);
+  if (text === document.text || !isCutAlike(document, text) || !keepsLineEnds(document.text, edits)) return undefined;
+  if (isJson(document.text) && !isJson(text)) return undefined;
+  const after = document.withText(text);
+  return readsAlike(document, after) && clears(document, after, changes) ? after : undefined;
+}
+
+/** The fixes of these findings that were proven, each alone as far as the budget lasts and together beyond that. */
+export function provenFixes(
+  document: DocumentAnalysis,
+  findings: readonly Finding[],
+  budget: ProofBudget,
+): ReadonlySet<Fix> {
+  const fixes = findings.flatMap((finding) => finding.fixes.map((fix) => ({ finding, fix, edits: fix.edits })));
+  let open = fixes.filter(({ fix }) => !verdicts.has(fix));
+  const forAllTogether = budget.characters / 2;
+  let alone = 0;
+  for (; alone < open.length && budget.characters > forAllTogether; alone += 1) {
+    const change = open[alone];
+    if (change !== undefined) verdicts.set(change.fix, provenTogether(document, [change], budget).length > 0);
+  }
+  open = open.slice(alone);
+  while (open.length > 0 && budget.characters > 0) {
+    const layer = new Set(disjoint(open));
+    const kept = new Set(provenTogether(document, [...layer], budget));
+    for (const change of layer) {
+      if (kept.has(change)) verdicts.set(change.fix, true);
+      else if (budget.characters > 0) verdicts.set(change.fix, false);
+    }
+    open = open.filter((change) => !layer.has(change));
+  }
+  return new Set(fixes.filter(({ fix }) => verdicts.get(fix) === true).map(({ fix }) => fix));
+}
+
+/** A verdict holds as long as the analysis that made the fix. */
+const verdicts = new WeakMap<Fix, boolean>();
+
+/** As many of the changes as were proven in one go. They must not touch each other. */
+export function provenTogether<C extends Change>(
+  document: DocumentAnalysis,
+  changes: readonly C[],
+  budget: ProofBudget,
+): readonly C[] {
+  return largestGood(changes, (some) => {
+    if (budget.characters <= 0) return false;
+    budget.characters -= document.text.length;
+    return prove(document, some) !== undefined;
+  });
+}
+
+/** All of the items if they are good together, else what remains when halves that are not good are given up. */
+export function largestGood<T>(items: readonly T[], isGood: (items: readonly T[]) => boolean): readonly T[] {
+  if (items.length === 0 || isGood(items)) return items;
+  if (items.length === 1) return [];
+  const middle = items.length >> 1;
+  const left = largestGood(items.slice(0, middle), isGood);
+  const right = largestGood(items.slice(middle), isGood);
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left;
+  const both = [...left, ...right];
+  return isGood(both) ? both : left;
+}
+
+/** The changes that touch none before them. Two insertions at one place touch: which comes first would be chance. */
+export function disjoint<C extends Change>(changes: readonly C[]): readonly C[] {
+  const taken: TextEdit[] = [];
+  return changes.filter(({ edits }) => {
+    if (edits.some((edit) => touchesSorted(taken, edit))) return false;
+    for (const edit of edits) taken.splice(placeIn(taken, edit.span.start), 0, edit);
+    return true;
+  });
+}
+
+/** The first index whose edit starts at the offset or behind it. */
+function placeIn(sorted: readonly TextEdit[], start: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle]?.span.start ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function touchesSorted(sorted: readonly TextEdit[], { span }: TextEdit): boolean {
+  const place = placeIn(sorted, span.start);
+  const [before, after] = [sorted[place - 1], sorted[place]];
+  if (before !== undefined && before.span.end > span.start) return true;
+  return after !== undefined && (after.span.start === span.start || after.span.start < span.end);
+}
+
+/**
+ * A text with faults was read by guessing what was meant; a key that is set twice is one, too. So was one whose line ends Kubernetes' reader
+ * counts otherwise: YAML 1.1 has more of them.
+ */
+function wasReadWhole({ document, text }: DocumentAnalysis): boolean {
+  return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
+}
+
+function areApplicable(edits: readonly TextEdit[], text: string): boolean {
+  const ordered = [...edits].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
+  let at = 0;
+  for (const { span } of ordered) {
+    if (span.start < at || span.end < span.start || span.end > text.length) return false;
+    at = span.end;
+  }
+  return ordered.length > 0;
+}
+
+/** The file is cut at the same places: what stands before and behind the document is not touched by it. */
+function isCutAlike({ text: before, item }: DocumentAnalysis, after: string): boolean {
+  if (/^\uFEFF?---/.test(before) !== /^\uFEFF?---/.test(after)) return false;
+  if (/\n$/.test(before) && !/\n$/.test(after)) return false;
+  if (item) return isOneItem(after);
+  const [only, ...others] = splitObjects(after);
+  return only?.text === after && others.length === 0;
+}
+
+/** A comment that silences has the list read as one document, which is what it needs to count. */
+function isOneItem(text: string): boolean {
+  const list = `apiVersion: v1\nkind: List\nitems:\n${text.replaceAll('gpulint-disable', 'gpulint-')}`;
+  return splitList({ base: 0, text: list }, 0)?.length === 2;
+}
+
+function keepsLineEnds(text: string, edits: readonly TextEdit[]): boolean {
+  const windows = text.includes('\r\n');
+  if (windows && /(?<!\r)\n/.test(text)) return true;
+  return edits.every(({ newText }) =>
+    windows ? !/(?<!\r)\n/.test(newText) : !newText.includes('\r') || !text.includes('\n'),
+  );
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[{[]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    // YAML in flow style: it may say anything that YAML can.
+    return false;
+  }
+}
+
+function readsAlike(before: DocumentAnalysis, after: DocumentAnalysis): boolean {
+  const [was, is] = [before.document, after.document];
+  return (
+    is.skipped === null &&
+    is.template === was.template &&
+    is.problems.length === 0 &&
+    !hasMore(counted(was.comments, commentKey), counted(is.comments, commentKey))
+  );
+}
+
+function commentKey({ text }: { readonly text: string }): string {
+  return text.trimEnd();
+}
+
+const rank: Readonly<Record<Severity, number>> = { hint: 0, info: 1, warning: 2, error: 3 };
+/** A rewrite may bring advice about its new form. */
+const rewriteRank = rank.warning;
+
+function clears(before: DocumentAnalysis, after: DocumentAnalysis, changes: readonly Change[]): boolean {
+  if (after.crashes.length > before.crashes.length) return false;
+  const cleared = changes.flatMap(({ finding }) => finding ?? []);
+  const leastRank = cleared.reduce(
+    (least, { severity }) => Math.min(least, rank[severity]),
+    cleared.length === 0 ? rewriteRank : rank.error,
+  );
+  const had = countFindings(before.findings);
+  const left = countFindings(after.findings);
+  for (const [key, count] of countFindings(cleared)) {
+    if ((left.get(key) ?? 0) > (had.get(key) ?? 0) - count) return false;
+  }
+  const grave = after.findings.filter(({ severity }) => rank[severity] >= leastRank);
+  return !hasMore(countFindings(grave), had);
+}
+
+/** How many findings there are of each rule and container: without what an edit may change, their places and the values in their messages. */
+export function countFindings(findings: readonly Finding[]): ReadonlyMap<string, number> {
+  return counted(findings, ({ rule, workload, container }) =>
+    JSON.stringify([rule, workload?.kind, workload?.name, container]),
+  );
+}
+
+function counted<T>(values: readonly T[], key: (value: T) => string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(key(value), (counts.get(key(value)) ?? 0) + 1);
+  return counts;
+}
+
+/** Whether one counts more of anything than the other. */
+export function hasMore(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
+  return [...one].some(([key, count]) => count > (other.get(key) ?? 0));
+}

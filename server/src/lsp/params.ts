@@ -1,0 +1,103 @@
+import * as z from 'zod/mini';
+import { methods } from './requests.ts';
+
+/** What is wrong with the parameters of a message, as a clause; undefined where nothing is, and for methods that nobody handles. */
+export function problemOf(method: string, params: unknown): string | undefined {
+  const result = shapes.get(method)?.safeParse(params);
+  if (result === undefined || result.success) return undefined;
+  const [issue] = result.error.issues;
+  return `${['params', ...(issue?.path ?? [])].join('.')} is not as the protocol has it`;
+}
+
+const uinteger = z.int().check(z.minimum(0), z.maximum(2 ** 31 - 1));
+const text = z.string();
+const texts = z.array(text);
+const uri = text.check(z.regex(/^[a-z][\w+.-]*:/i));
+const position = z.looseObject({ line: uinteger, character: uinteger });
+const range = z
+  .looseObject({ start: position, end: position })
+  .check(
+    z.refine(
+      ({ start, end }) => start.line < end.line || (start.line === end.line && start.character <= end.character),
+    ),
+  );
+const optional = z.nullish;
+const anObject = z.looseObject({});
+
+const document = z.looseObject({ uri });
+const inDocument = { textDocument: document };
+const atPosition = z.looseObject({ ...inDocument, position });
+const ofDocument = z.looseObject(inDocument);
+const place = { uri, position };
+const choice = optional(text);
+
+const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType>([
+  [
+    'initialize',
+    z.looseObject({
+      processId: optional(z.int().check(z.minimum(1))),
+      rootUri: optional(text),
+      capabilities: z.looseObject({
+        workspace: optional(anObject),
+        textDocument: optional(anObject),
+        window: optional(anObject),
+        general: optional(anObject),
+      }),
+      workspaceFolders: optional(z.array(document)),
+    }),
+  ],
+  ['$/cancelRequest', z.looseObject({ id: z.union([text, z.number()]) })],
+  ['$/setTrace', z.looseObject({ value: text })],
+  ['window/workDoneProgress/cancel', z.looseObject({ token: z.union([text, z.number()]) })],
+  [
+    'textDocument/didOpen',
+    z.looseObject({ textDocument: z.looseObject({ uri, languageId: text, version: z.int(), text }) }),
+  ],
+  [
+    'textDocument/didChange',
+    z.looseObject({
+      textDocument: z.looseObject({ uri, version: z.int() }),
+      contentChanges: z.array(z.looseObject({ range: z.optional(range), text })),
+    }),
+  ],
+  ['textDocument/didSave', ofDocument],
+  ['textDocument/didClose', ofDocument],
+  ['textDocument/hover', atPosition],
+  ['textDocument/completion', atPosition],
+  ['textDocument/definition', atPosition],
+  [
+    'textDocument/references',
+    z.looseObject({ ...inDocument, position, context: z.looseObject({ includeDeclaration: z.boolean() }) }),
+  ],
+  ['textDocument/codeLens', ofDocument],
+  ['textDocument/documentLink', ofDocument],
+  ['textDocument/diagnostic', z.looseObject({ ...inDocument, previousResultId: choice })],
+  ['textDocument/inlayHint', z.looseObject({ ...inDocument, range })],
+  [
+    'textDocument/codeAction',
+    z.looseObject({
+      ...inDocument,
+      range,
+      context: z.looseObject({ diagnostics: z.array(anObject), only: optional(texts) }),
+    }),
+  ],
+  [
+    'workspace/didChangeWatchedFiles',
+    z.looseObject({ changes: z.array(z.looseObject({ uri, type: z.int().check(z.minimum(1), z.maximum(3)) })) }),
+  ],
+  [
+    'workspace/didChangeWorkspaceFolders',
+    z.looseObject({ event: z.looseObject({ added: z.array(document), removed: z.array(document) }) }),
+  ],
+  [methods.syntaxElsewhere, z.looseObject({ languages: texts })],
+  [methods.costs, document],
+  [methods.gpus, z.looseObject({ uri: z.optional(uri) })],
+  [methods.migChoices, z.looseObject({ ...place, gpu: z.optional(text) })],
+  [methods.rewriteToMig, z.looseObject({ ...place, gpu: text, profile: text })],
+  [
+    methods.setGpu,
+    z.looseObject({ uri, gpu: choice, provider: choice, platform: choice, region: choice, capacity: choice }),
+  ],
+  [methods.workspaceFixes, z.looseObject({ uris: z.array(uri) })],
+  [methods.fixWorkspace, z.looseObject({ uris: z.array(uri), rule: z.nullable(text) })],
+]);

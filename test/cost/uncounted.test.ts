@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { analyse } from '../support/analyse.ts';
+
+test.each([
+  ['1Ei', '1Ei is more than any node has of nvidia.com/gpu'],
+  ['1e400', '1e400 is more than any node has of nvidia.com/gpu'],
+  ['.nan', '.nan is no count of nvidia.com/gpu'],
+  ['-1', '-1 is no count of nvidia.com/gpu'],
+])('a request for %s has no price, and says why', (count, problem) => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+    - name: main
+      image: registry.example/a:1
+      resources: {limits: {nvidia.com/gpu: ${count}}}
+`;
+  const [document] = analyse(text).documents;
+  const results = document?.workloads.map((workload) => document.costOf(workload));
+  expect(results).toMatchObject([{ cost: null, problem, missing: 'count' }]);
+});
+
+test('what no cluster runs has no price: the amount would be as wrong as the number', () => {
+  const text = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  replicas: 2147483647
+  template:
+    spec:
+      nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}
+      containers:
+        - name: main
+          image: registry.example/a:1
+          resources: {limits: {nvidia.com/gpu: 100}}
+`;
+  const [document] = analyse(text).documents;
+  const results = document?.workloads.map((workload) => document.costOf(workload));
+  expect(results).toMatchObject([{ cost: null, missing: expect.anything() }]);
+});

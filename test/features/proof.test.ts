@@ -1,0 +1,134 @@
+// The one gate before every fix: whatever a rule proposes is made on a copy, and the copy is read again.
+import { describe, expect, test } from 'vitest';
+import { Analysis, type DocumentAnalysis } from '../../server/src/analysis.ts';
+import { applySafeFixes } from '../../server/src/cli/fix.ts';
+import { codeActions } from '../../server/src/features/code-actions.ts';
+import { type Change, disjoint, largestGood, prove } from '../../server/src/features/proof.ts';
+import { fixesOfRule, safeFixes } from '../../server/src/features/safe-fixes.ts';
+import { applyEdits } from '../../server/src/yaml/span.ts';
+import { analyse, findingsOf } from '../support/analyse.ts';
+import { fixProblems } from '../support/check-fixes.ts';
+
+const pod = (name = 'one') => `apiVersion: v1
+kind: Pod
+metadata:
+  name: ${name}
+spec:
+  containers:
+    - name: main # the only one
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+
+/** Every way in which the editor or the command line would change a text. */
+function offered(text: string): readonly string[] {
+  const analysis = new Analysis({ strict: true });
+  const file = analysis.setFile('file:///fixture.yaml', text);
+  const whole = { span: { start: 0, end: text.length }, only: undefined, shown: [], picker: false };
+  const rules = new Set(findingsOf(file).map(({ rule }) => rule));
+  return [
+    ...codeActions(file, whole).map(({ title }) => title),
+    ...[...rules].flatMap((rule) => fixesOfRule(file, rule)).map(({ title }) => title),
+    ...safeFixes(file).map(({ title }) => title),
+    ...applySafeFixes(analysis, file).applied.map(({ title }) => title),
+  ];
+}
+
+describe('nothing is offered for', () => {
+  const limits = '        limits:\n          nvidia.com/gpu: "2"\n';
+  test.each([
+    ['an indentation that slipped', pod().replace('        requests:', '          requests:') + limits],
+    ['two documents whose marker was joined to a value', pod().replace(/\n$/, '---\n') + pod('two')],
+    ['a quote that is never closed', pod().replace('busybox:1.36', '"busybox:1.36')],
+    ['a line that was cut', pod().replace('      resources:\n', '      resour\n')],
+    ['a lone carriage return', pod().replace('busybox:1.36\n', 'busybox:1.36\r      tty: true\n')],
+    ['a line separator of YAML 1.1', pod().replace('the only one', 'the only\u2028one')],
+  ])('%s', (_, text) => {
+    expect(findingsOf(analyse(text)).length, 'the text has findings').toBeGreaterThan(0);
+    expect(offered(text)).toEqual([]);
+  });
+
+  test('a broken document, while its neighbours keep their fixes', () => {
+    const broken = pod('two').replace('busybox:1.36', '"busybox:1.36');
+    const text = `${pod()}---\n${broken}---\n${pod('three')}`;
+    const changed = codeActions(analyse(text), {
+      span: { start: 0, end: text.length },
+      only: ['source'],
+      shown: [],
+      picker: false,
+    }).flatMap(({ edits }) => edits ?? []);
+    const fixed = applyEdits(text, changed);
+    expect(changed.length).toBe(2);
+    expect(fixed).toContain(broken);
+  });
+});
+
+describe('a change is refused that', () => {
+  const insert = (at: number, newText: string): Change => ({ edits: [{ span: { start: at, end: at }, newText }] });
+  const first = (text: string, index = 0): DocumentAnalysis => analyse(text).documents[index] as DocumentAnalysis;
+  const replace = (text: string, old: string, newText: string): Change => {
+    const start = text.indexOf(old);
+    return { edits: [{ span: { start, end: start + old.length }, newText }] };
+  };
+  const text = pod();
+
+  test.each<[string, DocumentAnalysis, Change]>([
+    ['changes nothing', first(text), replace(text, 'busybox', 'busybox')],
+    ['starts another document', first(text), insert(text.length, '---\nkind: Pod\n')],
+    ['takes the line end before the next document', first(`${text}---\n${text}`), replace(text, ': 1\n', ': 1')],
+    [
+      'takes the marker of its document',
+      first(`${text}---\n${text}`, 1),
+      { edits: [{ span: { start: 0, end: 4 }, newText: '' }] },
+    ],
+    ['breaks the syntax', first(text), replace(text, 'name: main', 'name: "main')],
+    ['loses a comment', first(text), replace(text, ' # the only one', '')],
+    ['writes a template', first(text), replace(text, 'busybox', '{{ image }}')],
+    ['writes LF into CRLF', first(text.replaceAll('\n', '\r\n')), insert(0, '# new\n')],
+    ['writes CRLF into LF', first(text), insert(0, '# new\r\n')],
+    ['reaches out of its document', first(text), insert(text.length + 1, '# new\n')],
+    ['brings an error', first(text), replace(text, 'nvidia.com/gpu: 1', 'nvidia.com/gpu: 0.5')],
+    ['makes YAML of JSON', first('{"kind": "Pod"}\n'), replace('{"kind": "Pod"}\n', '"Pod"', 'Pod')],
+    ['does not clear its finding', first(text), { ...insert(0, '# new\n'), finding: findingsOf(analyse(text))[0]! }],
+  ])('%s', (_, document, change) => {
+    expect(prove(document, [change])).toBeUndefined();
+  });
+
+  test('overlaps another', () => {
+    const change = replace(text, 'busybox:1.36', 'busybox:1.37');
+    expect(prove(first(text), [change])).toBeDefined();
+    expect(prove(first(text), [change, change])).toBeUndefined();
+    expect(disjoint([change, change])).toEqual([change]);
+  });
+});
+
+test('halves are given up until what remains is good', () => {
+  const isGood = (some: readonly number[]) => !some.includes(3) && !(some.includes(5) && some.includes(6));
+  expect(largestGood([1, 2, 3, 4, 5, 6], isGood)).toEqual([1, 2, 4, 5]);
+  expect(largestGood([3], isGood)).toEqual([]);
+});
+
+test('each of many fixes that a selection offers keeps its promises alone', () => {
+  const container = (index: number) => `    - name: c${index}
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 1
+`;
+  const head = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: many\nspec:\n  containers:\n';
+  const text = head + Array.from({ length: 40 }, (_, index) => container(index)).join('');
+  const file = analyse(text);
+  const findings = findingsOf(file);
+  const span = { start: 0, end: text.length };
+  const actions = codeActions(file, { span, only: ['quickfix'], shown: [], picker: false });
+  const fixes = actions.filter(({ title }) => !title.startsWith('Silence') && !title.startsWith('Fix all'));
+  expect(fixes.length).toBeGreaterThanOrEqual(40);
+  for (const { title, edits = [], finding } of fixes) {
+    const own = findings.find(
+      ({ rule, span: { start } }) => rule === finding?.finding.rule && start === finding.finding.span.start,
+    );
+    expect(fixProblems(text, own!, { title, safe: true, edits }, file.config), title).toEqual([]);
+  }
+});

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { confine, type Host, refusal } from '../../server/src/lsp/confined-host.ts';
+
+const folder = 'file:///work/space';
+
+function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder]) {
+  const log: string[] = [];
+  const asked: string[] = [];
+  const host = confine(
+    {
+      readFile: async (uri) => {
+        asked.push(uri);
+        return 'text';
+      },
+      listFiles: async (uri) => {
+        asked.push(uri);
+        return [`${uri}/a.yaml`];
+      },
+      ...replaced,
+    },
+    (line) => log.push(line),
+  );
+  host.setFolders(folders);
+  return { host, log, asked };
+}
+
+test.each([
+  `${folder}/a.yaml`,
+  `${folder}/deep/er/a.yaml`,
+  `${folder}/a%20b.yaml`,
+  `${folder}/..a/b..yaml/...`,
+  'file:///work/sp%61ce/a.yaml',
+])('%s is read', async (uri) => {
+  const { host, asked, log } = gate();
+  expect(await host.readFile(uri)).toBe('text');
+  expect(asked).toEqual([uri]);
+  expect(log).toEqual([]);
+});
+
+test.each([
+  'file:///work/a.yaml',
+  'file:///work/space-2/a.yaml',
+  `${folder}/../a.yaml`,
+  `${folder}/b/..`,
+  `${folder}/%2e%2e/a.yaml`,
+  `${folder}/.%2E/a.yaml`,
+  `${folder}/b%2f..%2f..%2fa.yaml`,
+  `${folder}/..%5ca.yaml`,
+  `${folder}/..\\a.yaml`,
+  `${folder}/.\t./a.yaml`,
+  `${folder}/..?x`,
+  `${folder}/..#x`,
+  `${folder}/%2e%2e/%zz.yaml`,
+  `${folder}/a%00.yaml`,
+  'file://server/work/space/a.yaml',
+  'file://localhost/work/space/a.yaml',
+  'vscode-vfs://github/work/space/a.yaml',
+  'https://example.com/work/space/a.yaml',
+  'http:/work/space/a.yaml',
+  '/work/space/a.yaml',
+  'untitled:Untitled-1',
+  '',
+])('%j is neither read nor listed, and the log says so once', async (uri) => {
+  const { host, asked, log } = gate();
+  expect(await host.readFile(uri)).toBeUndefined();
+  expect(await host.readFile(uri)).toBeUndefined();
+  expect(await host.listFiles?.(uri, 10)).toEqual([]);
+  expect(host.reaches(uri)).toBe(false);
+  expect(asked).toEqual([]);
+  expect(log).toEqual([`${uri} is not read: it leads outside the workspace folders`]);
+});
+
+test('without folders nothing is read', async () => {
+  const { host, asked } = gate({}, []);
+  expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
+  expect(asked).toEqual([]);
+});
+
+test('the folder that a file is in is the first that the host hears of', async () => {
+  const heard: (readonly string[])[] = [];
+  const readFile: Host['readFile'] = async (_, folders) => {
+    heard.push(folders);
+    return undefined;
+  };
+  const { host } = gate({ readFile }, ['file:///a/', folder, 'file:///']);
+  await host.readFile(`${folder}/a.yaml`);
+  expect(heard).toEqual([[folder, 'file://', 'file:///a']]);
+});
+
+test('the root of the disk holds the disk, and no other machine', async () => {
+  const { host } = gate({}, ['file:///']);
+  expect(await host.readFile('file:///any/a.yaml')).toBe('text');
+  expect(await host.readFile('file://server/share/a.yaml')).toBeUndefined();
+});
+
+test('what the host refuses is logged once and known as refused until it can be read', async () => {
+  let isPipe = true;
+  const readFile = async () => {
+    if (isPipe) throw refusal('is no regular file');
+    return 'gpu: l4';
+  };
+  const { host, log } = gate({ readFile });
+  const uri = `${folder}/.gpulint.yaml`;
+  expect([await host.readFile(uri), await host.readFile(uri), host.isRefused(uri)]).toEqual([
+    undefined,
+    undefined,
+    true,
+  ]);
+  expect(log).toEqual([`${uri} is not read: it is no regular file`]);
+  isPipe = false;
+  expect([await host.readFile(uri), host.isRefused(uri)]).toEqual(['gpu: l4', false]);
+});
+
+test('a fault of the machine is no refusal', async () => {
+  const { host, log } = gate({ readFile: () => Promise.reject(new Error('disk on fire')) });
+  await expect(host.readFile(`${folder}/a.yaml`)).rejects.toThrow('disk on fire');
+  expect(log).toEqual([]);
+});
+
+test.each([[5], [null], [{ text: 'x' }]])('a client that answers %j has said nothing', async (answer) => {
+  const { host } = gate({ readFile: async () => answer as never, listFiles: async () => answer as never });
+  expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
+  expect(await host.listFiles?.(folder, 10)).toEqual([]);
+});

@@ -1,0 +1,76 @@
+import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
+import type { CheckedReport } from '../../server/src/cli/reports/format.ts';
+import { renderGithub } from '../../server/src/cli/reports/github.ts';
+import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
+import { renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { renderJunit } from '../../server/src/cli/reports/junit.ts';
+import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
+import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
+import { describeWorkloads, renderFile, renderSummary } from '../../server/src/cli/reports/text.ts';
+import { plainStyle } from '../../server/src/cli/terminal.ts';
+import { codeActions } from '../../server/src/features/code-actions.ts';
+import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
+import { complete } from '../../server/src/features/completion.ts';
+import { definitions } from '../../server/src/features/definitions.ts';
+import { documentLinks } from '../../server/src/features/document-links.ts';
+import { hover } from '../../server/src/features/hover.ts';
+import { inlayHints } from '../../server/src/features/inlay-hints.ts';
+import { references } from '../../server/src/features/references.ts';
+import { costLines, summarize } from '../../server/src/features/report.ts';
+import type { Span } from '../../server/src/yaml/span.ts';
+
+/**
+ * All that gpulint prints or writes for a file: every report, every list of the editor, and what it answers at each offset of a span.
+ * Each line is JSON, in which a number that is not finite shows as its name.
+ */
+export function everythingSaid(analysis: Analysis, uri: string, within?: Span): readonly string[] {
+  const file = analysis.file(uri);
+  if (file === undefined) throw new Error('the analysis lost its file');
+  const span = within ?? { start: 0, end: file.text.length };
+  const offsets = Array.from({ length: span.end - span.start + 1 }, (_, index) => span.start + index);
+  const said: unknown[] = [
+    ...codeLenses(file),
+    ...adviceLenses(file),
+    ...inlayHints(file, { start: 0, end: file.text.length }),
+    ...costLines(file),
+    ...documentLinks(file),
+    summarize(file),
+    ...offsets.flatMap((offset) => [
+      hover(file, offset),
+      complete(file, offset),
+      definitions(analysis.workspace, file, offset),
+      references(analysis.workspace, file, offset, true),
+    ]),
+    ...codeActions(file, { span, only: undefined, shown: [], picker: true }).map(
+      ({ finding: _finding, ...shown }) => shown,
+    ),
+    ...file.documents.flatMap(({ findings }) =>
+      findings.map(({ rule, message, severity, span: at, fixes }) => ({ rule, message, severity, at, fixes })),
+    ),
+    ...reportsOf(file),
+  ];
+  return said.map((one) => JSON.stringify(one, nameNumbers) ?? '');
+}
+
+/** What the command line writes of a file, in every format. */
+export function reportsOf(file: FileAnalysis): readonly string[] {
+  const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
+  const workloads = describeWorkloads(file);
+  const report: CheckedReport = {
+    files: [{ file: reported, source: 'fixture.yaml', workloads, outcome: 'checked' }],
+    failOn: 'error',
+    shows: () => true,
+  };
+  const renderers = [renderJson, renderSarif, renderGithub, renderGitlab, renderJunit, renderMarkdown];
+  const text = { style: plainStyle, headings: true, quiet: false, shows: () => true };
+  return [
+    ...renderers.map((render) => [...render(report)].join('')),
+    renderFile(reported, workloads, text),
+    renderSummary(summarise([reported]), [reported], text),
+    JSON.stringify(reported, nameNumbers),
+  ];
+}
+
+function nameNumbers(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+}
