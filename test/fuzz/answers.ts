@@ -105,7 +105,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const options = { style: plainStyle, headings: false, shows, quiet: false };
     const text =
       render === undefined
-        ? renderFile(reported, checked.workloads, options) + renderSummary(summarise([reported]), [reported], options)
+        ? renderFile(checked, options) + renderSummary(summarise([reported]), [reported], options)
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

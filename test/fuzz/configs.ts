@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { Analysis } from '../../server/src/analysis.ts';
-import { findFiles } from '../../server/src/cli/files.ts';
+import type { Report } from '../../server/src/cli/reports/report-schema.ts';
 import { matchesGlob } from '../../server/src/config/globs.ts';
 import { parseConfig, readSettings, resolveConfig } from '../../server/src/config.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/config-help.ts';
 import { setConfigEdits } from '../../server/src/features/set-config.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { type Asked, answerProblems, oddity, ofFile, reportProblems } from './answers.ts';
+import { runCheck } from './command-line.ts';
 import { configText, hostileGlobs } from './config-texts.ts';
 import type { Mutant } from './mutants.ts';
 import { diceOf } from './mutants.ts';
@@ -113,15 +114,19 @@ function setProblems(text: string, measure: Look['measure']): readonly Problem[]
 
 let folder: string | undefined;
 
-/** The walk of the command line, with the globs of the config. */
+/** The command line, in a folder with this config, passes by what the editor does. */
 async function walkProblems(text: string, { measure }: Look): Promise<readonly Problem[]> {
   const patterns = parseConfig(text).told.ignore ?? [];
   if (patterns.length === 0) return [];
   const base = folder ?? makeFolder();
   try {
-    const files = await measure.timeAsync('walk', () => findFiles(base, { patterns, base }));
+    writeFileSync(path.join(base, '.gpulint.yaml'), text);
+    const { stdout, hung } = await measure.timeAsync('check with a config', () => runCheck(base, ['.'], 'json', false));
+    if (hung) return [{ kind: 'slow request', sign: 'hang', message: 'the check did not end' }];
+    // A config that is wrong ends the run.
+    if (stdout === '') return [];
+    const found = (JSON.parse(stdout) as Report).files.map((file) => file.path);
     const expected = paths.filter((file) => !patterns.some((pattern) => matchesGlob(file, pattern)));
-    const found = files.map((file) => file.path);
     if (JSON.stringify([...expected].sort()) === JSON.stringify([...found].sort())) return [];
     return [
       {
@@ -138,6 +143,7 @@ async function walkProblems(text: string, { measure }: Look): Promise<readonly P
 function makeFolder(): string {
   const made = mkdtempSync(path.join(tmpdir(), 'gpulint-fuzz-'));
   folder = made;
+  mkdirSync(path.join(made, '.git'));
   process.on('exit', () => rmSync(made, { recursive: true, force: true }));
   for (const name of paths) {
     mkdirSync(path.dirname(path.join(made, name)), { recursive: true });
