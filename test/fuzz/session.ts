@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { createConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
+import { checkMessages } from '../../server/src/lsp/messages.ts';
 import { startServer } from '../../server/src/lsp/server.ts';
 import { root } from './seeds.ts';
 import { type Message, openWire } from './wire.ts';
@@ -132,7 +133,8 @@ interface Transport {
 
 function startHere(files: Readonly<Record<string, string>>): Transport {
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
-  const connection = createConnection(new StreamMessageReader(toServer), new StreamMessageWriter(toClient));
+  const [reader, writer] = [new StreamMessageReader(toServer), new StreamMessageWriter(toClient)];
+  const connection = createConnection(reader, writer, checkMessages(reader, writer));
   const known = new Map(Object.entries(files));
   startServer(connection, { readFile: async (uri) => known.get(uri), listFiles: async () => [...known.keys()] });
   return {

@@ -27,7 +27,7 @@ export function startWatchdog(seconds: number): Watchdog {
   const encoder = new TextEncoder();
   const worker = new Worker(program, {
     eval: true,
-    workerData: { shared, seconds, folder: privateFolder, pid: process.pid },
+    workerData: { shared, seconds, folder: privateFolder, root, pid: process.pid },
   });
   return {
     checking(target, input) {
@@ -45,7 +45,7 @@ export function startWatchdog(seconds: number): Watchdog {
 }
 
 const program = `
-const { workerData: { shared, seconds, folder, pid } } = require('node:worker_threads');
+const { workerData: { shared, seconds, folder, root, pid } } = require('node:worker_threads');
 const fs = require('node:fs');
 const path = require('node:path');
 const head = new Int32Array(shared, 0, 2);
@@ -59,7 +59,7 @@ setInterval(() => {
   const end = text.indexOf('\\n');
   const file = path.join(folder, 'hang-' + text.slice(0, end));
   fs.writeFileSync(file, text.slice(end + 1));
-  fs.writeSync(1, '\\nFAILED hang: an input took over ' + seconds + ' s and was saved as ' + path.relative('.', file) + '\\n0 passed, 1 failed\\n');
+  fs.writeSync(1, '\\nFAILED hang: an input took over ' + seconds + ' s and was saved as ' + path.relative(root, file) + '\\n0 passed, 1 failed\\n');
   process.kill(pid, 'SIGKILL');
 }, 1000);
 `;
