@@ -5,11 +5,10 @@ import {
   type ListFilesParams,
   type ListFilesResult,
   methods,
-  type ReadFileParams,
-  type ReadFileResult,
 } from '../../server/src/lsp/requests.ts';
 import { registerCommands } from './commands.ts';
 import { filesOnly, isFile } from './own-documents.ts';
+import { readFile } from './read-file.ts';
 import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
@@ -109,16 +108,6 @@ async function startClient(
     output.error(`The language server did not start: ${error instanceof Error ? error.message : String(error)}`);
     const choice = await vscode.window.showErrorMessage('The gpulint language server did not start.', 'Show Output');
     if (choice !== undefined) output.show();
-  }
-}
-
-/** Reads for the server what it cannot reach itself: virtual file systems, and everything in the browser. */
-async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
-  try {
-    return new TextDecoder().decode(await vscode.workspace.fs.readFile(vscode.Uri.parse(uri, true)));
-  } catch (error) {
-    if (error instanceof vscode.FileSystemError && error.code === 'FileNotFound') return null;
-    throw error;
   }
 }
 

@@ -10,8 +10,6 @@ import {
 import { applyEdit } from './edits.ts';
 import { otherPeoples } from './watched-files.ts';
 
-const mostFiles = 5000;
-
 /** Mends what one rule finds in all manifests of the workspace, or what can be mended safely. VS Code shows each change before it is made. */
 export async function fixAllInWorkspace(client: BaseLanguageClient, given: unknown): Promise<void> {
   const uris = await manifests(client);
@@ -28,8 +26,17 @@ export async function fixAllInWorkspace(client: BaseLanguageClient, given: unkno
 
 /** The YAML files of the window's folders, as the server knows them. */
 export async function manifests(client: BaseLanguageClient): Promise<readonly string[]> {
-  const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', otherPeoples, mostFiles);
-  return found.map((uri) => client.code2ProtocolConverter.asUri(uri)).sort();
+  const most = vscode.workspace.getConfiguration('gpulint').get('index.maxFiles', 5000);
+  const found = await vscode.workspace.findFiles('**/*.{yaml,yml}', otherPeoples);
+  if (found.length > most) {
+    void vscode.window.showInformationMessage(
+      `gpulint looks at the first ${most} of ${found.length} YAML files. The setting gpulint.index.maxFiles raises the limit.`,
+    );
+  }
+  return found
+    .map((uri) => client.code2ProtocolConverter.asUri(uri))
+    .sort()
+    .slice(0, most);
 }
 
 /** `rule: null` stands for all that is safe. */

@@ -1,10 +1,10 @@
+import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
 import { type Beside, hasBeside, nothingBeside, withBeside } from './model/beside.ts';
-import type { Claims } from './model/claims.ts';
-import { lowerClaims, makesClaims, noClaims, usesClaims } from './model/claims.ts';
+import { type Claims, joinClaims, noClaims } from './model/claims.ts';
 import { lowerDocument } from './model/lower.ts';
 import type { Surroundings } from './model/surroundings.ts';
 import type { Manifest, Workload } from './model/workload.ts';
@@ -12,7 +12,10 @@ import type { Finding } from './rules/rule.ts';
 import type { RuleCrash } from './rules/run.ts';
 import { runRules } from './rules/run.ts';
 import type { SuppressionUse } from './rules/suppressions.ts';
+import { knownByText } from './workspace/known-texts.ts';
+import { lazy } from './workspace/lazy.ts';
 import { surroundingsOf } from './workspace/lookups.ts';
+import { recordClaims } from './workspace/reads.ts';
 import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
 import { Workspace } from './workspace/workspace.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
@@ -28,8 +31,8 @@ export interface DocumentAnalysis {
   readonly text: string;
   /** It is an item of a long `kind: List`: those are known one by one. */
   readonly item: boolean;
-  /** What of the file's other documents this one was read with: the analysis is as good as long as neither changes. */
-  readonly context: string;
+  /** The document as it was first read; its base may be another. */
+  readonly source: () => YamlDocument;
   readonly document: YamlDocument;
   readonly summary: DocumentSummary;
   readonly manifests: readonly Manifest[];
@@ -48,6 +51,8 @@ export interface DocumentAnalysis {
   isCurrent(): boolean;
   /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
   withText(text: string): DocumentAnalysis;
+  /** Whether these claims of its file say what it read of those before; if so, it reads these from now on. */
+  goesWith(claims: Claims): boolean;
 }
 
 /** Everything that is known of one file. */
@@ -73,6 +78,7 @@ export interface FileAnalysis {
  */
 export class Analysis {
   readonly #strict: boolean;
+  /** By normalised URI: clients do not always write one in the same way. */
   readonly #files = new Map<string, FileAnalysis>();
   readonly #workspace = new Workspace();
   #config: ProjectConfig = defaultConfig;
@@ -97,12 +103,13 @@ export class Analysis {
    * are the same objects.
    */
   setFile(uri: string, text: string, version = 0, config = this.#config, told?: Beside): FileAnalysis {
-    const before = this.#files.get(uri);
+    const key = normalizeUri(uri);
+    const before = this.#files.get(key);
     const beside = told ?? before?.beside ?? nothingBeside;
     const known = before?.config === config && before.beside === beside ? before.documents : [];
     const workspace = this.#workspace;
     const file = analyseFile({ uri, text, version, config, beside, strict: this.#strict, workspace }, known);
-    this.#files.set(uri, file);
+    this.#files.set(key, file);
     return file;
   }
 
@@ -116,20 +123,20 @@ export class Analysis {
   }
 
   removeFile(uri: string): void {
-    this.#files.delete(uri);
+    this.#files.delete(normalizeUri(uri));
     this.#workspace.delete(uri, 'open');
   }
 
   /** The analysis of a file that was set; a new one where another file now says otherwise what it took from there. */
   file(uri: string): FileAnalysis | undefined {
-    const file = this.#files.get(uri);
+    const file = this.#files.get(normalizeUri(uri));
     if (file === undefined || this.stale(uri) === undefined) return file;
-    return this.setFile(uri, file.text, file.version, file.config);
+    return this.setFile(file.uri, file.text, file.version, file.config);
   }
 
   /** What is known of a file, if it took something from another file that now says otherwise. */
   stale(uri: string): FileAnalysis | undefined {
-    const file = this.#files.get(uri);
+    const file = this.#files.get(normalizeUri(uri));
     return file?.documents.every((document) => document.isCurrent()) === false ? file : undefined;
   }
 
@@ -143,12 +150,7 @@ export class Analysis {
 export function reread({ base, item }: DocumentAnalysis, text: string, config: ProjectConfig): DocumentAnalysis {
   const part = item ? { base, text, item } : { base, text };
   const alone = { uri: '', config, strict: false, beside: nothingBeside, workspace: new Workspace() };
-  return analyseDocument(
-    readDocument(part, config, undefined),
-    alone,
-    { context: '', claims: () => noClaims },
-    undefined,
-  );
+  return analyseDocument(readDocument(part, config, undefined), alone, noClaims, undefined);
 }
 
 interface FileInput {
@@ -166,14 +168,18 @@ interface FileInput {
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
   const { uri, text, version, config, beside } = input;
   const skipped = checkLimits(text);
-  // Documents are compared by their text: equal documents in one file share one analysis, which is as good.
-  const known = new Map(before.map((analysis) => [analysis.text, analysis]));
   const parts = skipped === null ? splitObjects(text) : [];
-  const claims = claimsOf(parts);
-  const read = parts.map((part) => readDocument(part, config, known.get(part.text)));
+  const taken = knownByText(before);
+  const found = parts.map((part) => ({ part, known: taken(part) }));
+  const read = found.map(({ part, known }) => readDocument(part, config, known));
   // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
   if (input.seen !== true) input.workspace.set(uri, joinSummaries(read), 'open');
-  const documents = read.map((part) => analyseDocument(part, input, claims, known.get(part.text)));
+  const joined = lazy(() => joinClaims(read.map(({ summary }) => summary.claims())));
+  const claims: Claims = {
+    devices: (kind, name) => joined().devices(kind, name),
+    users: (name) => joined().users(name),
+  };
+  const documents = read.map((part, index) => analyseDocument(part, input, claims, found[index]?.known));
   const whole = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -211,62 +217,49 @@ function summarise(
   return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
 }
 
-interface FileClaims {
-  /** The texts that they were read from. */
-  readonly context: string;
-  readonly claims: () => Claims;
-}
-
-/** The claims that a file's pods may name. Most files make none, and then nothing is read for them. */
-function claimsOf(parts: readonly DocumentText[]): FileClaims {
-  const texts = parts.map(({ text }) => text);
-  const making = parts.filter(({ text }) => makesClaims(text));
-  if (making.length === 0) return { context: '', claims: () => noClaims };
-  // Pods that name the same claim share it, so each depends on the others that do.
-  const context = texts.filter((text) => makesClaims(text) || usesClaims(text)).join('\n---\n');
-  const documents = () => making.map(parsePart);
-  return { context, claims: lazy(() => lowerClaims(documents(), texts)) };
-}
-
 /** What a document's text alone tells. */
-type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'document' | 'summary'>;
+type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'source' | 'document' | 'summary'>;
 
-function readDocument(part: DocumentText, config: ProjectConfig, before: DocumentAnalysis | undefined): ReadDocument {
-  const { text, base } = part;
-  const item = part.item === true;
-  const known = before?.item === item ? before : undefined;
+function readDocument(part: DocumentText, config: ProjectConfig, known: DocumentAnalysis | undefined): ReadDocument {
+  const { text, base, item = false } = part;
   if (known?.base === base) return known;
-  const document = lazy(() => (known === undefined ? parsePart(part) : { ...known.document, base }));
+  const source = known?.source ?? lazy(() => parsePart(part));
+  const document = lazy(() => at(source(), base));
   return {
     base,
     text,
     item,
-    summary: known?.summary ?? summariseDocument(text, document, config),
+    source,
+    summary: known?.summary ?? summariseDocument(text, source, config),
     get document() {
       return document();
     },
   };
 }
 
+function at(document: YamlDocument, base: number): YamlDocument {
+  return document.base === base ? document : { ...document, base };
+}
+
 function analyseDocument(
   part: ReadDocument,
   input: Omit<FileInput, 'text' | 'version'>,
-  file: FileClaims,
+  claims: Claims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
-  const { text, base, item, summary } = part;
-  const context = usesClaims(text) ? file.context : '';
-  const before = known?.context === context && known.item === item && known.isCurrent() ? known : undefined;
-  if (before !== undefined) return before.base === base ? before : moved(before, base);
+  const { text, base, item, source, summary } = part;
+  if (known?.goesWith(claims) && known.isCurrent()) return moved(known, base);
+  const ofFile = recordClaims(claims);
   const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
-  const claims = () => (context === '' ? noClaims : file.claims());
-  const lowered = lazy(() => (concerned() ? lowerDocument(document(), input.config, claims(), surroundings) : nothing));
+  const lowered = lazy(() =>
+    concerned() ? lowerDocument(document(), input.config, ofFile.claims, surroundings) : nothing,
+  );
   const costed = lazy(() => {
     const { workloads } = lowered();
     if (!hasBeside(text, input.beside)) return workloads;
-    return withBeside(document(), workloads, input.beside, input.config, claims(), surroundings);
+    return withBeside(document(), workloads, input.beside, input.config, ofFile.claims, surroundings);
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
@@ -291,7 +284,7 @@ function analyseDocument(
     base,
     text,
     item,
-    context,
+    source,
     summary,
     surroundings,
     isCurrent: () => reads.hold(),
@@ -301,8 +294,9 @@ function analyseDocument(
         input.config,
         undefined,
       );
-      return analyseDocument(copy, input, file, undefined);
+      return analyseDocument(copy, input, ofFile.claims, undefined);
     },
+    goesWith: ofFile.goesWith,
     get document() {
       return document();
     },
@@ -330,11 +324,19 @@ function analyseDocument(
 
 /** The same document further up or down in its file. Everything in it is relative to its start, so only the base changes. */
 function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
-  return Object.create(before, {
+  if (before.base === base) return before;
+  // What moves again and again stays one step from what was made.
+  const made = originals.get(before) ?? before;
+  const document = lazy(() => at(made.source(), base));
+  const now: DocumentAnalysis = Object.create(made, {
     base: { value: base, enumerable: true },
-    document: { get: () => ({ ...before.document, base }), enumerable: true },
+    document: { get: document, enumerable: true },
   });
+  originals.set(now, made);
+  return now;
 }
+
+const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
 
 const nothing = { manifests: [], workloads: [] } as const;
 
@@ -348,12 +350,4 @@ function mayConcernAccelerators(text: string): boolean {
 
 function asksForAccelerators(workload: Workload): boolean {
   return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
-}
-
-function lazy<T>(compute: () => T): () => T {
-  let value: { readonly of: T } | undefined;
-  return () => {
-    value ??= { of: compute() };
-    return value.of;
-  };
 }

@@ -270,7 +270,7 @@ describe('the life of a server', () => {
     server.end();
   });
 
-  test.each([
+  const beginnings: readonly (readonly [string, unknown])[] = [
     ['no parameters', null],
     ['a list', []],
     ['no capabilities', { processId: null, rootUri: null }],
@@ -289,7 +289,8 @@ describe('the life of a server', () => {
       { workspaceFolders: [{ name: 'x' }] },
       { workspaceFolders: [{ uri: 5 }] },
     ].map((odd) => [JSON.stringify(odd), { processId: null, rootUri: null, capabilities: {}, ...odd }] as const),
-  ])('does not begin with %s', async (_, params) => {
+  ];
+  test.each(beginnings)('does not begin with %s', async (_, params) => {
     const server = raw();
     server.send(request(1, 'initialize', params));
     server.send(initialize(2, { workspaceFolders: null, initializationOptions: null }));

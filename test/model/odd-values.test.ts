@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { estimateCost, gpusOf } from '../../server/src/cost/estimate.ts';
-import { lowerClaims } from '../../server/src/model/claims.ts';
+import { claimsIn, joinClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
@@ -22,7 +22,7 @@ describe('odd values', () => {
       for (const [place, text] of texts.entries()) {
         for (const { changed, said } of withOddValues(text)) {
           const document = parse(changed);
-          const claims = lowerClaims(replaced(documents, place, document), replaced(texts, place, changed));
+          const claims = joinClaims(replaced(documents, place, document).map((one) => claimsIn(one.text, () => one)));
           const { workloads } = lowerDocument(document, defaultModelOptions, claims);
           expect(workloads.flatMap(countsOf).filter(isNoCount), said).toEqual([]);
         }

@@ -1,5 +1,5 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
-import type { CheckedReport } from '../../server/src/cli/reports/format.ts';
+import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
 import { renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
@@ -56,8 +56,9 @@ export function everythingSaid(analysis: Analysis, uri: string, within?: Span): 
 export function reportsOf(file: FileAnalysis): readonly string[] {
   const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
   const workloads = describeWorkloads(file);
+  const checked: CheckedFile = { file: reported, source: 'fixture.yaml', workloads, outcome: 'checked' };
   const report: CheckedReport = {
-    files: [{ file: reported, source: 'fixture.yaml', workloads, outcome: 'checked' }],
+    files: [checked],
     failOn: 'error',
     shows: () => true,
   };
@@ -65,7 +66,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   const text = { style: plainStyle, headings: true, quiet: false, shows: () => true };
   return [
     ...renderers.map((render) => [...render(report)].join('')),
-    renderFile(reported, workloads, text),
+    renderFile(checked, text),
     renderSummary(summarise([reported]), [reported], text),
     JSON.stringify(reported, nameNumbers),
   ];

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { objectNamed } from '../workspace/lookups.ts';
+import { objectNamed } from '../workspace/named.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Span } from '../yaml/span.ts';
 import { localNames } from './local-names.ts';
@@ -17,11 +17,11 @@ export interface FilePlace {
 export function definitions(workspace: Workspace, file: FileAnalysis, offset: number): readonly FilePlace[] {
   const local = localNames(file).find(({ uses }) => uses.some((span) => touches(span, offset)));
   if (local !== undefined) return [{ uri: file.uri, span: local.declared }];
-  const summary = workspace.file(file.uri)?.summary;
-  const reference = summary?.references().find(({ span }) => touches(span, offset));
-  if (reference === undefined) return [];
+  const seen = workspace.file(file.uri);
+  const reference = seen?.summary.references().find(({ span }) => touches(span, offset));
+  if (seen === undefined || reference === undefined) return [];
   const { kinds, namespace, name } = reference;
-  return objectNamed(workspace, file.uri, kinds, namespace, name).map((found) => ({
+  return objectNamed(workspace, seen, kinds, namespace, name).map((found) => ({
     uri: found.uri,
     span: workspace.placeOf(found),
   }));

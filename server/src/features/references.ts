@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { objectNamed } from '../workspace/lookups.ts';
+import { type Group, objectNamed } from '../workspace/named.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { definitions, type FilePlace, touches } from './definitions.ts';
 import { localNames } from './local-names.ts';
@@ -26,12 +26,16 @@ export function references(
   const keys = new Set(targets.map(keyOf));
   const found: FilePlace[] = declaration ? [...targets] : [];
   const names = new Set(targets.map(({ name }) => name));
-  for (const { uri, summary } of workspace.files()) {
-    for (const { span, kinds, namespace, name } of summary.references()) {
+  // Of many places that mean the same objects only the first is compared with what is looked for.
+  const known = new Map<Group, boolean>();
+  for (const place of workspace.files()) {
+    for (const { span, kinds, namespace, name } of place.summary.references()) {
       if (!names.has(name)) continue;
-      const meant = objectNamed(workspace, uri, kinds, namespace, name);
-      if (meant.some((one) => keys.has(keyOf({ uri: one.uri, span: workspace.placeOf(one) }))))
-        found.push({ uri, span });
+      const meant = objectNamed(workspace, place, kinds, namespace, name);
+      const isMeant =
+        known.get(meant) ?? meant.some((one) => keys.has(keyOf({ uri: one.uri, span: workspace.placeOf(one) })));
+      known.set(meant, isMeant);
+      if (isMeant) found.push({ uri: place.uri, span });
     }
   }
   return found.map(({ uri, span }) => ({ uri, span }));

@@ -30,9 +30,6 @@ export interface ConfinedHost {
   isRefused(uri: string): boolean;
 }
 
-/** Larger files are not read: nobody writes a manifest of that size. */
-export const mostBytes = 5_000_000;
-
 /** Why a file is not read: a clause for the log, and no fault of the program. */
 export function refusal(reason: string): Error {
   const error = new Error(reason);

@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Host, mostBytes, outside, refusal } from './confined-host.ts';
+import { type Host, outside, refusal } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
-import { passedBy } from './requests.ts';
+import { mostBytes, passedBy } from './requests.ts';
 
 /** The files of this machine's disk. */
 export interface LocalFiles

@@ -6,6 +6,9 @@ import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
 /** Folders that hold other people's files, or none of manifests. */
 export const passedBy: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
 
+/** Larger files are not read: nobody writes a manifest of that size. */
+export const mostBytes = 5_000_000;
+
 /** Whether a path, or a URI, is such a folder or leads through one. */
 export function isPassedBy(path: string): boolean {
   return path.split('/').some((step) => passedBy.includes(step));

@@ -10,41 +10,51 @@ import { type Seen, type SeenDevice, seenWords } from './surroundings.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
-/** The claims that the documents of one file make, for the pods in it. */
+/** What the documents of one file say of claims, for the pods in it. */
 export interface Claims {
-  readonly templates: ReadonlyMap<string, readonly GivenAccelerator[]>;
-  readonly claims: ReadonlyMap<string, readonly GivenAccelerator[]>;
-  /** How often the file names each claim: pods that name the same one share its devices. */
-  readonly users: ReadonlyMap<string, number>;
+  /** The devices of a claim, or of a template, that the file makes. */
+  devices(kind: 'ResourceClaim' | 'ResourceClaimTemplate', name: string): readonly GivenAccelerator[] | undefined;
+  /** How often the file names a claim: pods that name the same one share its devices. */
+  users(name: string): number;
 }
 
-export const noClaims: Claims = { templates: new Map(), claims: new Map(), users: new Map() };
+export const noClaims: Claims = { devices: () => undefined, users: () => 0 };
 
-const claimKinds = /\bkind:\s*["']?ResourceClaim/;
-
-/** Whether a document makes claims that pods of other documents may name. By its text, so that it need not be parsed. */
-export function makesClaims(text: string): boolean {
-  return claimKinds.test(text);
+/** What one document says of claims. */
+export interface DocumentClaims {
+  readonly made: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly devices: readonly GivenAccelerator[];
+  }[];
+  /** The names of claims, once for each place. */
+  readonly named: readonly string[];
 }
 
-/** Whether a document's pods are read with the claims of its file. */
-export function usesClaims(text: string): boolean {
-  return /resourceClaim(?:Template)?Name\b/.test(text);
+const saysNothing: DocumentClaims = { made: [], named: [] };
+
+/** Most texts say nothing of claims, and are not parsed for it. */
+export function claimsIn(text: string, document: () => YamlDocument): DocumentClaims {
+  const makes = /\bkind:\s*["']?ResourceClaim/.test(text);
+  if (!makes && !text.includes('resourceClaimName')) return saysNothing;
+  const manifests = makes ? lowerManifests(document()) : [];
+  const made = manifests.flatMap(({ apiVersion, kind, name, root }) => {
+    if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) return [];
+    const spec = at(root, 'spec');
+    return [{ kind, name, devices: claimedDevices(kind === 'ResourceClaim' ? spec : at(spec, 'spec')) }];
+  });
+  const named = [...text.matchAll(/^[^#\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm)].map(([, name = '']) => name);
+  return { made, named };
 }
 
-/** @param texts the documents' texts, for how often each claim is named */
-export function lowerClaims(documents: readonly YamlDocument[], texts: readonly string[]): Claims {
-  const templates = new Map<string, readonly GivenAccelerator[]>();
-  const claims = new Map<string, readonly GivenAccelerator[]>();
-  for (const { apiVersion, kind, name, root } of documents.flatMap(lowerManifests)) {
-    if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) continue;
-    if (kind === 'ResourceClaimTemplate') templates.set(name, claimedDevices(at(root, 'spec', 'spec')));
-    if (kind === 'ResourceClaim') claims.set(name, claimedDevices(at(root, 'spec')));
-  }
+/** What the documents of a file say together. Of several claims of one name the last counts. */
+export function joinClaims(parts: readonly DocumentClaims[]): Claims {
+  const made = new Map(
+    parts.flatMap((part) => part.made.map(({ kind, name, devices }) => [`${kind} ${name}`, devices] as const)),
+  );
   const users = new Map<string, number>();
-  for (const [, name = ''] of texts.join('\n').matchAll(/^[^#\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm))
-    users.set(name, (users.get(name) ?? 0) + 1);
-  return { templates, claims, users };
+  for (const name of parts.flatMap(({ named }) => named)) users.set(name, (users.get(name) ?? 0) + 1);
+  return { devices: (kind, name) => made.get(`${kind} ${name}`), users: (name) => users.get(name) ?? 0 };
 }
 
 /**
@@ -63,11 +73,14 @@ export function podClaims(
     const said = at(reference, 'source') ?? reference;
     const template = asText(at(said, 'resourceClaimTemplateName'));
     const claim = asText(at(said, 'resourceClaimName'));
-    const here = template === undefined ? claims.claims.get(claim ?? '') : claims.templates.get(template);
+    const here =
+      template === undefined
+        ? claims.devices('ResourceClaim', claim ?? '')
+        : claims.devices('ResourceClaimTemplate', template);
     const found = here ?? claimElsewhere(elsewhere.find, template, claim);
     if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
     if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
-    const users = Math.max(claims.users.get(claim ?? '') ?? 1, elsewhere.users(claim ?? ''));
+    const users = Math.max(here === undefined ? 1 : claims.users(claim ?? ''), elsewhere.users(claim ?? ''));
     const sharers = pods === null ? null : pods * users;
     return found.map((device) => ({
       ...device,

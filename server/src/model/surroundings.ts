@@ -36,8 +36,29 @@ export interface Surroundings {
   clusterQueueOf(namespace: string | null, localQueue: string): Seen<QueueFacts> | undefined;
   /** What an object names that nothing is called, where something else surely was meant. */
   unfound(manifest: Manifest): readonly Unfound[];
-  /** The pools of GPU nodes in the same project, as far as they are described there. */
-  gpuPools(): readonly Seen<PoolFacts>[];
+  /**
+   * The described pools of GPU nodes on which a pod lands, if on any: those whose own label it selects; where it is free to go anywhere, all.
+   * Undefined where there are none, or where one of them is not known well.
+   */
+  landingOf(wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined;
+}
+
+/** A node label that a pod selects, with its alternatives. */
+export interface WantedLabel {
+  readonly key: string;
+  readonly values: readonly string[];
+}
+
+export interface Landing {
+  readonly first: Seen<null>;
+  /** How many pools there are besides the first. */
+  readonly others: number;
+  /** The taints that all of them have. */
+  readonly taints: readonly NodeTaint[];
+  /** The provider of one of them tolerates the taint of a requested resource by itself. */
+  readonly toleratesRequested: boolean;
+  /** One of them stands in a folder beside that of the file that asks, or of one above. */
+  readonly apart: boolean;
 }
 
 export interface Unfound {
@@ -194,7 +215,7 @@ export const noSurroundings: Surroundings = {
   workload: () => undefined,
   clusterQueueOf: () => undefined,
   unfound: () => [],
-  gpuPools: () => [],
+  landingOf: () => undefined,
 };
 
 /** `ServingRuntime vllm in ../runtimes.yaml`. */

@@ -9,9 +9,10 @@ export function kindsIn(text: string): ReadonlySet<string> {
 /** Stands among the kinds for whatever names a ResourceClaim: no kind is called so. */
 export const claimUse = 'resourceClaimName';
 
-/** The values of all keys `name` in a text. */
+/** The names in a text by which its objects are found, or what they name. */
 export function namesIn(text: string): ReadonlySet<string> {
-  return new Set(valuesOf(text, 'name'));
+  // `deployment` is the former key of what an HTTPScaledObject scales.
+  return new Set(['name', 'deployment', claimUse].flatMap((key) => valuesOf(text, key)));
 }
 
 /** Most of a long text is passed over by the platform's own search. */

@@ -1,31 +1,30 @@
 // Which of several objects of one name is meant: the nearest. A folder of examples has many that know nothing of each other.
 
-interface Place {
+/** A file, by its path. */
+export interface Place {
+  /** The file's normalised URI. */
+  readonly key: string;
+  /** The folders of its path, from the root. */
   readonly folders: readonly string[];
   readonly fileName: string;
 }
 
-/** Those in the same file; else those in the same folder; else those below the nearest folder above that has one. */
-export function nearest<T extends Place>(
-  candidates: readonly T[],
-  folders: readonly string[],
-  fileName: string,
-): readonly T[] {
+export function placeAt(key: string): Place {
+  const folders = key.split('/');
+  const fileName = folders.pop() ?? '';
+  return { key, folders, fileName };
+}
+
+/** Of a few candidates those in the same file; else those in the same folder; else those below the nearest folder above that has one. */
+export function nearest<T extends Place>(candidates: readonly T[], from: Place): readonly T[] {
   if (candidates.length < 2) return candidates;
-  let least = Number.POSITIVE_INFINITY;
-  let found: T[] = [];
-  for (const candidate of candidates) {
-    const distance = distanceOf(candidate, folders, fileName);
-    if (distance > least) continue;
-    if (distance < least) found = [];
-    least = distance;
-    found.push(candidate);
-  }
-  return found;
+  const distances = candidates.map((candidate) => distanceOf(candidate, from));
+  const least = Math.min(...distances);
+  return candidates.filter((_, index) => distances[index] === least);
 }
 
 /** Steps up from a folder to one that the other file is below; -1 for the same file. */
-function distanceOf(place: Place, folders: readonly string[], fileName: string): number {
+function distanceOf(place: Place, { folders, fileName }: Place): number {
   const common = commonFolders(place.folders, folders);
   const up = folders.length - common;
   if (up > 0 || place.folders.length > common) return up * 2 + (place.folders.length > common ? 1 : 0);

@@ -1,3 +1,4 @@
+import { claimsIn, type DocumentClaims } from '../model/claims.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import { at, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -6,6 +7,7 @@ import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
 import { isTargetKind, kindsIn } from './kinds.ts';
+import { lazy } from './lazy.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files may need of an object. */
@@ -29,6 +31,8 @@ export interface DocumentSummary {
   readonly objects: () => readonly ObjectSummary[];
   /** The objects that it names. */
   readonly references: () => readonly Reference[];
+  /** What it says of claims, for the pods of its own file. */
+  readonly claims: () => DocumentClaims;
 }
 
 /** What other files may need of a file. Spans are of the file. */
@@ -40,6 +44,8 @@ export interface FileSummary {
   readonly parts?: readonly DocumentSummary[];
   readonly objects: () => readonly ObjectSummary[];
   readonly references: () => readonly Reference[];
+  /** Where an object of one of its documents stands; left out where nothing can move. */
+  readonly placeOf?: (origin: ObjectSummary) => Span | undefined;
 }
 
 export function summariseDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
@@ -53,7 +59,8 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = at(root, 'metadata', 'name');
-        if (!isTargetKind(kind) || name === undefined || manifest.name === null) return [];
+        // What the text does not name plainly is told of no document: some are not even parsed.
+        if (!isTargetKind(kind) || !kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];
         const slash = apiVersion.indexOf('/');
         const group = slash < 0 ? '' : apiVersion.slice(0, slash);
@@ -62,6 +69,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       }),
     ),
     references: lazy(() => manifests().flatMap(referencesOf)),
+    claims: lazy(() => claimsIn(text, document)),
   };
 }
 
@@ -70,16 +78,19 @@ export function joinSummaries(
   parts: readonly { readonly base: number; readonly summary: DocumentSummary }[],
 ): FileSummary {
   const kinds = lazy(() => new Set(parts.flatMap(({ summary }) => [...summary.kinds])));
+  const objects = lazy(() =>
+    parts.flatMap(({ base, summary }) =>
+      summary.objects().map((object) => ({ ...object, span: shiftSpan(object.span, base), origin: object })),
+    ),
+  );
+  const places = lazy(() => new Map(objects().map(({ origin, span }) => [origin, span])));
   return {
     get kinds() {
       return kinds();
     },
     parts: parts.map(({ summary }) => summary),
-    objects: lazy(() =>
-      parts.flatMap(({ base, summary }) =>
-        summary.objects().map((object) => ({ ...object, span: shiftSpan(object.span, base), origin: object })),
-      ),
-    ),
+    objects,
+    placeOf: (origin) => places().get(origin),
     references: lazy(() =>
       parts.flatMap(({ base, summary }) =>
         summary.references().map((reference) => ({ ...reference, span: shiftSpan(reference.span, base) })),
@@ -90,9 +101,9 @@ export function joinSummaries(
 
 /** The same as plain values: what it was read from is let go. */
 export function settled(summary: FileSummary): FileSummary {
-  const objects = summary.objects().map((object) => {
-    const facts = object.facts();
-    return { ...object, facts: () => facts };
+  const objects = summary.objects().map(({ group, kind, namespace, name, span, facts: read }) => {
+    const facts = read();
+    return { group, kind, namespace, name, span, facts: () => facts };
   });
   const references = summary.references();
   return { kinds: summary.kinds, objects: () => objects, references: () => references };
@@ -115,11 +126,3 @@ export function deferred(kinds: ReadonlySet<string>, names: ReadonlySet<string>,
 }
 
 const nothing: FileSummary = { kinds: new Set(), objects: () => [], references: () => [] };
-
-function lazy<T>(compute: () => T): () => T {
-  let value: { readonly of: T } | undefined;
-  return () => {
-    value ??= { of: compute() };
-    return value.of;
-  };
-}

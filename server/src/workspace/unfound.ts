@@ -1,13 +1,9 @@
 import type { Seen, Unfound } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
-import { isApart, nearest, pathFrom } from './near.ts';
-import { isClusterKind, type NamedAt, namesIn } from './references.ts';
-import type { Workspace } from './workspace.ts';
-
-export interface Place {
-  readonly folders: readonly string[];
-  readonly fileName: string;
-}
+import { type Asker, fullName, fullNameOf, seen } from './named.ts';
+import { nearest } from './near.ts';
+import { type NamedAt, namesIn } from './references.ts';
+import { everyOne, nameOf } from './workspace.ts';
 
 /** The kinds of which a project has all or none, if anybody: what runs, and the queues, runtimes and claims that it names. */
 const wholeKinds: ReadonlySet<string> = new Set([
@@ -35,28 +31,25 @@ export function restsOn({ kinds }: NamedAt): readonly string[] {
 const bringers = ['HelmRelease', 'Application', 'ApplicationSet'];
 
 /**
- * The objects that a name which nothing has was surely meant to be; none where it may well be somewhere else. The workspace counts as complete
- * only where an object of the kind with nearly the same name stands in the same folder or above it: one slip of the keys from what is there.
+ * The objects that a name which nothing has was surely meant to be, one of each name; none where it may well be somewhere else. The workspace
+ * counts as complete only where an object of the kind with nearly the same name stands in the same folder or above it: one slip of the keys
+ * from what is there.
  */
-export function meant(workspace: Workspace, place: Place, { kinds, name, namespace }: NamedAt): readonly Seen<null>[] {
+export function meant(asker: Asker, { kinds, name, namespace }: NamedAt): readonly Seen<null>[] {
+  const { workspace } = asker;
   // KServe names what it makes of an InferenceService after it.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
   const near = kinds.flatMap((kind) =>
-    workspace
-      .above(bare(kind), place.folders, (other) => isSlip(other, name))
-      .filter(({ object }) => `${object.group}/${object.kind}` === kind)
-      .filter(({ object }) => isClusterKind(kind) || object.namespace === namespace),
+    workspace.slips(bare(kind), name).flatMap((other) => {
+      const word = fullName(kind.slice(0, kind.indexOf('/')), bare(kind), namespace, other);
+      return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(asker).slice(0, 1);
+    }),
   );
   // Only now, when something is like it, files are read for the name itself.
-  if (near.length === 0 || kinds.some((kind) => workspace.named(bare(kind), name).length > 0)) return [];
-  if (bringers.some((kind) => workspace.all(kind).length > 0)) return [];
-  return nearest(near, place.folders, place.fileName).map(({ object, folders, fileName }) => ({
-    kind: object.kind,
-    name: object.name,
-    file: pathFrom(place, { folders, fileName }),
-    apart: isApart(place, folders),
-    facts: null,
-  }));
+  if (near.length === 0 || kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0))
+    return [];
+  if (bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
+  return nearest(near, asker).map((found) => seen(asker, found, null));
 }
 
 export function unfound(found: NamedAt, near: readonly Seen<null>[]): readonly Unfound[] {
@@ -65,20 +58,4 @@ export function unfound(found: NamedAt, near: readonly Seen<null>[]): readonly U
 
 function bare(kind: string): string {
   return kind.slice(kind.indexOf('/') + 1);
-}
-
-/** One letter too many, too few, another or exchanged; names that differ in a number are those of several things. */
-function isSlip(one: string, other: string): boolean {
-  if (one === other || Math.min(one.length, other.length) < 4) return false;
-  let start = 0;
-  while (start < one.length && one[start] === other[start]) start += 1;
-  let end = 0;
-  while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  const [a, b] = [one.slice(start, one.length - end), other.slice(start, other.length - end)];
-  if (/\d/.test(a + b)) return false;
-  const exchanged = a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0];
-  if (a.length !== b.length) return a.length + b.length === 1;
-  // The last letter, or one that stands alone, is the one of a row: `train-a` and `train-b`.
-  const alone = /(?:^|[^a-z])$/i.test(one.slice(0, start)) && /^(?:$|[^a-z])/i.test(one.slice(start + 1));
-  return exchanged || (a.length === 1 && end > 0 && !alone);
 }

@@ -1,41 +1,32 @@
 import { normalizeUri } from '../config/places.ts';
 import type { Span } from '../yaml/span.ts';
+import { claimUse } from './kinds.ts';
+import { type Place, placeAt } from './near.ts';
+import type { Places } from './places.ts';
 import type { Reference } from './references.ts';
-import type { FileSummary, ObjectSummary } from './summary.ts';
+import { createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';
+import type { DocumentSummary, ObjectSummary } from './summary.ts';
 
 /** An object, and the file that it stands in. */
-export interface Found {
+export interface Found extends Place {
   readonly uri: string;
-  /** The folders of the file's path, from the root. */
-  readonly folders: readonly string[];
-  readonly fileName: string;
   readonly object: ObjectSummary;
 }
 
 /** A place that names an object, and the file that it stands in. */
-export interface FoundReference extends Pick<Found, 'folders' | 'fileName'> {
+export interface FoundReference extends Place {
   readonly reference: Reference;
-}
-
-interface File {
-  readonly uri: string;
-  readonly key: string;
-  readonly folders: readonly string[];
-  readonly fileName: string;
-  readonly summary: FileSummary;
 }
 
 /**
  * The files that are seen together, as summaries. What an editor has open overrides what is on the disk. Nothing is read before somebody asks
- * for a kind: the kinds of a file are known from its text.
+ * for a kind: the kinds of a file are known from its text. Answers follow from the files that are there, and never from the way that led to them.
  */
 export class Workspace {
-  readonly #onDisk = new Map<string, File>();
-  readonly #open = new Map<string, File>();
-  /** Files by the kinds that they name. */
-  readonly #byKind = new Map<string, Set<string>>();
-  /** What was found of each kind; dropped when a document that names the kind changes. Places in it may be old. */
-  readonly #answers = new Map<string, Map<string, readonly Found[]>>();
+  readonly #onDisk = new Map<string, SeenFile>();
+  readonly #open = new Map<string, SeenFile>();
+  readonly #objects = new Map<string, Shelf<Found>>();
+  readonly #claimUses = createShelf<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #versions = new Map<string, number>();
   #generation = 0;
 
@@ -45,26 +36,22 @@ export class Workspace {
   }
 
   /** @param layer `open` counts before `disk` */
-  set(uri: string, summary: FileSummary, layer: 'disk' | 'open'): void {
-    const key = normalizeUri(uri);
-    const names = key.split('/');
-    const fileName = names.pop() ?? '';
-    const file = { uri, key, folders: names, fileName, summary };
-    this.#change(key, () => (layer === 'open' ? this.#open : this.#onDisk).set(key, file));
+  set(uri: string, summary: SeenFile['summary'], layer: 'disk' | 'open'): void {
+    const place = placeAt(normalizeUri(uri));
+    this.#change(place.key, layer, { ...place, uri, summary });
   }
 
   delete(uri: string, layer: 'disk' | 'open'): void {
-    const key = normalizeUri(uri);
-    this.#change(key, () => (layer === 'open' ? this.#open : this.#onDisk).delete(key));
+    this.#change(normalizeUri(uri), layer, undefined);
   }
 
-  /** Every file that is seen, as it counts. */
-  *files(): Generator<{ readonly uri: string; readonly summary: FileSummary }> {
-    yield* this.#open.values();
-    for (const file of this.#onDisk.values()) if (!this.#open.has(file.key)) yield file;
+  /** Every file that is seen, as it counts, sorted by name. */
+  files(): readonly SeenFile[] {
+    const keys = new Set([...this.#open.keys(), ...this.#onDisk.keys()]);
+    return [...keys].sort().flatMap((key) => this.#fileAt(key) ?? []);
   }
 
-  file(uri: string): { readonly uri: string; readonly summary: FileSummary } | undefined {
+  file(uri: string): SeenFile | undefined {
     return this.#fileAt(normalizeUri(uri));
   }
 
@@ -74,133 +61,102 @@ export class Workspace {
   }
 
   /**
-   * The objects of a kind (without its group) that `nameOf` finds under a name. Files that are known not to say the name are not read.
-   * @param nameOf a named function: its name tells the answers apart
+   * The objects of a kind (without its group) that are found under a word.
+   * @param name one that the files of such objects say: files that are known not to say it are not read. Left out: all are
    */
-  named(kind: string, name: string, nameOf: NameOf = ownName): readonly Found[] {
-    return this.#remembered(kind, `${nameOf.name} ${name}`, (file) =>
-      file.summary.names?.has(name) === false ? [] : (byName(file, kind, nameOf).get(name) ?? []),
-    );
+  objects(kind: string, wordOf: WordOf<Found>, word: string, name?: string): Places<Found> {
+    return this.#shelf(kind).find(wordOf, word, name);
   }
 
-  /** All objects of a kind (without its group). */
-  all(kind: string): readonly Found[] {
-    return this.#remembered(kind, '', (file) => file.summary.objects().filter((object) => object.kind === kind));
+  /** The names of objects of a kind that are one slip of the keys away from this one. */
+  slips(kind: string, name: string): readonly string[] {
+    return this.#shelf(kind).slips(name);
   }
 
-  /**
-   * The objects of a kind (without its group) in a folder and the folders above it. No other file is read for it.
-   * @param isWanted by their names: a file that is known to say none of them is not read either
-   */
-  above(kind: string, folders: readonly string[], isWanted: (name: string) => boolean = () => true): readonly Found[] {
-    const found: Found[] = [];
-    for (const key of this.#byKind.get(kind) ?? []) {
-      const file = this.#fileAt(key);
-      if (file === undefined || !file.folders.every((folder, index) => folders[index] === folder)) continue;
-      const { uri, fileName, summary } = file;
-      if (summary.names !== undefined && ![...summary.names].some(isWanted)) continue;
-      for (const object of summary.objects())
-        if (object.kind === kind && isWanted(object.name)) found.push({ uri, folders: file.folders, fileName, object });
-    }
-    return found;
+  /** The places at which a ResourceClaim is named. */
+  claimUses(wordOf: WordOf<FoundReference>, word: string, name: string): Places<FoundReference> {
+    return this.#claimUses.find(wordOf, word, name);
   }
 
-  /** The places in files that name a kind (without its group) at which an object of some name is named. */
-  naming(kind: string, name: string): readonly FoundReference[] {
-    return [...(this.#byKind.get(kind) ?? [])].flatMap((key) => {
-      const file = this.#fileAt(key);
-      if (file === undefined || file.summary.names?.has(name) === false) return [];
-      const { folders, fileName, summary } = file;
-      return summary
-        .references()
-        .filter((reference) => reference.name === name)
-        .map((reference) => ({ folders, fileName, reference }));
-    });
-  }
-
-  /** An object that was found where it stands now: it may have moved in its file since. */
+  /** Where an object that was found stands now: it may have moved in its file since. */
   placeOf({ uri, object }: Found): Span {
-    const { origin } = object;
-    const now =
-      origin &&
-      this.file(uri)
-        ?.summary.objects()
-        .find((one) => one.origin === origin);
-    return (now ?? object).span;
+    const now = object.origin && this.file(uri)?.summary.placeOf?.(object.origin);
+    return now ?? object.span;
   }
 
-  #remembered(kind: string, question: string, find: (file: File) => readonly ObjectSummary[]): readonly Found[] {
-    const answers = this.#answers.get(kind) ?? new Map<string, readonly Found[]>();
-    this.#answers.set(kind, answers);
-    const known = answers.get(question);
-    if (known !== undefined) return known;
-    const found = [...(this.#byKind.get(kind) ?? [])].flatMap((key) => {
-      const file = this.#fileAt(key);
-      if (file === undefined) return [];
-      const { uri, folders, fileName } = file;
-      return find(file).map((object) => ({ uri, folders, fileName, object }));
-    });
-    answers.set(question, found);
-    return found;
+  #shelf(kind: string): Shelf<Found> {
+    const shelf = this.#objects.get(kind) ?? createShelf((file) => objectsIn(file, kind), nameOf);
+    this.#objects.set(kind, shelf);
+    return shelf;
   }
 
-  #fileAt(key: string): File | undefined {
+  #fileAt(key: string): SeenFile | undefined {
     return this.#open.get(key) ?? this.#onDisk.get(key);
   }
 
-  #change(key: string, change: () => void): void {
+  #change(key: string, layer: 'disk' | 'open', file: SeenFile | undefined): void {
     const before = this.#fileAt(key);
-    change();
+    const files = layer === 'open' ? this.#open : this.#onDisk;
+    if (file === undefined) files.delete(key);
+    else files.set(key, file);
     const after = this.#fileAt(key);
     if (before === after) return;
-    this.#generation += 1;
-    for (const kind of before?.summary.kinds ?? []) this.#byKind.get(kind)?.delete(key);
-    for (const kind of after?.summary.kinds ?? []) {
-      const keys = this.#byKind.get(kind) ?? new Set();
-      this.#byKind.set(kind, keys.add(key));
-    }
-    for (const kind of changedKinds(before?.summary, after?.summary)) {
-      this.#answers.delete(kind);
+    for (const kind of changedKinds(before, after)) {
+      this.#generation += 1;
       this.#versions.set(kind, this.versionOf(kind) + 1);
+      const shelf = kind === claimUse ? this.#claimUses : this.#shelf(kind);
+      shelf.change(key, after?.summary.kinds.has(kind) ? after : undefined);
     }
   }
 }
 
-/** The kinds in documents that only one of two summaries has. A document that has merely moved is in both. */
-function changedKinds(before: FileSummary | undefined, after: FileSummary | undefined): ReadonlySet<string> {
-  const old = new Set(before?.parts);
-  const now = new Set(after?.parts);
-  const kindsOf = (summary: FileSummary | undefined, others: ReadonlySet<unknown>) =>
-    summary?.parts === undefined
-      ? [...(summary?.kinds ?? [])]
-      : summary.parts.filter((part) => !others.has(part)).flatMap(({ kinds }) => [...kinds]);
-  return new Set([...kindsOf(before, now), ...kindsOf(after, old)]);
+/** The word of all objects of a kind is the empty one. */
+export function everyOne(): string {
+  return '';
 }
 
-const indexes = new WeakMap<FileSummary, Map<string, ReadonlyMap<string, readonly ObjectSummary[]>>>();
+export function nameOf({ object }: Found): string {
+  return object.name;
+}
 
-/** The objects of a kind in a file by name. */
-function byName({ summary }: File, kind: string, nameOf: NameOf): ReadonlyMap<string, readonly ObjectSummary[]> {
-  const ofFile = indexes.get(summary) ?? new Map<string, ReadonlyMap<string, readonly ObjectSummary[]>>();
-  indexes.set(summary, ofFile);
-  const question = `${kind} ${nameOf.name}`;
-  const known = ofFile.get(question);
-  if (known !== undefined) return known;
-  const made = new Map<string, ObjectSummary[]>();
-  for (const object of summary.objects()) {
-    const name = object.kind === kind ? nameOf(object) : undefined;
-    if (name === undefined) continue;
-    const same = made.get(name) ?? [];
-    made.set(name, same);
-    same.push(object);
+function objectsIn({ key, folders, fileName, uri, summary }: SeenFile, kind: string): readonly Found[] {
+  return summary
+    .objects()
+    .filter((object) => object.kind === kind)
+    .map((object) => ({ key, folders, fileName, uri, object }));
+}
+
+function referencesIn({ key, folders, fileName, summary }: SeenFile): readonly FoundReference[] {
+  return summary.references().map((reference) => ({ key, folders, fileName, reference }));
+}
+
+/** The kinds of documents that only one of two summaries has, or that stand in another order there. A document that has merely moved is in both. */
+function changedKinds(before: SeenFile | undefined, after: SeenFile | undefined): ReadonlySet<string> {
+  const [old, now] = [before?.summary.parts, after?.summary.parts];
+  if (old === undefined || now === undefined || before?.uri !== after?.uri) {
+    return new Set([...(before?.summary.kinds ?? []), ...(after?.summary.kinds ?? [])]);
   }
-  ofFile.set(question, made);
-  return made;
+  let start = 0;
+  while (start < old.length && old[start] === now[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(old.length, now.length) - start && old.at(-1 - end) === now.at(-1 - end)) end += 1;
+  const between = [old, now].map((parts) => byKind(parts.slice(start, parts.length - end)));
+  const kinds = new Set(between.flatMap((parts) => [...parts.keys()]));
+  return new Set([...kinds].filter((kind) => !same(between[0]?.get(kind), between[1]?.get(kind))));
 }
 
-/** By what name an object is found; undefined: by none. */
-export type NameOf = (object: ObjectSummary) => string | undefined;
+function byKind(parts: readonly DocumentSummary[]): ReadonlyMap<string, readonly DocumentSummary[]> {
+  const found = new Map<string, DocumentSummary[]>();
+  for (const part of parts) {
+    for (const kind of part.kinds) {
+      const known = found.get(kind);
+      if (known === undefined) found.set(kind, [part]);
+      else known.push(part);
+    }
+  }
+  return found;
+}
 
-function ownName({ name }: ObjectSummary): string {
-  return name;
+function same(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
+  return a.length === b.length && a.every((one, index) => one === b[index]);
 }
