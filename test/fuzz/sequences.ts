@@ -1,174 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import fc from 'fast-check';
 import { splitDocuments } from '../../server/src/yaml/parse.ts';
-import type { Sequence, Step } from './edits.ts';
-import { type Mutation, type MutatorName, mutate, scale } from './mutate.ts';
-import { related } from './related.ts';
-import type { Seed, Seeds } from './seeds.ts';
+import {
+  arbitraryEdits,
+  arbitrarySteps,
+  filesAfter,
+  noFiles,
+  projectUris,
+  type Step,
+  stepsOf,
+} from '../support/edit-sequences.ts';
+import { scale } from './mutate.ts';
+import { root, type Seed, type Seeds } from './seeds.ts';
 
-const uris = [
-  'file:///w/a.yaml',
-  'file:///w/b.yaml',
-  'file:///w/sub/a.yaml',
-  'file:///w/sub/c.yaml',
-  'file:///w/other/d.yaml',
-] as const;
-const configTexts = [
-  '',
-  'platform: eks-karpenter\ngpu: h100-80gb-sxm\n',
-  'extends: strict\nregion: us-east-1\n',
-] as const;
-
-/** A step before it is known what the files hold then. */
-interface Move {
-  readonly kind: (typeof moveKinds)[number];
-  readonly file: number;
-  readonly other: number;
-  readonly at: number;
-  readonly choice: number;
-  readonly compare: boolean;
+/** What happens to some files, and how often the answers are compared meanwhile; at the end they always are. */
+export interface Sequence {
+  readonly steps: readonly Step[];
+  readonly every: number;
+  readonly own: boolean;
 }
 
-const moveKinds = [
-  'type',
-  'type',
-  'paste',
-  'paste',
-  'duplicate',
-  'take',
-  'move',
-  'rename',
-  'swap',
-  'close',
-  'delete',
-  'reopen',
-  'save',
-  'config',
-  'empty',
-] as const;
-
-const edits: readonly MutatorName[] = [
-  'deleteLine',
-  'duplicateBlock',
-  'deleteBlock',
-  'moveBlock',
-  'swapWords',
-  'number',
-  'key',
-  'copyKey',
-  'insertMark',
-  'mergeDocuments',
-  'splitDocument',
-  'truncate',
-  'indentLine',
-  'value',
-  'lineEnds',
-  'duplicateLine',
-];
-
-const number = fc.nat(scale - 1);
-
-/** What may happen to a handful of files that are made of documents which name each other. */
+/** Edits of projects: of small objects that name each other, and of real texts whose documents do, each in one of several files. */
 export function sequences({ all }: Seeds): fc.Arbitrary<Sequence> {
-  const families = all.filter(
-    ({ text }) =>
-      text.length < 8000 &&
-      /^---/m.test(text) &&
-      /\b(?:HorizontalPodAutoscaler|ScaledObject|LocalQueue|NodePool|ServingRuntime|ResourceClaim\w*|PersistentVolumeClaim|PodGroup|ClusterQueue|RayService)\b/.test(
-        text,
-      ),
-  );
-  const move: fc.Arbitrary<Move> = fc.record({
-    kind: fc.constantFrom(...moveKinds),
-    file: fc.nat(uris.length - 1),
-    other: fc.nat(uris.length - 1),
-    at: number,
-    choice: number,
-    compare: fc.boolean(),
-  });
-  return fc
+  const families = all.filter(({ text }) => text.length < 8000 && /^---/m.test(text) && naming.test(text));
+  const real = fc
     .record({
-      seed: fc.option(number, { freq: 3 }),
-      objects: fc.array(
-        fc.record({ file: fc.nat(uris.length - 1), object: fc.nat(related.length - 1), disk: fc.boolean() }),
-        { maxLength: 8 },
-      ),
-      moves: fc.array(move, { minLength: 1, maxLength: 12 }),
+      seed: fc.nat(scale - 1),
+      disk: fc.boolean(),
+      edits: arbitraryEdits(12),
+      every: fc.integer({ min: 1, max: 5 }),
     })
-    .map(({ seed, objects, moves }) => {
-      const family = seed === null ? undefined : families[Math.floor((seed / scale) * families.length)];
-      return { steps: play(family, objects, moves), own: family?.own ?? true };
+    .map(({ seed, disk, edits, every }) => {
+      const family = families[Math.floor((seed / scale) * families.length)];
+      const start = family === undefined ? [] : project(family, disk);
+      return {
+        steps: [...start, ...stepsOf(edits, start.reduce(filesAfter, noFiles))],
+        every,
+        own: family?.own ?? true,
+      };
     });
+  const made = fc
+    .record({ steps: arbitrarySteps(), every: fc.integer({ min: 1, max: 5 }) })
+    .map(({ steps, every }) => ({ steps, every, own: true }));
+  return fc.oneof(made, real);
 }
 
-function play(
-  family: Seed | undefined,
-  objects: readonly { file: number; object: number; disk: boolean }[],
-  moves: readonly Move[],
-): Sequence['steps'] {
-  const steps: Sequence['steps'][number][] = [];
-  const texts = new Map<string, string>();
-  const set = (uri: string, text: string, compare: boolean) => {
-    texts.set(uri, text);
-    steps.push({ do: 'set', uri, text, compare });
-  };
-  const parts = family === undefined ? [] : partsOf(family.text);
-  for (const [index, part] of parts.slice(0, 8).entries()) add(texts, uriAt(index % 3), part);
-  for (const { file, object } of objects) add(texts, uriAt(file), related[object] ?? '');
-  for (const [uri, text] of texts) {
-    const disk = objects.some(({ file, disk: is }) => is && uriAt(file) === uri);
-    steps.push(disk ? { do: 'disk', uri, text, compare: false } : { do: 'set', uri, text, compare: false });
-  }
-  for (const { kind, file, other, at, choice, compare } of moves) {
-    const [uri, to] = [uriAt(file), uriAt(other)];
-    const text = texts.get(uri) ?? '';
-    const own = partsOf(text);
-    const index = own.length === 0 ? 0 : Math.floor((at / scale) * own.length);
-    const part = own[index] ?? '';
-    const without = joined(own.filter((_, place) => place !== index));
-    const step = (one: Step) => steps.push({ ...one, compare });
-    if (kind === 'type')
-      set(
-        uri,
-        mutate(text, '', [{ kind: edits[choice % edits.length] ?? 'deleteLine', at, choice } satisfies Mutation]),
-        compare,
+const naming =
+  /\b(?:HorizontalPodAutoscaler|ScaledObject|LocalQueue|ClusterQueue|NodePool|ServingRuntime|ResourceClaim\w*|PersistentVolumeClaim|PodGroup)\b/;
+
+/** The documents of a text in three files; what is in the second one may be known only from the disk. */
+function project({ text }: Seed, disk: boolean): readonly Step[] {
+  const parts = splitDocuments(text).map((part) => part.text.replace(/^---[ \t]*\r?\n/, ''));
+  return projectUris.slice(0, 3).flatMap((uri, file): Step[] => {
+    const own = parts.filter((_, index) => index % 3 === file).join('---\n');
+    if (own === '') return [];
+    return disk && file === 1
+      ? [{ op: 'disk', uri, text: own, config: 0 }]
+      : [{ op: 'set', uri, text: own, config: null, beside: 0 }];
+  });
+}
+
+const folder = path.join(root, '../shared/robustness/stale');
+
+/** Sequences that once gave stale answers, where they are at hand. */
+export function savedSequences(): readonly Sequence[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => {
+      const { h }: { h: readonly { u: string; text: string }[] } = JSON.parse(
+        readFileSync(path.join(folder, name), 'utf8'),
       );
-    else if (kind === 'paste') set(uri, joined([...own, related[choice % related.length] ?? '']), compare);
-    else if (kind === 'duplicate')
-      set(
-        uri,
-        joined([...own.slice(0, choice % (own.length + 1)), part, ...own.slice(choice % (own.length + 1))]),
-        compare,
-      );
-    else if (kind === 'take') set(uri, without, compare);
-    else if (kind === 'move') {
-      set(uri, without, compare);
-      set(to, joined([...partsOf(texts.get(to) ?? ''), part]), compare);
-    } else if (kind === 'swap') set(uri, joined([...own].reverse()), compare);
-    else if (kind === 'empty') set(uri, '', compare);
-    else if (kind === 'reopen') set(uri, text, compare);
-    else if (kind === 'save') step({ do: 'disk', uri, text });
-    else if (kind === 'config') step({ do: 'config', text: configTexts[choice % configTexts.length] ?? '' });
-    else if (kind === 'rename') {
-      step({ do: 'delete', uri });
-      texts.delete(uri);
-      set(to, text, compare);
-    } else step({ do: kind, uri });
-  }
-  return steps;
-}
-
-function uriAt(index: number): string {
-  return uris[index] ?? uris[0];
-}
-
-function add(texts: Map<string, string>, uri: string, part: string): void {
-  texts.set(uri, joined([...partsOf(texts.get(uri) ?? ''), part]));
-}
-
-function partsOf(text: string): readonly string[] {
-  return text === '' ? [] : splitDocuments(text).map((part) => part.text.replace(/^---[ \t]*\r?\n/, ''));
-}
-
-function joined(parts: readonly string[]): string {
-  return parts.map((part) => (part.endsWith('\n') || part === '' ? part : `${part}\n`)).join('---\n');
+      const steps = h.map(({ u, text }): Step => ({ op: 'set', uri: u, text, config: null, beside: 0 }));
+      return { steps, every: 1, own: false };
+    });
 }
