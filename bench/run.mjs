@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { project, samples } from './manifests.mjs';
 import { EDITS, measure, measureIndexing, measureStart } from './measure.mjs';
 import { findNode } from './node.mjs';
+import { writePart } from './page.mjs';
 import { installPeer } from './peer.mjs';
 
 /** @typedef {import('./measure.mjs').Session} Session */
@@ -68,7 +69,7 @@ for (let round = 0; round < rounds; round++) {
 
 const page = report();
 if (dry) console.log(page);
-else writeFileSync(path.join(root, 'docs', 'performance.md'), page);
+else writePart('bench', page);
 
 function readOptions() {
   try {
@@ -120,8 +121,7 @@ function writeProject() {
 function report() {
   const documents = (texts[1]?.text.match(/^---$/gm) ?? []).length;
   const [cpu] = os.cpus();
-  return `<!-- Written by \`npm run bench\`. -->
-# Performance
+  return `# Performance
 
 How long the editor waits for gpulint, measured from the outside: a client starts the server, opens a text, makes ${EDITS} edits
 of one character each at ${EDITS} places, and after each of them waits for the diagnostics. Of ${rounds} sessions, each with a fresh process

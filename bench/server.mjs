@@ -14,6 +14,7 @@ import { readFileSync } from 'node:fs';
  * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, asked for or
  *   waited for, as the server has it; call it behind the change, in the same turn
  * @property {() => { rss: number, peak: number, cpu: number }} usage megabytes, and milliseconds of processor time since the start
+ * @property {() => number} worked milliseconds that the server's own thread has worked; where the system does not tell, the time
  * @property {{ begun: boolean, ended: boolean, end: Promise<void> }} progress of work that the server shows by itself; `end` is met at once
  *   where nothing has begun
  * @property {() => Promise<void>} stop
@@ -104,6 +105,7 @@ export async function startServer({ command: [program = '', ...args], env }, fol
     },
     progress,
     usage: () => usageOf(child.pid ?? 0),
+    worked: () => workedBy(child.pid ?? 0),
     async stop() {
       await request('shutdown', null);
       notify('exit', undefined);
@@ -154,6 +156,16 @@ function onMessages(stream, handle) {
       handle(message);
     }
   });
+}
+
+/** @param {number} pid */
+function workedBy(pid) {
+  try {
+    // In nanoseconds, of the first thread alone.
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  } catch {
+    return performance.now();
+  }
 }
 
 /** Linux tells it; elsewhere it is not known. @param {number} pid */

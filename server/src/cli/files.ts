@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { escapePath, glob } from 'tinyglobby';
+import { matchesAny } from '../config/globs.ts';
 import { configName } from '../config/places.ts';
 import { isFolder, isOfSystem, type Reach } from './reach.ts';
 import { systemReason } from './usage-error.ts';
@@ -54,49 +54,49 @@ export async function findFiles(
   return [{ ...itself, problem: 'it is neither a file nor a folder' }];
 }
 
-// YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them.
-const namePatterns = [
-  '**/*.{yaml,yml,json}',
-  '**/*.{yaml,yml,json}{.,-}{tmpl,tpl,template,gotmpl,j2,jinja,jinja2,in,erb,mustache}',
-  '**/*.tpl',
-];
+/** YAML and JSON, and templates of these as Helm, Jinja, envsubst and the like name them. */
+const manifestName = /\.(?:(?:ya?ml|json)(?:[.-](?:tmpl|tpl|template|gotmpl|j2|jinja|jinja2|in|erb|mustache))?|tpl)$/;
 
-// Links and pipes are reported if they have a manifest's name; links to folders are reported whatever their name.
-const manifestName = /\.(ya?ml|json|tpl)([.-]\w+)?$/;
+const otherFolders: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-const notManifests = ['**/.git/**', '**/node_modules/**', `**/${configName}`];
-
-async function walk(given: string, ignore: Ignore, reach: Reach): Promise<readonly (InputFile | BadInput)[]> {
+/** Walks a folder down, but not into folders that are ignored, however large they are. */
+function walk(given: string, { base, patterns }: Ignore, reach: Reach): readonly (InputFile | BadInput)[] {
   const root = path.resolve(given);
-  const unreadable = new Map<string, string>();
-  const others = new Map<string, fs.Dirent>();
-  // Globs match only what is below the folder they are evaluated in, so that folder is the one the ignore globs are relative to.
-  const inside = withSlashes(path.relative(ignore.base, root));
-  const outside = inside.startsWith('..') || path.isAbsolute(inside);
-  const prefix = outside || inside === '' ? '' : `${escapePath(inside)}/`;
-  const base = outside ? root : ignore.base;
-  const found = await glob(
-    namePatterns.map((pattern) => prefix + pattern),
-    {
-      cwd: base,
-      dot: true,
-      expandDirectories: false,
-      followSymbolicLinks: false,
-      ignore: [
-        ...notManifests.map((pattern) => prefix + pattern),
-        ...(outside ? [] : ignore.patterns.flatMap(withWhatIsBelow)),
-      ],
-      fs: { readdir: tellingReaddir(unreadable, others) },
-    },
-  );
-  const files: (InputFile | BadInput)[] = found.map((name) => toInput(given, path.resolve(base, name)));
-  for (const [folder, problem] of unreadable) files.push({ ...toInput(given, folder), problem });
-  for (const [file, entry] of others) {
-    const problem = whyPassedBy(entry, file, reach);
-    if (problem !== undefined)
-      files.push({ ...toInput(given, file), problem, leftOut: isFolder(file) ? 'folder' : 'file' });
+  const files: (InputFile | BadInput)[] = [];
+  const isIgnored = (file: string) => {
+    const inside = withSlashes(path.relative(base, file));
+    // What stands above or beside the config is none of its business.
+    return !inside.startsWith('../') && !path.isAbsolute(inside) && matchesAny(inside, patterns);
+  };
+  const folders = [root];
+  for (const folder of folders) {
+    // What the kernel makes up (`/proc` and the like) is empty to a walk.
+    if (isOfSystem(folder)) continue;
+    let entries: fs.Dirent[];
+    try {
+      entries = fs.readdirSync(folder, { withFileTypes: true });
+    } catch (error) {
+      files.push({ ...toInput(given, folder), problem: systemReason(error) });
+      continue;
+    }
+    for (const entry of entries) {
+      const file = path.join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!otherFolders.has(entry.name) && !isIgnored(file)) folders.push(file);
+      } else if (entry.isFile()) {
+        if (isManifest(entry.name) && !isIgnored(file)) files.push(toInput(given, file));
+      } else {
+        const problem = whyPassedBy(entry, file, reach);
+        if (problem !== undefined && !isIgnored(file))
+          files.push({ ...toInput(given, file), problem, leftOut: isFolder(file) ? 'folder' : 'file' });
+      }
+    }
   }
   return files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+function isManifest(name: string): boolean {
+  return manifestName.test(name) && name !== configName;
 }
 
 function toInput(given: string, file: string): InputFile {
@@ -104,43 +104,12 @@ function toInput(given: string, file: string): InputFile {
   return { file, path: withSlashes(below === '' ? given : below), folder: withSlashes(given) };
 }
 
-/** A pattern without a slash is meant at any depth, as in .gitignore, and covers what is below it. */
-function withWhatIsBelow(pattern: string): readonly string[] {
-  const bare = pattern.replace(/^\.?\//, '').replace(/\/+$/, '');
-  if (bare === '') return [];
-  const anchored = /^\.?\//.test(pattern) || bare.includes('/');
-  const whole = anchored ? bare : `**/${bare}`;
-  return [whole, `${whole}/**`];
-}
-
 /** Why a walk passes by what is neither a file nor a folder; undefined where nobody would miss it. */
 function whyPassedBy(entry: fs.Dirent, file: string, reach: Reach): string | undefined {
-  const isManifest = manifestName.test(entry.name) && entry.name !== configName;
-  if (!entry.isSymbolicLink()) return isManifest ? 'it is not a regular file' : undefined;
-  if (entry.name === 'node_modules' || !reach.leadsOutside(file) || !(isManifest || isFolder(file))) return undefined;
+  const named = isManifest(entry.name);
+  if (!entry.isSymbolicLink()) return named ? 'it is not a regular file' : undefined;
+  if (otherFolders.has(entry.name) || !reach.leadsOutside(file) || !(named || isFolder(file))) return undefined;
   return 'a symbolic link that leads outside the project: name it to check what it leads to';
-}
-
-/**
- * readdir that notes what it could not read, and what is neither a file nor a folder: the walk itself passes over both in silence. What the
- * kernel makes up (`/proc` and the like) is empty to it.
- */
-function tellingReaddir(unreadable: Map<string, string>, others: Map<string, fs.Dirent>): typeof fs.readdir {
-  const readdir = (
-    folder: string,
-    options: { withFileTypes: true },
-    done: (error: unknown, entries: fs.Dirent[]) => void,
-  ) => {
-    if (isOfSystem(folder)) return done(null, []);
-    fs.readdir(folder, options, (error, entries) => {
-      if (error !== null) unreadable.set(folder, systemReason(error));
-      else
-        for (const entry of entries)
-          if (!entry.isFile() && !entry.isDirectory()) others.set(path.resolve(folder, entry.name), entry);
-      done(error, entries);
-    });
-  };
-  return readdir as typeof fs.readdir;
 }
 
 function withSlashes(name: string): string {

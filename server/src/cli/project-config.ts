@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { matchesGlob } from '../config/globs.ts';
+import { matchesAny } from '../config/globs.ts';
 import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
 import {
   type ConfigInput,
@@ -94,7 +94,7 @@ export function projectConfigs(
       const config = await inFolder(path.dirname(path.resolve(file)));
       if (config?.told.ignore === undefined) return false;
       const inside = below(config, file);
-      return inside !== undefined && config.told.ignore.some((glob) => matchesGlob(inside, glob));
+      return inside !== undefined && matchesAny(inside, config.told.ignore);
     },
   };
 }

@@ -173,7 +173,7 @@ function byScriptName(path: string): RecognisedProgram | undefined {
   // `Gemma3LLMTrain` is three words.
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .toLowerCase()
     .split(/[^a-z0-9]+/);
   const has = (set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));

@@ -204,7 +204,7 @@ const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
 function sleepSeconds(operands: readonly string[]): number | undefined {
   let seconds = 0;
   for (const operand of operands) {
-    const match = /^(\d+\.?\d*|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
+    const match = /^(\d+(?:\.\d*)?|\.\d+|inf|infinity)([smhd]?)$/i.exec(operand);
     if (match?.[1] === undefined) return undefined;
     const amount = /^inf/i.test(match[1]) ? Number.POSITIVE_INFINITY : Number(match[1]);
     const unit = sleepUnits[match[2] || 's'];

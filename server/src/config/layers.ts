@@ -4,7 +4,7 @@ import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';
 import { own as inside, type Table, table, tableOf } from '../yaml/table.ts';
-import { matchesGlob } from './globs.ts';
+import { matchesAny } from './globs.ts';
 import type { ConfigInput } from './schema.ts';
 
 /** What holds for a file, composed from the options of the rooms. */
@@ -56,7 +56,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
 
 /** The file's own layer and those of its overrides that mean the path, which is relative to the file's folder. */
 export function fileLayers(told: ConfigInput, path: string): readonly ConfigLayer[] {
-  const fitting = (told.overrides ?? []).filter(({ files }) => files.some((glob) => matchesGlob(path, glob)));
+  const fitting = (told.overrides ?? []).filter(({ files }) => matchesAny(path, files));
   return [told, ...fitting.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
     origin: '.gpulint.yaml',
     told: layer,

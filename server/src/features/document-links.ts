@@ -34,7 +34,7 @@ function modelsIn(text: string): readonly DocumentLink[] {
   return [...text.matchAll(/\bhf:\/\/([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95})(?![\w/])/g)].map(
     ({ 0: address, 1: model = '', index }) => ({
       span: { start: index, end: index + address.length },
-      to: { url: `https://huggingface.co/${model.replace(/[.-]+$/, '')}` },
+      to: { url: `https://huggingface.co/${model.replace(/(?<![.-])[.-]+$/, '')}` },
     }),
   );
 }

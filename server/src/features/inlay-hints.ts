@@ -19,11 +19,13 @@ export interface InlayHint {
 /** Behind each count of accelerators in a span of the file: what they cost an hour. Nothing where the GPU or its price is not known. */
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
   const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
-    workload.podSets.flatMap((podSet) =>
-      podSet.containers.flatMap(({ accelerators }) =>
+    workload.podSets.flatMap((podSet) => {
+      const byResource = new Map([...podSet.accelerators].reverse().map((told) => [told.resource, told]));
+      return podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;
-          const hourly = quantity && hourlyOf(podSet, request, file.config.prices);
+          const told = byResource.get(request.resource);
+          const hourly = quantity && told && hourlyOf(podSet, request, told, file.config.prices);
           if (quantity === undefined || hourly === undefined) return [];
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
@@ -33,8 +35,8 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
             { offset: end, label: `${spot}${formatHourly(hourly)}`, tooltip: 'What one pod pays for these an hour' },
           ];
         }),
-      ),
-    ),
+      );
+    }),
   );
   // Pods that are written once and used by an alias are several, and one of them is what a hint is of.
   const told = new Set<string>();
@@ -45,9 +47,13 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
   });
 }
 
-function hourlyOf(podSet: PodSet, { resource, count }: AcceleratorRequest, own: OwnPrices): Range | undefined {
-  const told = podSet.accelerators.find((accelerator) => accelerator.resource === resource);
-  if (told?.model == null || !told.perPod || told.devices === null || !count) return undefined;
+function hourlyOf(
+  podSet: PodSet,
+  { count }: AcceleratorRequest,
+  told: PodSet['accelerators'][number],
+  own: OwnPrices,
+): Range | undefined {
+  if (told.model === null || !told.perPod || told.devices === null || !count) return undefined;
   const devices = (told.devices * count) / told.perPod;
   const { prices } = quote(
     told.model,

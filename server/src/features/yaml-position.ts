@@ -1,3 +1,5 @@
+import { lineEnd, lineStart, nextLine } from '../yaml/layout.ts';
+import { MAX_DEPTH } from '../yaml/limits.ts';
 import type { Span } from '../yaml/span.ts';
 
 /**
@@ -23,25 +25,23 @@ export interface YamlPosition {
   readonly siblings: ReadonlySet<string>;
 }
 
-/** The position of a caret in the text of one document. Undefined inside flow style, block scalars and templates. */
+/**
+ * The position of a caret in the text of one document. Undefined inside flow style, block scalars and templates, and deeper than documents
+ * are read.
+ */
 export function yamlPosition(text: string, offset: number): YamlPosition | undefined {
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const start = lineStart(text, offset);
   const before = text.slice(start, offset);
-  const behind = /^[^\r\n]*/.exec(text.slice(offset))?.[0] ?? '';
-  const above = text.slice(0, start).split('\n').slice(0, -1);
-  const below = text
-    .slice(offset + behind.length)
-    .split('\n')
-    .slice(1);
+  const behind = text.slice(offset, lineEnd(text, offset));
   const comment = /(?:^|\s)(#.*)$/.exec(before);
   if (comment !== null) {
     const word = comment[1] ?? '';
     const span = { start: offset - word.length, end: offset };
     return { ...outside, path: [], part: 'comment', span, word };
   }
-  const [, indent = '', dashes = '', rest = ''] = /^(\s*)((?:- +)*)(.*)$/.exec(before) ?? [];
-  const column = indent.length + dashes.length;
-  const place = parentsOf(above, column, dashes === '' ? [] : dashColumns(indent, dashes));
+  const { column, dashes, rest } = readEdge(before, false);
+  if (dashes.length > MAX_DEPTH) return undefined;
+  const place = parentsOf(text, start, column, dashes);
   if (place === undefined) return undefined;
   const written = /^(["']?)([\w./-]+)\1\s*:\s+(["']?[\w./+-]*)$/.exec(rest);
   const isKey = /^["']?[\w./+-]*$/.test(rest);
@@ -52,11 +52,11 @@ export function yamlPosition(text: string, offset: number): YamlPosition | undef
     path: place.path,
     span: { start: offset - typed.length, end: offset + more.length },
     word: typed,
-    dash: dashes !== '',
+    dash: dashes.length > 0,
     column,
   };
   if (written !== null) return { ...outside, ...common, part: 'value', key: written[2] ?? '' };
-  const siblings = new Set([...place.siblings, ...keysBelow(below, column)]);
+  const siblings = new Set([...place.siblings, ...keysBelow(text, offset, column)]);
   return { ...outside, ...common, part: 'key', colon: /^\s*:/.test(behind.slice(more.length)), siblings };
 }
 
@@ -95,7 +95,7 @@ export function siblingValue(text: string, offset: number, key: string): string 
   const indent = /^\s*/.exec(lines[at] ?? '')?.[0].length ?? 0;
   let column: number | undefined;
   for (let index = at; index >= 0; index -= 1) {
-    const line = readLine(lines[index] ?? '');
+    const line = readText(lines[index]);
     if (line?.key === undefined) continue;
     // The first key that stands no deeper is of the mapping that is meant.
     if (column === undefined && (index === at || line.column <= indent)) column = line.column;
@@ -105,7 +105,7 @@ export function siblingValue(text: string, offset: number, key: string): string 
     if (line.dashes.length > 0) break;
   }
   for (let index = at + 1; column !== undefined && index < lines.length; index += 1) {
-    const line = readLine(lines[index] ?? '');
+    const line = readText(lines[index]);
     if (line === undefined) continue;
     if (line.column < column || line.dashes.some((dash) => dash < (column ?? 0))) return undefined;
     if (line.key === key && line.column === column) return unquoted(line.value);
@@ -113,8 +113,15 @@ export function siblingValue(text: string, offset: number, key: string): string 
   return undefined;
 }
 
+function readText(line = ''): Line | undefined {
+  return readLine(line, 0, line.length);
+}
+
 function unquoted(value: string): string {
-  return value.replace(/^(["'])(.*)\1\s*$/, '$2').trim();
+  return value
+    .trim()
+    .replace(/^(["'])(.*)\1$/, '$2')
+    .trim();
 }
 
 const outside = { key: undefined, dash: false, colon: false, column: 0, siblings: new Set<string>() } as const;
@@ -126,12 +133,17 @@ interface Line {
   readonly value: string;
 }
 
-/** The way to the mapping at a column, and the keys of that mapping above the caret. Undefined inside a block scalar and in flow style. */
+/**
+ * The way to the mapping at a column, and the keys of that mapping above the line that starts at an offset. Undefined inside a block scalar
+ * and in flow style.
+ */
 function parentsOf(
-  above: readonly string[],
+  text: string,
+  start: number,
   column: number,
   dashes: readonly number[],
 ): { readonly path: readonly string[]; readonly siblings: readonly string[] } | undefined {
+  // From the caret up to the root.
   const path: string[] = [];
   const siblings: string[] = [];
   // Of a mapping, its column is wanted; of a list, the column of its dashes.
@@ -139,15 +151,17 @@ function parentsOf(
   let inList = false;
   const enterLists = (columns: readonly number[]) => {
     for (const at of [...columns].reverse()) {
-      path.unshift('-');
+      path.push('-');
       want = at;
       inList = true;
     }
   };
   enterLists(dashes);
   let own = dashes.length === 0;
-  for (let index = above.length - 1; index >= 0; index -= 1) {
-    const line = readLine(above[index] ?? '');
+  for (let end = start - 1; end >= 0; ) {
+    const from = lineStart(text, end);
+    const line = readLine(text, from, end, want);
+    end = from - 1;
     if (line === undefined) continue;
     if (inList) {
       if (line.dashes.includes(want)) continue;
@@ -161,20 +175,21 @@ function parentsOf(
       continue;
     } else if (line.column > want) continue;
     if (line.key === undefined || /^[|>{[]/.test(line.value)) return undefined;
-    path.unshift(line.key);
+    path.push(line.key);
     want = line.column;
     inList = false;
     own = false;
     enterLists(line.dashes);
+    if (path.length > MAX_DEPTH) return undefined;
     if (want === 0 && !inList) break;
   }
-  return { path, siblings };
+  return { path: path.reverse(), siblings };
 }
 
-function keysBelow(below: readonly string[], column: number): readonly string[] {
+function keysBelow(text: string, offset: number, column: number): readonly string[] {
   const keys: string[] = [];
-  for (const text of below) {
-    const line = readLine(text);
+  for (let start = nextLine(text, offset); start < text.length; start = nextLine(text, start)) {
+    const line = readLine(text, start, lineEnd(text, start), column);
     if (line === undefined) continue;
     if (line.column < column || line.dashes.some((dash) => dash < column)) break;
     if (line.column === column && line.key !== undefined) keys.push(line.key);
@@ -182,19 +197,44 @@ function keysBelow(below: readonly string[], column: number): readonly string[] 
   return keys;
 }
 
-/** Undefined for lines that say nothing of the structure. */
-function readLine(text: string): Line | undefined {
-  const [, indent = '', dashes = '', rest = ''] = /^(\s*)((?:-(?: +|$))*)(.*)$/.exec(text.replace(/\r$/, '')) ?? [];
-  if (rest.startsWith('#') || (rest === '' && dashes === '')) return undefined;
-  const entry = /^(["']?)([^\s"'#{}[\],&*!|>%@`][^"'#{}[\],]*?)\1\s*:(?:\s+(.*))?$/.exec(rest);
-  return {
-    dashes: dashColumns(indent, dashes),
-    column: indent.length + dashes.length,
-    key: entry?.[2],
-    value: (entry?.[3] ?? '').replace(/^[&!]\S+\s*/, ''),
-  };
+/** @param deepest of lines that are indented deeper nothing is wanted. Undefined for them and for lines that say nothing of the structure. */
+function readLine(text: string, start: number, end: number, deepest = Number.POSITIVE_INFINITY): Line | undefined {
+  let at = start;
+  while (text.charCodeAt(at) === 0x20) at++;
+  if (at - start > deepest) return undefined;
+  const line = text.slice(start, text.charAt(end - 1) === '\r' ? end - 1 : end);
+  const { dashes, column, rest } = readEdge(line, true);
+  if (rest.startsWith('#') || (rest === '' && dashes.length === 0)) return undefined;
+  return { dashes, column, ...readEntry(rest) };
 }
 
-function dashColumns(indent: string, dashes: string): readonly number[] {
-  return [...dashes.matchAll(/-/g)].map(({ index }) => indent.length + index);
+/** A line's indentation and dashes, and what stands behind them. @param ends whether the last dash may end the line */
+function readEdge(line: string, ends: boolean): Pick<Line, 'dashes' | 'column'> & { readonly rest: string } {
+  const dashes: number[] = [];
+  let at = line.search(/\S/);
+  if (at === -1) at = line.length;
+  while (line.charAt(at) === '-' && (line.charAt(at + 1) === ' ' || (ends && at + 1 === line.length))) {
+    dashes.push(at);
+    at++;
+    while (line.charAt(at) === ' ') at++;
+  }
+  return { dashes, column: at, rest: line.slice(at) };
+}
+
+/** The key of an entry, which ends at the first colon with a blank behind it, and its value. */
+function readEntry(rest: string): Pick<Line, 'key' | 'value'> {
+  const none = { key: undefined, value: '' };
+  const colon = rest.search(/:(?!\S)/);
+  if (colon === -1) return none;
+  const written = rest.slice(0, colon).trimEnd();
+  const quote = /^["']/.exec(written)?.[0] ?? '';
+  const key = quote !== '' && written.length > 1 && written.endsWith(quote) ? written.slice(1, -1) : written;
+  if (!/^[^\s"'#{}[\],&*!|>%@`][^"'#{}[\],]*$/.test(key)) return none;
+  return {
+    key,
+    value: rest
+      .slice(colon + 1)
+      .trimStart()
+      .replace(/^[&!]\S+\s*/, ''),
+  };
 }

@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
-import { matchesGlob } from '../config/globs.ts';
+import { matchesAny } from '../config/globs.ts';
 import {
   configName,
   configPlaceOf,
@@ -193,7 +193,7 @@ export function createProjects(
       const { ignore } = await configOf(uri);
       const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookInto);
       const path = nearest && pathBelow(nearest.folder, uri);
-      return path !== undefined && ignore.some((glob) => matchesGlob(path, glob));
+      return path !== undefined && matchesAny(path, ignore);
     },
     setFolders(wanted) {
       folders = wanted.map(withoutSlash);

@@ -43,7 +43,7 @@ export function claimsIn(text: string, document: () => YamlDocument): DocumentCl
     const spec = at(root, 'spec');
     return [{ kind, name, devices: claimedDevices(kind === 'ResourceClaim' ? spec : at(spec, 'spec')) }];
   });
-  const named = [...text.matchAll(/^[^#\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm)].map(([, name = '']) => name);
+  const named = [...text.matchAll(/^[^#\r\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm)].map(([, name = '']) => name);
   return { made, named };
 }
 

@@ -12,13 +12,17 @@ export function withScripts(
 ): Container {
   const words = wordsOf(container);
   if (words.length === 0) return container;
-  const scripts = container.volumeMounts.flatMap((mount): readonly MountedScript[] => {
-    const volume = volumes.find(({ name }) => name === mount.name);
-    const place = mount.mountPath.replace(/\/+$/, '');
-    if (volume?.source !== 'configMap' || place === '') return [];
-    const named = words.filter(({ text }) => text === place || text.startsWith(`${place}/`));
+  const byName = new Map([...volumes].reverse().map((volume) => [volume.name, volume]));
+  const mounts = container.volumeMounts.flatMap((mount) => {
+    const volume = byName.get(mount.name);
+    const place = mount.mountPath.replace(/(?<!\/)\/+$/, '');
+    return volume?.source !== 'configMap' || place === '' ? [] : [{ mount, volume, place }];
+  });
+  const namedAt = wordsBelow(words, new Set(mounts.map(({ place }) => place)));
+  const scripts = mounts.flatMap(({ mount, volume, place }): readonly MountedScript[] => {
+    const named = namedAt.get(place);
     const name = asText(at(volume.at, 'configMap', 'name'));
-    if (named.length === 0 || name === undefined) return [];
+    if (named === undefined || name === undefined) return [];
     const seen = surroundings.configMap(namespace, name);
     if (seen === undefined) return [];
     return named.flatMap(({ text: path, before, at: item }) => {
@@ -44,10 +48,31 @@ function wordsOf({ command, args }: Container): readonly NamedPath[] {
     item.value.split(/[\s;&|"'()]+/).flatMap((text): readonly NamedPath[] => {
       const word = { text, before, at: item.at };
       before = text;
-      return text.startsWith('/') ? [word] : [];
+      return text.startsWith('/') && text.length <= LONGEST_PATH ? [word] : [];
     }),
   );
 }
+
+/** The words that name a place or something in it, by the place. */
+function wordsBelow(words: readonly NamedPath[], places: ReadonlySet<string>): Map<string, NamedPath[]> {
+  const found = new Map<string, NamedPath[]>();
+  if (places.size === 0) return found;
+  for (const word of words) {
+    const { text } = word;
+    for (let end = text.indexOf('/', 1); ; end = text.indexOf('/', end + 1)) {
+      const place = end === -1 ? text : text.slice(0, end);
+      if (places.has(place)) {
+        const named = found.get(place) ?? [];
+        named.push(word);
+        found.set(place, named);
+      }
+      if (end === -1) break;
+    }
+  }
+  return found;
+}
+
+const LONGEST_PATH = 4096;
 
 /** The file of the ConfigMap behind a path: a sub-path is mounted alone, and items give their files other names. */
 function keyAt(

@@ -117,7 +117,7 @@ export default defineRule({
  */
 function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
   const { document, podSet, workload } = context;
-  const path = text.startsWith('/') ? text.replace(/\/+$/, '') : undefined;
+  const path = text.startsWith('/') ? text.replace(/(?<!\/)\/+$/, '') : undefined;
   if (path === undefined || !/^(?:\/[\w-]+)+$/.test(path) || mayHoldProgram.test(path)) return undefined;
   if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
   const name = 'checkpoints';
@@ -183,6 +183,6 @@ function absolute(path: string, { at: container, command, args, volumeMounts }: 
 }
 
 function isIn(path: string, directory: string): boolean {
-  const plain = directory.replace(/\/+$/, '');
+  const plain = directory.replace(/(?<!\/)\/+$/, '');
   return path === plain || path.startsWith(`${plain}/`);
 }

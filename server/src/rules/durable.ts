@@ -37,7 +37,7 @@ export function runsMountedScript({ command, args, volumeMounts, scripts }: Cont
   const places = volumeMounts.flatMap(({ name, mountPath }) => {
     const source = volumes.find((volume) => volume.name === name)?.source;
     const isText = source === 'configMap' || source === 'secret' || source === 'projected';
-    return isText ? [mountPath.replace(/\/+$/, '')] : [];
+    return isText ? [mountPath.replace(/(?<!\/)\/+$/, '')] : [];
   });
   if (places.length === 0) return false;
   const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));

@@ -121,6 +121,9 @@ function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
     return false;
   return podSets.every(({ containers, accelerators }) => {
     const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
-    return accelerators.some(({ perPod }) => perPod !== 0) && !/nnodes[= ]\S*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line);
+    return (
+      accelerators.some(({ perPod }) => perPod !== 0) &&
+      !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line)
+    );
   });
 }

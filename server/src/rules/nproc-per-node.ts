@@ -123,7 +123,7 @@ function inWords(
   container: Container,
   { document }: PodSetContext,
 ): Fix | undefined {
-  if (words === undefined || /\d+$/.exec(text)?.[0] !== String(count)) return undefined;
+  if (words === undefined || /(?<!\d)\d+$/.exec(text)?.[0] !== String(count)) return undefined;
   const edits = setLastNumber(document, [...container.command, ...container.args], words, gpus);
   return (
     edits && {

@@ -26,7 +26,10 @@ export function mayNeedPod(trigger: Cursor): boolean {
 export function needsPod(trigger: Cursor): boolean {
   const query = at(trigger, 'metadata', 'query');
   if (at(trigger, 'type') === undefined || !mayNeedPod(trigger) || isTemplated(query)) return false;
-  const bare = (asText(query) ?? '').replace(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring)\s*\([^)]*\)/gi, ' ');
+  const text = asText(query) ?? '';
+  // Brackets that do not close would be looked for from each that opens; no query is that long.
+  if (text.length > 10_000) return false;
+  const bare = text.replace(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring)\s*\([^)]*\)/gi, ' ');
   if (/\b(?:or|absent|vector)\b/i.test(bare)) return false;
   // Functions stand before a parenthesis.
   const names = bare.match(/\b[a-z]\w*[:_][\w:]*\b(?!\s*\()/gi) ?? [];

@@ -1,5 +1,6 @@
 import type { Manifest } from '../model/workload.ts';
 import { keyOf } from '../yaml/cursor.ts';
+import { countWhere } from '../yaml/document-marks.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Finding } from './rule.ts';
@@ -31,42 +32,101 @@ export function applySuppressions(
   found: readonly Finding[],
 ): { readonly kept: readonly Finding[]; readonly uses: readonly SuppressionUse[] } {
   const suppressions = [...inComments(document), ...manifests.flatMap(inAnnotations)];
-  const used = new Set<Suppression>();
-  const kept = found.filter((finding) => {
-    const silencing = suppressions.filter((suppression) => silences(suppression, finding));
-    for (const suppression of silencing) used.add(suppression);
-    return silencing.length === 0;
-  });
-  return { kept, uses: suppressions.map((suppression) => ({ suppression, used: used.has(suppression) })) };
+  if (suppressions.length === 0) return { kept: found, uses: [] };
+  const ranges = silencedRanges(suppressions);
+  const starts = startsOf(found);
+  const silences = ({ rules, range }: Suppression) => idsOf(rules).some((id) => startsIn(starts.get(id) ?? [], range));
+  return {
+    kept: found.filter(
+      ({ rule, span: { start } }) => ![rule, EVERY].some((id) => isSilenced(ranges.get(id) ?? [], start)),
+    ),
+    uses: suppressions.map((suppression) => ({ suppression, used: silences(suppression) })),
+  };
 }
 
-function silences({ rules, range }: Suppression, { rule, span }: Finding): boolean {
-  return span.start >= range.start && span.start <= range.end && (rules.length === 0 || rules.includes(rule));
+// A text may hold tens of thousands of both, so findings and suppressions meet in sorted lists and never pair by pair.
+
+/** Stands for all rules together. */
+const EVERY = '';
+
+function idsOf(rules: readonly string[]): readonly string[] {
+  return rules.length === 0 ? [EVERY] : rules;
+}
+
+/** Where each rule is silenced, in the order of the starts; each end is the furthest one so far. */
+function silencedRanges(suppressions: readonly Suppression[]): ReadonlyMap<string, readonly Span[]> {
+  const byRule = new Map<string, Span[]>();
+  for (const { rules, range } of [...suppressions].sort((a, b) => a.range.start - b.range.start)) {
+    for (const id of idsOf(rules)) {
+      const ranges = byRule.get(id) ?? [];
+      ranges.push({ start: range.start, end: Math.max(range.end, ranges.at(-1)?.end ?? 0) });
+      byRule.set(id, ranges);
+    }
+  }
+  return byRule;
+}
+
+function isSilenced(ranges: readonly Span[], start: number): boolean {
+  const last = ranges[countWhere(ranges, (range) => range.start <= start) - 1];
+  return last !== undefined && start <= last.end;
+}
+
+/** Where the findings of each rule start, in order. */
+function startsOf(found: readonly Finding[]): ReadonlyMap<string, readonly number[]> {
+  const byRule = new Map<string, number[]>([[EVERY, []]]);
+  for (const { rule, span } of [...found].sort((a, b) => a.span.start - b.span.start)) {
+    const starts = byRule.get(rule) ?? [];
+    starts.push(span.start);
+    byRule.set(rule, starts);
+    byRule.get(EVERY)?.push(span.start);
+  }
+  return byRule;
+}
+
+function startsIn(starts: readonly number[], range: Span): boolean {
+  const first = starts[countWhere(starts, (start) => start < range.start)];
+  return first !== undefined && first <= range.end;
 }
 
 /** `# gpulint-disable-line id, id -- reason`: the reason is for people. */
 const directive = /^#+\s*gpulint-disable(-line|-next-line)?(?=\s|$)(.*)$/;
 
 function inComments(document: YamlDocument): readonly Suppression[] {
+  const nextLine = nextLines(document.text);
   return document.comments.flatMap((comment): Suppression[] => {
     const match = directive.exec(comment.text);
     if (match === null) return [];
     const scope = match[1] === '-line' ? 'line' : match[1] === '-next-line' ? 'next-line' : 'document';
     const rules = readIds((match[2] ?? '').split('--')[0] ?? '');
-    return [{ scope, rules, span: comment.span, range: rangeOf(document.text, comment.span, scope) }];
+    return [{ scope, rules, span: comment.span, range: rangeOf(document.text, comment.span, scope, nextLine) }];
   });
 }
 
-function rangeOf(text: string, comment: Span, scope: 'line' | 'next-line' | 'document'): Span {
-  if (scope === 'document') return { start: comment.start, end: text.length };
-  if (scope === 'line') return lineAt(text, comment.start);
-  // Comments may be stacked: the next line is the next one that holds something.
-  let line = lineAt(text, comment.start);
-  do {
-    if (line.end >= text.length) return line;
-    line = lineAt(text, line.end + 1);
-  } while (/^\s*(#|$)/.test(text.slice(line.start, line.end)));
-  return line;
+function rangeOf(
+  text: string,
+  { start }: Span,
+  scope: 'line' | 'next-line' | 'document',
+  nextLine: (from: number) => Span,
+): Span {
+  if (scope === 'document') return { start, end: text.length };
+  return scope === 'line' ? lineAt(text, start) : nextLine(start);
+}
+
+/**
+ * Finds the next line that holds something, for comments may be stacked. Asked in the order of the text, it looks at each line of a stack once.
+ */
+function nextLines(text: string): (from: number) => Span {
+  let found: Span = { start: 0, end: 0 };
+  return (from) => {
+    // Nothing but comments stands between the one before and its line.
+    if (from < found.start) return found;
+    found = lineAt(text, from);
+    do {
+      if (found.end >= text.length) return found;
+      found = lineAt(text, found.end + 1);
+    } while (/^\s*(#|$)/.test(text.slice(found.start, found.end)));
+    return found;
+  };
 }
 
 /** The line's text around an offset, without its line end. */

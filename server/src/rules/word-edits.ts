@@ -29,7 +29,7 @@ export function setLastNumber(
   value: number,
 ): readonly TextEdit[] | undefined {
   const [, last] = words;
-  const before = /^(.*?)\d+$/s.exec(last.text)?.[1];
+  const before = /^(.*?)(?<!\d)\d+$/s.exec(last.text)?.[1];
   return before === undefined ? undefined : rewriteWord(document, lines, last, `${before}${value}`);
 }
 

@@ -1,6 +1,7 @@
 import type { Word } from '../command/shell.ts';
 import { type Located, spanOf } from '../yaml/cursor.ts';
-import type { YamlDocument } from '../yaml/node.ts';
+import { countWhere, lineStartsIn } from '../yaml/document-marks.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 
 /**
@@ -28,25 +29,46 @@ export function spanInScalar(document: YamlDocument, scalar: Located<string>, pa
 function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { start, end }: Span): Span {
   const whole = spanOf(at);
   if (start === 0 && end === value.length) return whole;
-  const written = text.slice(whole.start, whole.end);
-  const shift = written.indexOf(value);
+  const writing = writings.get(at.node) ?? writingOf(text.slice(whole.start, whole.end), value);
+  writings.set(at.node, writing);
+  const { shift } = writing;
   if (shift >= 0) return { start: whole.start + shift + start, end: whole.start + shift + end };
-  return inBlock(text, whole, value, start, end);
+  return inBlock(writing, whole.start, value, start, end);
+}
+
+/** How a scalar is written. A script of thousands of lines has a word to be found in each. */
+interface Writing {
+  readonly written: string;
+  /** Where the value stands in it as it is, or -1. */
+  readonly shift: number;
+  /** Where the lines of the value and those of the text start. */
+  readonly values: readonly number[];
+  readonly texts: readonly number[];
+  /** By line, how far it is indented. */
+  readonly indents: Map<number, number>;
+}
+
+const writings = new WeakMap<YamlNode, Writing>();
+
+function writingOf(written: string, value: string): Writing {
+  const shift = written.indexOf(value);
+  const [values, texts] = shift >= 0 ? [[], []] : [lineStartsIn(value), lineStartsIn(written)];
+  return { written, shift, values, texts, indents: new Map() };
 }
 
 /** The same line of a literal block: its first line holds the indicator, and each line is indented. */
-function inBlock(text: string, whole: Span, value: string, start: number, end: number): Span {
-  const lineIndex = value.slice(0, start).split('\n').length;
-  const lineText = value.split('\n')[lineIndex - 1] ?? '';
-  const lines = text.slice(whole.start, whole.end).split('\n');
-  let offset = whole.start;
-  for (let index = 0; index < lineIndex && index < lines.length; index++) offset += (lines[index]?.length ?? 0) + 1;
-  const indent = (lines[lineIndex] ?? '').indexOf(lineText);
-  if (lineText === '' || indent < 0)
-    return { start: whole.start, end: whole.start + (lines[0]?.trimEnd().length ?? 0) };
-  const lineStart = value.lastIndexOf('\n', start - 1) + 1;
-  return {
-    start: offset + indent + start - lineStart,
-    end: offset + indent + Math.min(end - lineStart, lineText.length),
-  };
+function inBlock({ written, values, texts, indents }: Writing, at: number, value: string, start: number, end: number) {
+  const line = countWhere(values, (from) => from <= start);
+  const lineStart = values[line - 1] ?? 0;
+  const lineText = lineOf(value, values, line - 1);
+  const indent = indents.get(line) ?? lineOf(written, texts, line).indexOf(lineText);
+  indents.set(line, indent);
+  if (lineText === '' || indent < 0) return { start: at, end: at + lineOf(written, texts, 0).trimEnd().length };
+  const offset = at + (texts[line] ?? 0) + indent;
+  return { start: offset + start - lineStart, end: offset + Math.min(end - lineStart, lineText.length) };
+}
+
+function lineOf(text: string, starts: readonly number[], line: number): string {
+  const next = starts[line + 1];
+  return text.slice(starts[line] ?? text.length, next === undefined ? text.length : next - 1);
 }

@@ -61,4 +61,4 @@ export default defineRule({
 
 /** Other YAML that merely speaks of GPUs (a CI file, notes) is not ours to judge. */
 const manifestWords =
-  /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^\s*(?:nodeSelector|tolerations|resources):/m;
+  /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^[ \t]*(?:nodeSelector|tolerations|resources):/m;

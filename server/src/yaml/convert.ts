@@ -113,7 +113,7 @@ export function scalarNode(
   const span = { start, end };
   if (mask && block && touchesAction(mask, { start: end, end: rawEnd })) {
     // Template lines behind a block scalar were blanked; deep ones look like lines of spaces in it.
-    const clean = source.replace(/(?:\n[ \t]*)+$/, '\n');
+    const clean = source.replace(/(?<!\n[ \t]*)(?:\n[ \t]*)+$/, '\n');
     return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(mask, span), span };
   }
   if (mask && touchesAction(mask, span)) {

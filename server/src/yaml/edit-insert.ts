@@ -8,6 +8,7 @@ import {
   isAnchored,
   isContinued,
   isWrittenIn,
+  lineBefore,
   lineEnd,
   lineStart,
   nextLine,
@@ -211,7 +212,7 @@ function fillEmpty(doc: YamlDocument, cursor: Cursor, writer: Writer): readonly 
   const column = columnOf(text, entry.keySpan.start) + writer.indent;
   const [first = '', ...rest] = writer.block(column);
   const lines = eol + [' '.repeat(column) + first, ...rest].join(eol);
-  const from = end > start ? start - (/[ \t]*$/.exec(text.slice(0, start))?.[0].length ?? 0) : start;
+  const from = end > start ? start - (/(?<![ \t])[ \t]*$/.exec(lineBefore(text, start))?.[0].length ?? 0) : start;
   if (text.charAt(from - 1) !== ':') return undefined;
   if (eolAt === end) return [{ span: { start: from, end }, newText: lines }];
   const added = { span: { start: eolAt, end: eolAt }, newText: lines };
@@ -251,5 +252,5 @@ function keysAreAligned(doc: YamlDocument, node: YamlMap): boolean {
 }
 
 function isTagged(text: string, start: number): boolean {
-  return /[!&]\S*[ \t]*$/.test(text.slice(lineStart(text, start), start));
+  return /[!&][^\s!&]*[ \t]*$/.test(lineBefore(text, start));
 }

@@ -10,6 +10,7 @@ import {
   isContinued,
   isFirstOnLine,
   isWrittenIn,
+  lineBefore,
   lineEnd,
   lineStart,
   nextLine,
@@ -33,7 +34,7 @@ export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[]
   if (end === undefined) return undefined;
   const { start } = entry.entry.keySpan;
   if (hidesAnother(doc, holder, entry.entry.key)) return undefined;
-  if (/[?&!]\S*[ \t]+$/.test(doc.text.slice(lineStart(doc.text, start), start))) return undefined;
+  if (/[?&!][^\s?&!]*[ \t]+$/.test(lineBefore(doc.text, start))) return undefined;
   return remove(doc, holder, holder.node, { start, end }, '{}');
 }
 

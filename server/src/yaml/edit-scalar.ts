@@ -1,5 +1,5 @@
 import type { Cursor } from './cursor.ts';
-import { columnOf, isAnchored, lineEnd, lineStart, restIsBlank, styleAt } from './layout.ts';
+import { columnOf, isAnchored, lineBefore, lineEnd, restIsBlank, styleAt } from './layout.ts';
 import type { YamlDocument, YamlScalar } from './node.ts';
 import { isLiteralSafe, renderQuoted, renderScalar, type ScalarPlace } from './render.ts';
 import { resolvePlain } from './scalar.ts';
@@ -103,5 +103,5 @@ function replaceBlock(
 }
 
 function hasTag(text: string, start: number): boolean {
-  return /(?:^|[\s:[{,-])![^\s]*[ \t]+(?:&\S+[ \t]+)?$/.test(text.slice(lineStart(text, start), start));
+  return /(?:^|[\s:[{,-])![^\s]*[ \t]+(?:&\S+[ \t]+)?$/.test(lineBefore(text, start));
 }

@@ -1,13 +1,20 @@
-import { type Cursor, entries, items } from './cursor.ts';
+import type { Cursor } from './cursor.ts';
+import { countWhere, lineStartsOf, marksOf, repeatedKeys, walkFirst } from './document-marks.ts';
 import type { YamlDocument, YamlEntry, YamlNode } from './node.ts';
 import type { WritingStyle } from './render.ts';
 import type { Span } from './span.ts';
-import { findActions, isControl, outputIndent } from './template-action.ts';
+import { isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
 // What an edit asks of the text around it: lines, columns, comments, and how people write in it.
 
 export function lineStart(text: string, offset: number): number {
-  return text.lastIndexOf('\n', offset - 1) + 1;
+  const starts = lineStartsOf(text);
+  return starts[countWhere(starts, (start) => start <= offset) - 1] ?? 0;
+}
+
+/** What stands before an offset on its line; of the long lines that machines write, the last part. */
+export function lineBefore(text: string, offset: number): string {
+  return text.slice(Math.max(lineStart(text, offset), offset - 300), offset);
 }
 
 /** Where the line's text ends: before its line end. */
@@ -39,8 +46,8 @@ export function skipForward(doc: YamlDocument, from: number, limit = doc.text.le
   let at = from;
   for (;;) {
     while (at < limit && /\s/.test(doc.text.charAt(at))) at++;
-    const comment = doc.text.charAt(at) === '#' ? doc.comments.find(({ span }) => span.start === at) : undefined;
-    if (comment === undefined || at >= limit) return Math.min(at, limit);
+    const comment = doc.text.charAt(at) === '#' ? doc.comments[commentsBefore(doc, at)] : undefined;
+    if (comment?.span.start !== at || at >= limit) return Math.min(at, limit);
     at = comment.span.end;
   }
 }
@@ -50,14 +57,22 @@ export function skipBack(doc: YamlDocument, from: number): number {
   let at = from;
   for (;;) {
     while (at > 0 && /\s/.test(doc.text.charAt(at - 1))) at--;
-    const comment = doc.comments.find(({ span }) => span.start < at && at <= span.end);
-    if (comment === undefined) return at;
+    const comment = doc.comments[commentsBefore(doc, at) - 1];
+    if (comment === undefined || comment.span.end < at) return at;
     at = comment.span.start;
   }
 }
 
 export function commentsIn(doc: YamlDocument, span: Span): string[] {
-  return doc.comments.filter((one) => span.start <= one.span.start && one.span.end <= span.end).map((one) => one.text);
+  return doc.comments
+    .slice(commentsBefore(doc, span.start), commentsBefore(doc, span.end))
+    .filter((one) => one.span.end <= span.end)
+    .map((one) => one.text);
+}
+
+/** How many comments start before an offset. */
+function commentsBefore({ comments }: YamlDocument, offset: number): number {
+  return countWhere(comments, ({ span }) => span.start < offset);
 }
 
 /** The rest of the line says nothing, or only a comment. */
@@ -88,7 +103,7 @@ export function isWrittenIn(map: YamlNode, entry: YamlEntry): boolean {
 
 /** An edit at the place would also change what aliases elsewhere stand for. */
 export function isAnchored(doc: YamlDocument, cursor: Cursor): boolean {
-  if (!/(?:^|[\s[{,:-])\*\w/.test(doc.text)) return false;
+  if (marksOf(doc).aliases.size === 0) return false;
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     const start = here.node.span.start;
     const before = doc.text.slice(Math.max(here.entry?.keySpan.end ?? 0, start - 300), start);
@@ -105,18 +120,16 @@ export function holdsAnchor(doc: YamlDocument, span: Span): boolean {
 }
 
 function isAliased(doc: YamlDocument, name: string): boolean {
-  for (let at = doc.text.indexOf(`*${name}`); at !== -1; at = doc.text.indexOf(`*${name}`, at + 1)) {
-    if (/^$|[\s,[\]{}]/.test(doc.text.charAt(at + name.length + 1))) return true;
-  }
-  return false;
+  return marksOf(doc).aliases.has(name.slice(name.lastIndexOf('*') + 1));
 }
 
 /** A template's if, range or with that begins or ends in the span without the other half: what stands there is conditional. */
 export function crossesControl(doc: YamlDocument, span: Span): boolean {
   if (!doc.template) return false;
   let depth = 0;
-  for (const { span: place, text } of findActions(doc.text)) {
-    if (place.end <= span.start) continue;
+  const { actions } = marksOf(doc);
+  for (let index = countWhere(actions, ({ span: { end } }) => end <= span.start); index < actions.length; index++) {
+    const { span: place, text } = actions[index] as TemplateAction;
     if (place.start >= span.end) break;
     if (place.start < span.start || place.end > span.end) return true;
     if (/^\{[{%][-~+]?\s*(?:end\w*|\/)/.test(text)) depth--;
@@ -130,9 +143,11 @@ export function crossesControl(doc: YamlDocument, span: Span): boolean {
 /** Without the entry its key would still have a value: a merge key may bring one, or the key is written twice (a template's branches). */
 export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boolean {
   const { node } = map;
-  const { span } = node;
-  if (node.kind === 'map' && node.entries.filter((entry) => entry.key === key).length > 1) return true;
-  return /(?:^|[\s{,])<<[ \t]*:/.test(doc.text.slice(span.start, span.end));
+  const { start, end } = node.span;
+  if (repeatedKeys(node).has(key)) return true;
+  const { merges } = marksOf(doc);
+  const merge = merges[countWhere(merges, (at) => at < start)];
+  return merge !== undefined && merge < end;
 }
 
 /**
@@ -141,7 +156,8 @@ export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boole
  */
 export function isContinued(doc: YamlDocument, offset: number, column: number): boolean {
   if (!doc.template) return false;
-  const next = findActions(doc.text).find(({ span }) => span.end > offset);
+  const { actions } = marksOf(doc);
+  const next = actions[countWhere(actions, ({ span }) => span.end <= offset)];
   if (next === undefined) return false;
   if (next.span.start < offset) return true;
   if (doc.text.slice(offset, next.span.start).trim() !== '' || isControl(next)) return false;
@@ -150,28 +166,46 @@ export function isContinued(doc: YamlDocument, offset: number, column: number): 
 
 /** How the text is written near a place; what it does not show is looked up in the whole document. */
 export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
-  const found: { step?: number; dash?: number } = {};
+  const found: FoundStyle = {};
   // The place itself and what stands around it come first, then everything.
   let top = cursor;
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     measure(doc, here, found);
     top = here;
   }
-  const queue: Cursor[] = [top];
-  for (let steps = 0; steps < 2000 && queue.length > 0; steps++) {
-    if (found.step !== undefined && found.dash !== undefined) break;
-    const here = queue.shift();
-    if (here === undefined || here.shared) continue;
-    measure(doc, here, found);
-    queue.push(...entries(here), ...items(here));
+  if (found.step === undefined || found.dash === undefined) {
+    const whole = styleOfAll(doc, top);
+    found.step ??= whole.step;
+    found.dash ??= whole.dash;
   }
   const step = found.step ?? 2;
   const eol = doc.text.charAt(doc.text.indexOf('\n') - 1) === '\r' ? '\r\n' : '\n';
-  return { eol, step, dash: found.dash ?? step, quote: quoteOf(doc.text), literal: false };
+  return { eol, step, dash: found.dash ?? step, quote: marksOf(doc).quote, literal: false };
+}
+
+interface FoundStyle {
+  step?: number | undefined;
+  dash?: number | undefined;
+}
+
+const stylesOfAll = new WeakMap<YamlNode, FoundStyle>();
+
+function styleOfAll(doc: YamlDocument, top: Cursor): FoundStyle {
+  let found = stylesOfAll.get(top.node);
+  if (found === undefined) {
+    const style: FoundStyle = {};
+    walkFirst(top, (here) => {
+      measure(doc, here, style);
+      return style.step !== undefined && style.dash !== undefined;
+    });
+    stylesOfAll.set(top.node, style);
+    found = style;
+  }
+  return found;
 }
 
 /** The indentation of a mapping or sequence under its key, where both are in block style. */
-function measure(doc: YamlDocument, cursor: Cursor, found: { step?: number; dash?: number }): void {
+function measure(doc: YamlDocument, cursor: Cursor, found: FoundStyle): void {
   const { node, entry, shared } = cursor;
   if (node.kind === 'scalar' || node.flow || entry === undefined || shared) return;
   const column = columnOf(doc.text, node.span.start);
@@ -179,9 +213,4 @@ function measure(doc: YamlDocument, cursor: Cursor, found: { step?: number; dash
   if (lineStart(doc.text, node.span.start) === lineStart(doc.text, entry.keySpan.start)) return;
   if (node.kind === 'map') found.step ??= Math.max(1, column - key);
   else found.dash ??= Math.max(0, column - key);
-}
-
-function quoteOf(text: string): '"' | "'" {
-  const single = /[:-] +'/.exec(text);
-  return single !== null && !/[:-] +"/.test(text) ? "'" : '"';
 }

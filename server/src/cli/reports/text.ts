@@ -149,7 +149,7 @@ export function shownPath({
   readonly folder?: string | null | undefined;
 }): string {
   if (folder === undefined || folder === null || folder === path) return path;
-  const above = folder.replace(/^(\.\/)+/, '').replace(/\/+$/, '');
+  const above = folder.replace(/^(\.\/)+/, '').replace(/(?<!\/)\/+$/, '');
   return above === '' && folder.startsWith('/')
     ? `/${path}`
     : above === '' || above === '.'
