@@ -103,7 +103,10 @@ function setProblems(text: string, measure: Look['measure']): readonly Problem[]
   const after = applyEdits(text, edits);
   const [before, now] = [parseConfig(text), parseConfig(after)];
   const damage = (message: string): Problem => ({ kind: 'damaged text', sign: 'set-config', message });
-  if (now.told.gpu !== 'h100-80gb-sxm') return [damage(`the GPU that was chosen is not in ${JSON.stringify(after)}`)];
+  if (now.told.gpu !== 'h100-80gb-sxm') {
+    const message = `the GPU that was chosen and written counts for nothing in ${JSON.stringify(after)}`;
+    return [{ kind: 'wrong answer', sign: 'set-config-in-vain', message }];
+  }
   if (now.problems.length > before.problems.length)
     return [damage(`what was written is wrong: ${now.problems[0]?.message}`)];
   const rest = ({ gpu: _, provider: __, ...told }: typeof now.told) => JSON.stringify(told);

@@ -1,3 +1,4 @@
+import { methods } from '../../server/src/lsp/requests.ts';
 import { type Dialogue, dialogues, type Said } from './dialogues.ts';
 import { isBuilt, openSession, type Session } from './session.ts';
 import { type Problem, type Target, thrown } from './target.ts';
@@ -121,6 +122,8 @@ function say(session: Session, said: readonly Said[]): ReadonlyMap<string, Opene
 /** What is shown when every document has a certain text and is saved. */
 async function finalDiagnostics(session: Session, open: ReadonlyMap<string, Opened>): Promise<string> {
   const uris = [...open.keys()].sort();
+  // What the client said of itself holds for this session only.
+  session.notify(methods.syntaxElsewhere, { languages: [] });
   for (const uri of uris) {
     session.notify('textDocument/didChange', {
       textDocument: { uri, version: 1_000_000 },
