@@ -1,6 +1,7 @@
 import { methods } from '../../server/src/lsp/requests.ts';
 import { type Dialogue, dialogues, type Said } from './dialogues.ts';
 import { isBuilt, openSession, type Session } from './session.ts';
+import { fewer } from './shrink.ts';
 import { type Problem, type Target, thrown } from './target.ts';
 
 /** Sessions with the server: whatever it is sent, it answers each request once, goes on, and shows what a new session would. */
@@ -13,6 +14,9 @@ export const protocol: Target<Dialogue> = {
     if (inProcess === 'process') measure.count('server processes');
     measure.count('messages', dialogue.said.length);
     return sessionProblems(dialogue, inProcess);
+  },
+  async shrink(dialogue, fails) {
+    return { ...dialogue, said: await fewer(dialogue.said, (said) => fails({ ...dialogue, said })) };
   },
   save: (dialogue) => ({ extension: 'json', text: `${JSON.stringify(dialogue, null, 1)}\n` }),
   load: (text) => ({ ...JSON.parse(text), process: false, own: true }),

@@ -1,7 +1,8 @@
-import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCheck } from './command-line.ts';
+import { fewer, shrinkText } from './shrink.ts';
 import { type Problem, type Target, thrown } from './target.ts';
 import { type Entry, grow, trees as growing, type Tree } from './tree-shapes.ts';
 import { entriesBelow } from './walk.ts';
@@ -30,6 +31,18 @@ export const trees: Target<Tree> = {
       rmSync(outer, { recursive: true, force: true });
     }
   },
+  async shrink(tree, fails) {
+    let shrunk: Tree = { ...tree, entries: await fewer(tree.entries, (entries) => fails({ ...tree, entries })) };
+    for (const [index, entry] of shrunk.entries.entries()) {
+      if (entry.text === undefined) continue;
+      const withText = (text: string): Tree => ({
+        ...shrunk,
+        entries: shrunk.entries.map((one, at) => (at === index ? { ...entry, text } : one)),
+      });
+      shrunk = withText(await shrinkText(entry.text, (text) => fails(withText(text)), 200));
+    }
+    return shrunk;
+  },
   save: (tree) => ({ extension: 'json', text: `${JSON.stringify(tree, null, 1)}\n` }),
   load: (text) => JSON.parse(text),
   isOwn: () => true,
@@ -42,11 +55,7 @@ const secret: Entry = {
   text: 'apiVersion: v1\nkind: Pod\nmetadata: {name: outside-secret}\nspec:\n  containers: [{name: c, image: a/b:1, resources: {requests: {nvidia.com/gpu: 7}}}]\n',
 };
 
-async function treeProblems(
-  outer: string,
-  inner: string,
-  { format, fix, paths, entries }: Tree,
-): Promise<readonly Problem[]> {
+async function treeProblems(outer: string, inner: string, { format, fix, paths }: Tree): Promise<readonly Problem[]> {
   const before = lookAt(outer);
   const { status, stdout, stderr, hung } = await runCheck(inner, paths, format, fix);
   const after = lookAt(outer);
@@ -61,9 +70,8 @@ async function treeProblems(
   if (![0, 1, 2].includes(status)) problems.push(problem('wrong answer', 'status', `the exit status is ${status}`));
   if (/which is a bug|it broke/.test(stderr)) problems.push(problem('crash', 'broke', stderr.slice(0, 400)));
   problems.push(...outputProblems(format, stdout, stderr).map(([sign, why]) => problem('wrong answer', sign, why)));
-  const linked = entries.some(
-    ({ kind, target = '' }) => kind === 'link' && paths.some((given) => given !== '.') && /^(\.\.|\/)/.test(target),
-  );
+  // Whoever names a path asks for what is there, wherever a link leads.
+  const linked = paths.some((given) => !isInside(inner, path.resolve(inner, given)));
   if (!linked && /outside-secret/.test(stdout + stderr))
     problems.push(problem('wrong answer', 'read-outside', `it read what is outside: ${stdout.slice(0, 300)}`));
   const changed = fix ? fixedFiles(inner, format, stdout) : new Set<string>();
@@ -75,10 +83,19 @@ async function treeProblems(
       problems.push(problem('damaged text', 'shape', `${JSON.stringify(name)} was ${was.shape} and is ${is.shape}`));
     else if (was.content !== is.content && !(fix && (changed === undefined || changed.has(is.file))))
       problems.push(problem('damaged text', 'changed', `${JSON.stringify(name)} changed and is not reported as fixed`));
-    else if (was.content !== is.content && name.startsWith('outside'))
+    else if (was.content !== is.content && !linked && name.startsWith('outside'))
       problems.push(problem('damaged text', 'changed-outside', name));
   }
   return problems;
+}
+
+function isInside(folder: string, file: string): boolean {
+  try {
+    return `${realpathSync(file)}${path.sep}`.startsWith(`${realpathSync(folder)}${path.sep}`);
+  } catch {
+    // Nothing is there.
+    return true;
+  }
 }
 
 interface Looks {
