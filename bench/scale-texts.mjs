@@ -174,6 +174,17 @@ const named = [
 
 /** @type {readonly Growing[]} */
 const relatives = [
+  {
+    name: 'suppressions of unknown rules',
+    most: 16_000,
+    make: (n) => `${pod}${containers}${many(n, (i) => `# gpulint-disable-line gpu-limits-requird-${i} -- no\n`)}`,
+  },
+  {
+    name: 'flags that save',
+    most: 35_000,
+    make: (n) =>
+      `${pod.replace('apps/v1', 'batch/v1').replace('Deployment', 'Job')}${containers}          command: [sh, -c, "python train.py${many(n, (i) => ` --save_steps=${i}`)}"]\n`,
+  },
   { name: 'containers', most: 8000, make: (n) => `${pod}      containers:\n${many(n, container)}` },
   {
     name: 'init containers',
@@ -878,10 +889,11 @@ const asked = [
   ['suppressions of the next line', 'open'],
   ['findings and suppressions in one pod', 'open'],
   ['tolerations', 'open'],
+  ['suppressions of unknown rules', 'open'],
   ['tolerations', 'hover'],
   ['flags in one command', 'open'],
   ['flags in one command', 'hover'],
-  ['flags in one script', 'hover'],
+  ['flags that save', 'hover'],
   ['dashes', 'completion'],
   ['YAML errors', 'open'],
   ['YAML errors, documents', 'open'],

@@ -133,10 +133,14 @@ async function measureText(server, text, ask) {
   const opening = await worked(server, async () => {
     uri = await open(server, text);
   });
-  const took = ask === 'open' ? opening : await worked(server, () => request(server, ask, uri, endOf(text)));
+  const took =
+    ask === 'open' ? opening : await worked(server, () => request(server, ask, uri, endOf(text, places[ask]?.(text))));
   server.notify('textDocument/didClose', { textDocument: { uri } });
   return took;
 }
+
+/** Where it is asked; elsewhere at the end. @type {Readonly<Record<string, (text: string) => number>>} */
+const places = { hover: (text) => text.length - 10 };
 
 /** @typedef {{ line: number, character: number }} Position */
 

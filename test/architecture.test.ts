@@ -36,7 +36,7 @@ const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = 
   { name: /^(commander|tinyglobby)$/, places: /^server\/src\/cli\// },
   {
     name: /^node:/,
-    places: /^(server\/src\/(lsp\/node\.ts|cli\/|cluster\/|price-sources\/)|client\/src\/node\.ts)/,
+    places: /^(server\/src\/(lsp\/node(?:-\w+)?\.ts|cli\/|cluster\/|price-sources\/)|client\/src\/node\.ts)/,
   },
 ];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchesGlob } from '../../server/src/config/globs.ts';
+import { matchesAny, matchesGlob } from '../../server/src/config/globs.ts';
 
 test.each([
   ['train/a.yaml', 'train/**', true],
@@ -19,6 +19,12 @@ test.each([
   ['gpu-1.yaml', 'gpu-?.yaml', true],
   ['gpu-12.yaml', 'gpu-?.yaml', false],
   ['a{b.yaml', 'a{b.yaml', true],
+  ['gpu-1.yaml', 'gpu-[0-9].yaml', true],
+  ['gpu-x.yaml', 'gpu-[!0-9].yaml', true],
+  ['gpu-1.yaml', 'gpu-[!0-9].yaml', false],
+  ['a[b.yaml', 'a[b.yaml', true],
+  ['a/b/c/d.yaml', '**/b/**/d.yaml', true],
+  ['a/b/c/d.yaml', '**/c/b/d.yaml', false],
   ['a.yaml', '', false],
   ['a.yaml', '/', false],
 ])('%s, %s: %s', (path, glob, matches) => {
@@ -29,4 +35,12 @@ test('a pattern that is made to take long is answered all the same', () => {
   expect(matchesGlob(`${'a'.repeat(5000)}b`, `${'*a'.repeat(500)}c`)).toBe(false);
   expect(matchesGlob('a/'.repeat(500), `${'**/a/'.repeat(200)}b`)).toBe(false);
   expect(matchesGlob('a', '{a,b}'.repeat(100))).toBe(false);
+  expect(matchesGlob('a', `${'a'.repeat(100_000)}`)).toBe(false);
+  expect(matchesGlob('a', `${'[a'.repeat(200)}`)).toBe(false);
+});
+
+test('of many globs no more are asked than a person writes', () => {
+  const many = Array.from({ length: 100_000 }, (_, index) => `${index}.yaml`);
+  expect(matchesAny('7.yaml', many)).toBe(true);
+  expect(matchesAny('99999.yaml', many)).toBe(false);
 });

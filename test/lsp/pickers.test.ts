@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { refusal } from '../../server/src/lsp/confined-host.ts';
 import {
   type CostsResult,
   type EditResult,
@@ -225,3 +226,18 @@ function listen(editor: Editor, told: SummaryParams[]): (count: number) => Promi
       wake();
     });
 }
+
+test('a config that is not read is not written over', async () => {
+  const readFile = async (uri: string) => {
+    if (uri === configUri) throw refusal('leads outside the workspace folders');
+    return undefined;
+  };
+  const editor = await openEditor({ host: { readFile } });
+  const result = await editor.connection.sendRequest<EditResult>(methods.setGpu, {
+    uri: `${folder}/pod.yaml`,
+    gpu: 'l4',
+    provider: null,
+  });
+  expect(result).toEqual({ problem: '.gpulint.yaml is not read: the output of gpulint says why.' });
+  expect(editor.log).toEqual([`${configUri} is not read: it leads outside the workspace folders`]);
+});

@@ -1,7 +1,8 @@
 // @ts-check
 // Shows with strace that the built server opens nothing outside a hostile workspace, connects to nothing and starts nothing:
 //
-//   node esbuild.mjs && npm run test:strace
+//   node esbuild.mjs && npm run test:strace            # the server
+//   node esbuild.mjs && npm run test:strace -- cli     # a check of the folder, which may read up to the root of its repository
 //
 // It is no part of `npm test`: strace is not everywhere, and containers often forbid it.
 import { spawn, spawnSync } from 'node:child_process';
@@ -23,7 +24,9 @@ const { top, workspace } = makeHostileWorkspace();
 const trace = path.join(top, 'trace');
 
 process.on('exit', () => rmSync(top, { recursive: true, force: true }));
-await session();
+/** What may be opened. */
+const reach = process.argv[2] === 'cli' ? path.join(top, 'repo') : workspace;
+await (process.argv[2] === 'cli' ? check() : session());
 const problems = problemsIn(readFileSync(trace, 'utf8'));
 for (const problem of problems) console.error(problem);
 console.log(
@@ -31,35 +34,47 @@ console.log(
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Asks everything about every file that a person could open. */
-async function session() {
+/** @param {readonly string[]} args of the command line, which runs under strace in the workspace */
+function start(args) {
   const calls = 'trace=open,openat,openat2,creat,connect,socket,execve,execveat,clone,clone3,fork,vfork,chdir';
-  const server = spawn(
-    'strace',
-    [
-      '-f',
-      '-qq',
-      '-y',
-      '-s',
-      '4096',
-      '-e',
-      calls,
-      '-o',
-      trace,
-      process.execPath,
-      path.join(dist, 'cli.js'),
-      'lsp',
-      '--stdio',
-    ],
-    // What node is told to load by the person's environment is no part of this.
-    { cwd: workspace, stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH, HOME: os.homedir() } },
-  );
-  const ended = new Promise((resolve) => server.on('exit', resolve));
-  // A server that opens a pipe never comes back.
+  const command = [process.execPath, path.join(dist, 'cli.js'), ...args];
+  // What node is told to load by the person's environment is no part of this.
+  const env = { PATH: process.env.PATH, HOME: os.homedir() };
+  const child = spawn('strace', ['-f', '-qq', '-y', '-s', '4096', '-e', calls, '-o', trace, ...command], {
+    cwd: workspace,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env,
+    detached: true,
+  });
+  // strace leaves what it traced behind, which may wait for a pipe.
+  const group = child.pid;
+  process.on('exit', () => {
+    if (child.exitCode === null && group !== undefined) process.kill(-group, 'SIGKILL');
+  });
+  // What opens a pipe never comes back.
   const limit = setTimeout(() => {
-    console.error('The server does not answer.');
+    console.error('It does not answer.');
     process.exit(1);
   }, 180_000);
+  const ended = new Promise((resolve) => {
+    child.on('exit', (status) => {
+      clearTimeout(limit);
+      resolve(status);
+    });
+  });
+  return { child, ended };
+}
+
+async function check() {
+  const { child, ended } = start(['check', '.', '--format', 'json']);
+  child.stdout.resume();
+  const status = await ended;
+  if (status !== 0 && status !== 1) throw new Error(`the check ended with ${status}`);
+}
+
+/** Asks everything about every file that a person could open. */
+async function session() {
+  const { child: server, ended } = start(['lsp', '--stdio']);
   /** @type {Map<number, (message: any) => void>} */
   const answers = new Map();
   let last = 0;
@@ -166,7 +181,6 @@ async function session() {
   await request('shutdown', null);
   send({ method: 'exit' });
   const status = await ended;
-  clearTimeout(limit);
   if (status !== 0) throw new Error(`the server ended with ${status}`);
   console.log(`${uris.length} files were opened in the editor.`);
 }
@@ -195,7 +209,7 @@ function problemsIn(text) {
     const name = /"((?:[^"\\]|\\.)*)"/.exec(args)?.[1] ?? '';
     // With -y the descriptor that was got says which file it is, links followed.
     const real = / = \d+<([^>]*)>/.exec(line)?.[1] ?? name;
-    if ([name, real].every((one) => isBelow(one, workspace))) {
+    if ([name, real].every((one) => isBelow(path.resolve(workspace, one), reach))) {
       inside += 1;
       // Of what is inside, only files and folders.
       return /pipe\.yaml|pipes\/\.gpulint|huge\.yaml|huge\/\.gpulint/.test(name);

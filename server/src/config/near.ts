@@ -12,11 +12,11 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   return [...candidates]
     .filter((candidate) => candidate.length >= wanted.length - limit)
-    .map((candidate) => ({
-      candidate,
-      distance: editDistance(wanted, candidate.toLowerCase()),
-      begins: wanted.length > 2 && candidate.toLowerCase().startsWith(wanted),
-    }))
+    .map((candidate) => {
+      const given = candidate.toLowerCase();
+      const begins = wanted.length > 2 && given.startsWith(wanted);
+      return { candidate, begins, distance: editDistance(wanted, given, begins ? given.length : limit) };
+    })
     .filter(({ distance, begins }) => distance <= limit || begins)
     .sort(
       (a, b) => Number(b.begins) - Number(a.begins) || a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1),
@@ -25,8 +25,9 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .slice(0, 3);
 }
 
-/** Levenshtein's distance with swapped neighbours as one step. */
-function editDistance(a: string, b: string): number {
+/** Levenshtein's distance with swapped neighbours as one step; infinite as soon as it is surely more than the limit. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
@@ -43,6 +44,8 @@ function editDistance(a: string, b: string): number {
       }
       current.push(best);
     }
+    // A swap reaches back over one row.
+    if (Math.min(...current) > limit && Math.min(...above) > limit) return Number.POSITIVE_INFINITY;
     before = above;
     above = current;
   }

@@ -17,17 +17,17 @@ type Workloads = FileAnalysis['documents'][number]['workloads'];
 
 function podNames(workloads: Workloads, base: number): readonly LocalName[] {
   return workloads.flatMap(({ podSets }) =>
-    podSets.flatMap(({ volumes, containers }) =>
-      volumes.flatMap((volume): readonly LocalName[] => {
-        const declared = at(volume.at, 'name');
-        if (declared === undefined) return [];
-        const mounts = containers.flatMap(({ volumeMounts }) =>
-          volumeMounts.filter(({ name }) => name === volume.name),
-        );
-        const uses = mounts.flatMap((mount) => placeOf(at(mount.at, 'name'), base) ?? []);
-        return [{ declared: shiftSpan(spanOf(declared), base), uses }];
-      }),
-    ),
+    podSets.flatMap(({ volumes, containers }) => {
+      const usesOf = new Map<string, Span[]>(volumes.map(({ name }) => [name, []]));
+      for (const mount of containers.flatMap(({ volumeMounts }) => volumeMounts)) {
+        const place = placeOf(at(mount.at, 'name'), base);
+        if (place !== undefined) usesOf.get(mount.name)?.push(place);
+      }
+      return volumes.flatMap((volume): readonly LocalName[] => {
+        const declared = placeOf(at(volume.at, 'name'), base);
+        return declared === undefined ? [] : [{ declared, uses: usesOf.get(volume.name) ?? [] }];
+      });
+    }),
   );
 }
 

@@ -28,13 +28,20 @@ function inDocument({ suppressions, base }: DocumentAnalysis, { config }: FileAn
     .filter(({ suppression }) =>
       (suppression.rules.length === 0 ? [...rules.keys()] : suppression.rules).every((id) => !isOff(id)),
     )
-    .map(({ suppression }) => ({ span: shiftSpan(suppression.span, base), message: messageOf(suppression) }));
+    .map(({ suppression }, index) => ({
+      span: shiftSpan(suppression.span, base),
+      message: messageOf(suppression, index < MOST_GUESSES),
+    }));
 }
 
-function messageOf({ rules: ids, scope }: Suppression): string {
+/** What else may have been meant is guessed for so many: a person reads no more, and each is compared with all rules. */
+const MOST_GUESSES = 100;
+
+function messageOf({ rules: ids, scope }: Suppression, guesses: boolean): string {
   const unknown = ids.find((id) => !rules.has(id));
   if (unknown !== undefined) {
-    return `No rule is called '${cut(unknown)}', so this silences nothing${didYouMean(nearest(cut(unknown), rules.keys()))}`;
+    const near = guesses ? nearest(cut(unknown), rules.keys()) : [];
+    return `No rule is called '${cut(unknown)}', so this silences nothing${didYouMean(near)}`;
   }
   const what = ids.length === 0 ? 'No rule' : ids.length === 1 ? ids[0] : 'None of these rules';
   return `${what} finds ${ids.length === 1 ? 'nothing' : 'anything'} ${places[scope]}: this can go`;

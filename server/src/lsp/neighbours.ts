@@ -1,3 +1,5 @@
+import type { TextDocuments } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { chartOf } from '../config/chart-places.ts';
 import { foldersAbove, isLoose, isWithin, normalizeUri } from '../config/places.ts';
 import { type Beside, chartValues, nothingBeside } from '../model/beside.ts';
@@ -20,9 +22,7 @@ export interface Neighbours {
   deleted(uris: ReadonlySet<string>): void;
 }
 
-interface OpenDocuments {
-  all(): readonly { readonly uri: string; getText(): string }[];
-}
+type OpenDocuments = Pick<TextDocuments<TextDocument>, 'onDidOpen' | 'onDidClose'>;
 
 /** What was found out, and the files that were asked for to find it. */
 interface Known {
@@ -48,6 +48,16 @@ export function createNeighbours(
   onChange: () => void,
 ): Neighbours {
   const known = new Map<string, Known>();
+  /** The keys of what is known, by the files that were asked for. */
+  const askers = new Map<string, Set<string>>();
+  const open = new Map<string, TextDocument>();
+  documents.onDidOpen(({ document }) => open.set(normalizeUri(document.uri), document));
+  documents.onDidClose(({ document }) => {
+    const key = normalizeUri(document.uri);
+    open.delete(key);
+    // Nobody looks at it any more. What several files share stays.
+    drop(key);
+  });
 
   /** What each reader of a chart's values shares is keyed by them. */
   function recall(key: string, find: (read: Read) => Promise<Beside>): Promise<Beside> {
@@ -56,7 +66,9 @@ export function createNeighbours(
       return before.answer === undefined ? patiently(before.beside) : Promise.resolve(before.answer);
     const asked = new Set<string>();
     const read: Read = (uri) => {
-      asked.add(normalizeUri(uri));
+      const file = normalizeUri(uri);
+      asked.add(file);
+      askers.set(file, (askers.get(file) ?? new Set()).add(key));
       return textOf(uri);
     };
     let beside: Beside = nothingBeside;
@@ -84,9 +96,8 @@ export function createNeighbours(
   }
 
   async function textOf(uri: string): Promise<string | undefined> {
-    const wanted = normalizeUri(uri);
-    const open = documents.all().find((document) => normalizeUri(document.uri) === wanted);
-    if (open !== undefined) return open.getText();
+    const shown = open.get(normalizeUri(uri));
+    if (shown !== undefined) return shown.getText();
     let text: string | undefined;
     await guarded(log, `reading ${uri}`, async () => {
       text = await host.readFile(uri);
@@ -94,10 +105,16 @@ export function createNeighbours(
     return text;
   }
 
-  function forget(isGone: (asked: ReadonlySet<string>) => boolean): void {
-    const affected = [...known].filter(([, { asked }]) => isGone(asked)).map(([key]) => key);
-    for (const key of affected) known.delete(key);
-    if (affected.length > 0) onChange();
+  function drop(key: string): boolean {
+    for (const file of known.get(key)?.asked ?? []) {
+      const keys = askers.get(file);
+      if (keys?.delete(key) && keys.size === 0) askers.delete(file);
+    }
+    return known.delete(key);
+  }
+
+  function forget(keys: readonly string[]): void {
+    if (keys.filter(drop).length > 0) onChange();
   }
 
   return {
@@ -111,12 +128,11 @@ export function createNeighbours(
       return recall(normalizeUri(uri), (read) => ofPatch(uri, read, host));
     },
     changed(uri) {
-      const changedUri = normalizeUri(uri);
-      forget((asked) => asked.has(changedUri));
+      forget([...(askers.get(normalizeUri(uri)) ?? [])]);
     },
     foldersChanged: () => known.clear(),
     deleted(uris) {
-      forget((asked) => [...asked].some((one) => isWithin(one, uris)));
+      forget([...known].filter(([, { asked }]) => [...asked].some((one) => isWithin(one, uris))).map(([key]) => key));
     },
   };
 }

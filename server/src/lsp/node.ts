@@ -13,9 +13,9 @@ import {
 } from 'vscode-languageserver/node';
 import { readThroughClient } from './client-files.ts';
 import type { Host } from './confined-host.ts';
-import { framesOf } from './framing.ts';
-import { type LocalFiles, localFiles } from './local-files.ts';
 import { checkMessages } from './messages.ts';
+import { type LocalFiles, localFiles } from './node-files.ts';
+import { framesOf } from './node-framing.ts';
 import { startServer } from './server.ts';
 
 /** Speaks LSP over standard input and output, for `gpulint lsp --stdio`. */

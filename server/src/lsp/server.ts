@@ -152,7 +152,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   registerPickers(session, host);
   registerWorkspaceFixes(session, host);
   registerNavigation(session, host);
-  const indexing = createIndexing(session, host, refreshStale);
+  const indexing = createIndexing(session, host, changedElsewhere);
 
   connection.onInitialize((received) => {
     params = received;
@@ -245,13 +245,20 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     diagnostics.closed(document.uri);
     summaries.delete(document.uri);
     indexing.filesChanged([{ uri: document.uri, type: FileChangeType.Changed }]);
-    refreshStale();
+    changedElsewhere();
   });
 
   const othersRuns = diagnostics.scheduler(async (uri, isCurrent) => {
     await session.analysed(uri);
-    if (isCurrent()) refreshStale();
+    if (isCurrent()) changedElsewhere();
   });
+
+  const staleRuns = diagnostics.scheduler(async () => refreshStale());
+
+  /** Looks through all open documents once where many files change together. */
+  function changedElsewhere(): void {
+    staleRuns.schedule('');
+  }
 
   const summaries = new Map<string, string>();
 

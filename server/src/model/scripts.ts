@@ -48,7 +48,7 @@ function wordsOf({ command, args }: Container): readonly NamedPath[] {
     item.value.split(/[\s;&|"'()]+/).flatMap((text): readonly NamedPath[] => {
       const word = { text, before, at: item.at };
       before = text;
-      return text.startsWith('/') && text.length <= LONGEST_PATH ? [word] : [];
+      return text.startsWith('/') ? [word] : [];
     }),
   );
 }
@@ -59,20 +59,25 @@ function wordsBelow(words: readonly NamedPath[], places: ReadonlySet<string>): M
   if (places.size === 0) return found;
   for (const word of words) {
     const { text } = word;
-    for (let end = text.indexOf('/', 1); ; end = text.indexOf('/', end + 1)) {
-      const place = end === -1 ? text : text.slice(0, end);
-      if (places.has(place)) {
-        const named = found.get(place) ?? [];
-        named.push(word);
-        found.set(place, named);
-      }
-      if (end === -1) break;
+    for (const place of pathsAbove(text)) {
+      if (!places.has(place)) continue;
+      const named = found.get(place) ?? [];
+      named.push(word);
+      found.set(place, named);
     }
   }
   return found;
 }
 
 const LONGEST_PATH = 4096;
+
+/** An absolute path and the folders that it is in, the outermost first; nothing for what is no path. */
+export function pathsAbove(path: string): readonly string[] {
+  if (!path.startsWith('/') || path.length > LONGEST_PATH) return [];
+  const paths: string[] = [];
+  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) paths.push(path.slice(0, end));
+  return [...paths, path];
+}
 
 /** The file of the ConfigMap behind a path: a sub-path is mounted alone, and items give their files other names. */
 function keyAt(

@@ -1,8 +1,9 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, items, spanOf } from '../yaml/cursor.ts';
 import { addItem } from './add-item.ts';
-import { isTrial, outlivesNode, runsMountedScript } from './durable.ts';
+import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from './durable.ts';
 import { checkpointSigns } from './process-input.ts';
 import { neverSaves } from './progress-flags.ts';
 import { hasRole } from './role.ts';
@@ -90,7 +91,7 @@ export default defineRule({
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
-    if (workload.podSets.some(({ placement }) => placement.capacity === 'spot')) return;
+    if (isOnSpot(workload)) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
     if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
     if (runsMountedScript(container, podSet)) return;
@@ -168,7 +169,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
     .filter(({ mountPath }) => isIn(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
   if (mount === undefined) return true;
-  const volume = podSet.volumes.find(({ name }) => name === mount.name);
+  const volume = volumeNamed(podSet, mount.name);
   return volume !== undefined && !outlivesNode(volume.source, volume.at);
 }
 
@@ -186,3 +187,5 @@ function isIn(path: string, directory: string): boolean {
   const plain = directory.replace(/(?<!\/)\/+$/, '');
   return path === plain || path.startsWith(`${plain}/`);
 }
+
+const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));

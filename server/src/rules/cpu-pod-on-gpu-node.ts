@@ -1,4 +1,5 @@
 import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { asBoolean, at, entries, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
@@ -64,8 +65,7 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload } = context;
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (workload.podSets.some(({ accelerators, containers }) => accelerators.length > 0 || containers.some(misspells)))
-      return;
+    if (asksForAny(workload)) return;
     const selector = podSet.selectors.find(meansAccelerator);
     if (selector === undefined || isHandedOtherwise(podSet, workload) || servesNode(podSet)) return;
     const key = at(selector.at, 'key');
@@ -126,3 +126,7 @@ function servesNode({ pod, containers, volumes }: PodSet): boolean {
 function isPrivileged({ at: container }: Container): boolean {
   return asBoolean(at(container, 'securityContext', 'privileged')) === true;
 }
+
+const asksForAny = once(({ podSets }: Workload) =>
+  podSets.some(({ accelerators, containers }) => accelerators.length > 0 || containers.some(misspells)),
+);

@@ -1,20 +1,11 @@
 import { containerUse } from '../command/programs.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { once } from '../model/once.ts';
+import { pathsAbove } from '../model/scripts.ts';
+import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { asText, at, type Cursor } from '../yaml/cursor.ts';
 
 /** Benchmarks and trials have no progress worth keeping. */
-export function isTrial(workload: Workload): boolean {
-  const known = trials.get(workload);
-  if (known !== undefined) return known;
-  const trial = looksLikeTrial(workload);
-  trials.set(workload, trial);
-  return trial;
-}
-
-/** Several rules ask. */
-const trials = new WeakMap<Workload, boolean>();
-
-function looksLikeTrial({ name, podSets }: Workload): boolean {
+export const isTrial = once(({ name, podSets }: Workload): boolean => {
   if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
   return podSets.some(({ containers }) =>
     containers.some(({ type, image, command, args }) => {
@@ -27,31 +18,43 @@ function looksLikeTrial({ name, podSets }: Workload): boolean {
       return use.use === 'batch' || use.use === 'serving' || use.use === 'interactive';
     }),
   );
-}
+});
 
 /**
  * Whether the command runs a file of a ConfigMap or secret that could not be read: what that file does, and where it keeps its progress, is not
  * told then. A script that was read may itself run another.
  */
-export function runsMountedScript({ command, args, volumeMounts, scripts }: Container, { volumes }: PodSet): boolean {
-  const places = volumeMounts.flatMap(({ name, mountPath }) => {
-    const source = volumes.find((volume) => volume.name === name)?.source;
-    const isText = source === 'configMap' || source === 'secret' || source === 'projected';
-    return isText ? [mountPath.replace(/(?<!\/)\/+$/, '')] : [];
-  });
-  if (places.length === 0) return false;
+export function runsMountedScript({ command, args, volumeMounts, scripts }: Container, podSet: PodSet): boolean {
+  const places = new Set(
+    volumeMounts.flatMap(({ name, mountPath }) => {
+      const source = volumeNamed(podSet, name)?.source;
+      const isText = source === 'configMap' || source === 'secret' || source === 'projected';
+      return isText ? [mountPath.replace(/(?<!\/)\/+$/, '')] : [];
+    }),
+  );
+  if (places.size === 0) return false;
   const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));
   const read = new Set(scripts.map(({ path }) => path));
-  const unread = (word: string) =>
-    !read.has(word) && places.some((place) => word === place || word.startsWith(`${place}/`));
+  const unread = (word: string) => !read.has(word) && pathsAbove(word).some((path) => places.has(path));
   return words.some(unread) || scripts.some(({ text }) => text.split(/[\s=;&|"'()]+/).some(unread));
 }
 
+const volumesByName = once((volumes: PodSet['volumes']) => {
+  const byName = new Map<string, Volume>();
+  for (const volume of volumes) if (!byName.has(volume.name)) byName.set(volume.name, volume);
+  return byName;
+});
+
+/** The volume of a pod that a mount names. */
+export function volumeNamed({ volumes }: PodSet, name: string): Volume | undefined {
+  return volumesByName(volumes).get(name);
+}
+
 /** A mount of a volume that is not declared here is one of a claim template. */
-export function hasDurableMount({ volumeMounts }: Container, { volumes }: PodSet): boolean {
+export function hasDurableMount({ volumeMounts }: Container, podSet: PodSet): boolean {
   return volumeMounts.some((mount) => {
     if (asText(at(mount.at, 'readOnly')) === 'true') return false;
-    const volume = volumes.find(({ name }) => name === mount.name);
+    const volume = volumeNamed(podSet, mount.name);
     return volume === undefined || outlivesNode(volume.source, volume.at);
   });
 }

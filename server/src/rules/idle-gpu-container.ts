@@ -1,5 +1,6 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
+import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, at, isOpen, isTemplated, items } from '../yaml/cursor.ts';
 import { asked, askedWords, isNoWorkload } from './asked.ts';
@@ -143,10 +144,15 @@ function says({ what, kind, seconds }: Waiting): string {
   return kind === 'looks-first' ? `Lists its devices and then waits for ever (${shown})` : `Only waits (${shown})`;
 }
 
+const holdersOf = once(({ podSets }: Workload) =>
+  podSets.flatMap(({ containers }) =>
+    containers.filter(({ accelerators }) => accelerators.some(({ count }) => count !== 0)),
+  ),
+);
+
 /** What the workload costs an hour, where this container is all that holds accelerators in it. */
 function hourlyOf(container: Container, { workload, costOf }: PodSetContext): number | undefined {
-  const isHolder = (other: Container) => other.accelerators.some(({ count }) => count !== 0);
-  const holders = workload.podSets.flatMap(({ containers }: PodSet) => containers.filter(isHolder));
+  const holders = holdersOf(workload);
   const hourly = costOf(workload).cost?.hourly.min;
   return holders.length === 1 && holders[0] === container && hourly !== undefined && hourly > 0 ? hourly : undefined;
 }

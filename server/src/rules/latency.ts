@@ -1,8 +1,9 @@
+import { once } from '../model/once.ts';
 import type { Workload } from '../model/workload.ts';
 import { keyOf } from '../yaml/cursor.ts';
 
 /** Somebody has said that a cold start is not acceptable. */
-export function isLatencyCritical({ manifest, podSets }: Workload): boolean {
+export const isLatencyCritical = once(({ manifest, podSets }: Workload): boolean => {
   const said = [
     ...manifest.labels,
     ...manifest.annotations,
@@ -11,4 +12,4 @@ export function isLatencyCritical({ manifest, podSets }: Workload): boolean {
   return said.some(
     ({ value, at }) => value !== 'false' && /latency[-_.]?(critical|sensitive)/i.test(`${keyOf(at)}=${value}`),
   );
-}
+});

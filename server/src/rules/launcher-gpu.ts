@@ -110,6 +110,7 @@ export default defineRule({
 
 /** What the pods of a set are, where they wait for others that compute. */
 function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): string | undefined {
+  if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
   const spec = at(manifest.root, 'spec');
   const others = podSets.filter((other) => other.name !== name);
   if (!others.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0))) return undefined;

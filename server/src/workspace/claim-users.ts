@@ -14,8 +14,9 @@ export function claimUsers(asker: Asker, namespace: string | null, name: string)
   const meant = candidates(asker, claim, namespace, name);
   if (meant.length === 0) return 0;
   const uses = workspace.claimUses(usedClaim, JSON.stringify([namespace, name]), name);
+  workspace.restOn(claimKinds);
   const known = counts.get(uses);
-  const generation = workspace.versionOf('ResourceClaim');
+  const generation = workspace.stampOf(['ResourceClaim']);
   const made =
     known?.generation === generation
       ? known

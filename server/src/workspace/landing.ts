@@ -12,6 +12,7 @@ export const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeCl
  * them is described in another folder than its own or one above.
  */
 export function landingOf(asker: Asker, wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined {
+  asker.workspace.restOn(poolKinds);
   const pools = poolsIn(asker.workspace);
   const linked = pools.linked(wanted);
   if (linked.places.all.length > 0) return landed(asker, linked);
@@ -47,7 +48,7 @@ const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: P
 
 /** The pools of all files, sorted once for all that ask. */
 function poolsIn(workspace: Workspace): Pools {
-  const stamp = poolKinds.reduce((sum, kind) => sum + workspace.versionOf(kind), 0);
+  const stamp = workspace.stampOf(poolKinds);
   const before = known.get(workspace);
   if (before?.stamp === stamp) return before.pools;
   const all = poolKinds.flatMap((kind) =>

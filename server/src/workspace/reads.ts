@@ -13,32 +13,37 @@ export type Read = <T>(kinds: readonly string[], question: readonly (string | nu
 interface Answer {
   /** The kinds of which something was asked. */
   readonly kinds: readonly string[];
-  /** The sum of their versions when the answer was last known to hold: versions only grow. */
+  /** Of the kinds, when the answer was last known to hold. */
   stamp: number;
   readonly ask: () => unknown;
   readonly answer: unknown;
+  /** Whether what it was found by is still the same: much cheaper than to ask again. */
+  stands: () => boolean;
 }
 
 export function recordReads(workspace: Workspace): { readonly read: Read; readonly reads: Reads } {
   const asked = new Map<string, Answer>();
   let checked = workspace.generation;
-  const stampOf = (kinds: readonly string[]) => kinds.reduce((sum, kind) => sum + workspace.versionOf(kind), 0);
   return {
     read<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T {
       const key = JSON.stringify(question);
       const known = asked.get(key);
       if (known !== undefined) return known.answer as T;
-      const answer = ask();
-      asked.set(key, { kinds, stamp: stampOf(kinds), ask, answer });
-      return answer;
+      const found = workspace.watched(ask);
+      asked.set(key, { kinds, stamp: workspace.stampOf(kinds), ask, ...found });
+      return found.answer;
     },
     reads: {
       hold() {
         if (checked === workspace.generation) return true;
         for (const answer of asked.values()) {
-          const stamp = stampOf(answer.kinds);
+          const stamp = workspace.stampOf(answer.kinds);
           if (stamp === answer.stamp) continue;
-          if (!isSame(answer.ask(), answer.answer)) return false;
+          if (!answer.stands()) {
+            const now = workspace.watched(answer.ask);
+            if (!isSame(now.answer, answer.answer)) return false;
+            answer.stands = now.stands;
+          }
           answer.stamp = stamp;
         }
         checked = workspace.generation;

@@ -30,7 +30,7 @@ export function createSlips(): Slips {
 /** What may be the name of an object at all. */
 const mayBeName = /^[\w.-]{4,253}$/;
 
-/** Sums of a name as it is, and without each of its letters. */
+/** Sums of a name as it is, and without each of its letters. Names that differ in a digit are no slips, and many names do. */
 function sumsOf(name: string): ReadonlySet<number> {
   const sums = new Set<number>();
   if (!mayBeName.test(name)) return sums;
@@ -46,7 +46,8 @@ function sumsOf(name: string): ReadonlySet<number> {
   let before = 0;
   for (let at = 0; at < name.length; at += 1) {
     const left = name.length - at - 1;
-    sums.add((Math.imul(before, powers[left] ?? 0) + (behind[left] ?? 0)) | 0);
+    const isDigit = name.charCodeAt(at) >= 0x30 && name.charCodeAt(at) <= 0x39;
+    if (!isDigit) sums.add((Math.imul(before, powers[left] ?? 0) + (behind[left] ?? 0)) | 0);
     before = (Math.imul(before, base) + name.charCodeAt(at)) | 0;
   }
   return sums;

@@ -1,5 +1,7 @@
+import { once } from '../model/once.ts';
 import type { Seen, Unfound } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { type Asker, fullName, fullNameOf, seen } from './named.ts';
 import { nearest } from './near.ts';
 import { type NamedAt, namesIn } from './references.ts';
@@ -14,11 +16,13 @@ const wholeKinds: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a text may name one of them. */
-const mayName = /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/;
+const mayName = once(({ text }: YamlDocument) =>
+  /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
+);
 
 /** What an object names of those kinds. */
 export function wholeNames(manifest: Manifest): readonly NamedAt[] {
-  if (!mayName.test(manifest.document.text)) return [];
+  if (!mayName(manifest.document)) return [];
   return namesIn(manifest).filter(({ kinds }) => kinds.some((kind) => wholeKinds.has(kind)));
 }
 
@@ -39,16 +43,15 @@ export function meant(asker: Asker, { kinds, name, namespace }: NamedAt): readon
   const { workspace } = asker;
   // KServe names what it makes of an InferenceService after it.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
+  if (kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace.slips(bare(kind), name).flatMap((other) => {
       const word = fullName(kind.slice(0, kind.indexOf('/')), bare(kind), namespace, other);
       return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(asker).slice(0, 1);
     }),
   );
-  // Only now, when something is like it, files are read for the name itself.
-  if (near.length === 0 || kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0))
-    return [];
-  if (bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
+  // Only now, when something is like it, files are read for what may bring it in.
+  if (near.length === 0 || bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
   return nearest(near, asker).map((found) => seen(asker, found, null));
 }
 

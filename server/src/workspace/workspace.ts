@@ -29,6 +29,7 @@ export class Workspace {
   readonly #claimUses = createShelf<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #versions = new Map<string, number>();
   #generation = 0;
+  #watch: (stands: () => boolean) => void = () => undefined;
 
   /** Changes whenever an answer may: what was found in one generation is as good as long as it lasts. */
   get generation(): number {
@@ -55,9 +56,10 @@ export class Workspace {
     return this.#fileAt(normalizeUri(uri));
   }
 
-  /** Changes when something of a kind (without its group) may have changed, but for its place. */
-  versionOf(kind: string): number {
-    return this.#versions.get(kind) ?? 0;
+  /** Changes when something of the kinds (without their groups) may have changed, but for its place. */
+  stampOf(kinds: readonly string[]): number {
+    // Versions only grow, so no sum of them comes twice.
+    return kinds.reduce((sum, kind) => sum + (this.#versions.get(kind) ?? 0), 0);
   }
 
   /**
@@ -65,17 +67,39 @@ export class Workspace {
    * @param name one that the files of such objects say: files that are known not to say it are not read. Left out: all are
    */
   objects(kind: string, wordOf: WordOf<Found>, word: string, name?: string): Places<Found> {
-    return this.#shelf(kind).find(wordOf, word, name);
+    const find = () => this.#shelf(kind).find(wordOf, word, name);
+    const found = find();
+    this.#watch(() => find() === found);
+    return found;
   }
 
   /** The names of objects of a kind that are one slip of the keys away from this one. */
   slips(kind: string, name: string): readonly string[] {
+    this.restOn([kind]);
     return this.#shelf(kind).slips(name);
   }
 
   /** The places at which a ResourceClaim is named. */
   claimUses(wordOf: WordOf<FoundReference>, word: string, name: string): Places<FoundReference> {
     return this.#claimUses.find(wordOf, word, name);
+  }
+
+  /** An answer, and whether all that was asked for it still has the same answers. */
+  watched<T>(ask: () => T): { readonly answer: T; readonly stands: () => boolean } {
+    const checks: (() => boolean)[] = [];
+    const before = this.#watch;
+    this.#watch = (stands) => checks.push(stands);
+    try {
+      return { answer: ask(), stands: () => checks.every((stands) => stands()) };
+    } finally {
+      this.#watch = before;
+    }
+  }
+
+  /** The answer rests on all there is of these kinds. */
+  restOn(kinds: readonly string[]): void {
+    const stamp = this.stampOf(kinds);
+    this.#watch(() => this.stampOf(kinds) === stamp);
   }
 
   /** Where an object that was found stands now: it may have moved in its file since. */
@@ -103,7 +127,7 @@ export class Workspace {
     if (before === after) return;
     for (const kind of changedKinds(before, after)) {
       this.#generation += 1;
-      this.#versions.set(kind, this.versionOf(kind) + 1);
+      this.#versions.set(kind, this.stampOf([kind]) + 1);
       const shelf = kind === claimUse ? this.#claimUses : this.#shelf(kind);
       shelf.change(key, after?.summary.kinds.has(kind) ? after : undefined);
     }

@@ -1,4 +1,4 @@
-import type { YamlEntry, YamlNode } from './node.ts';
+import type { YamlEntry, YamlItem, YamlNode } from './node.ts';
 import type { Span } from './span.ts';
 
 /**
@@ -40,13 +40,7 @@ export function at(cursor: Cursor | undefined, ...path: readonly (string | numbe
 /** The items of a sequence; nothing for any other node. */
 export function items(cursor: Cursor | undefined): readonly Cursor[] {
   if (cursor?.node.kind !== 'seq') return [];
-  return cursor.node.items.map((item, index) => ({
-    node: item.value,
-    entry: undefined,
-    step: index,
-    parent: cursor,
-    shared: cursor.shared || item.shared,
-  }));
+  return cursor.node.items.map((item, index) => ofItem(cursor, item, index));
 }
 
 /** The values of a mapping, in order; `step` is the key. Nothing for any other node. */
@@ -116,7 +110,10 @@ export function isRepeated(cursor: Cursor | undefined): boolean {
 
 function child(cursor: Cursor, step: string | number): Cursor | undefined {
   const { node } = cursor;
-  if (typeof step === 'number') return items(cursor)[step];
+  if (typeof step === 'number') {
+    const item = node.kind === 'seq' ? node.items[step] : undefined;
+    return item && ofItem(cursor, item, step);
+  }
   if (node.kind !== 'map') return undefined;
   // A key that is set twice has the value set last, as for the decoder of Kubernetes.
   for (let index = node.entries.length - 1; index >= 0; index--) {
@@ -124,6 +121,10 @@ function child(cursor: Cursor, step: string | number): Cursor | undefined {
     if (entry?.key === step) return ofEntry(cursor, entry);
   }
   return undefined;
+}
+
+function ofItem(cursor: Cursor, item: YamlItem, index: number): Cursor {
+  return { node: item.value, entry: undefined, step: index, parent: cursor, shared: cursor.shared || item.shared };
 }
 
 function ofEntry(cursor: Cursor, entry: YamlEntry): Cursor {

@@ -1,3 +1,5 @@
+import { countWhere } from './document-marks.ts';
+
 /** A document's part of a file: where it starts and its text, up to the next document. */
 export interface DocumentText {
   readonly base: number;
@@ -25,7 +27,8 @@ export function splitDocuments(text: string): DocumentText[] {
   for (let match = MARKER.exec(text); match !== null; match = MARKER.exec(text)) {
     // A byte order mark may stand before the first marker.
     const at = match.index;
-    if (comments.some((comment) => comment.start < at && at < comment.end)) continue;
+    const comment = comments[countWhere(comments, ({ start: from }) => from < at) - 1];
+    if (comment !== undefined && at < comment.end) continue;
     if (match[0].startsWith('...')) {
       cut(lineEnd(text, at));
     } else if (at > start && !isPrologue(text.slice(start, at))) {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { framesOf } from '../../server/src/lsp/framing.ts';
+import { framesOf } from '../../server/src/lsp/node-framing.ts';
 
 const frame = (text: string, header = 'Content-Length: ') => `${header}${Buffer.byteLength(text)}\r\n\r\n${text}`;
 

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { localFiles } from '../../server/src/lsp/local-files.ts';
+import { localFiles } from '../../server/src/lsp/node-files.ts';
 
 function tree() {
   const top = realpathSync(mkdtempSync(path.join(tmpdir(), 'gpulint-reach-')));
