@@ -255,8 +255,8 @@ export const projectUris = [
   'file:///w/one/deep er/c.yaml',
 ] as const;
 
-export function stepsOf(edits: readonly Edit[]): readonly Step[] {
-  let files = noFiles;
+export function stepsOf(edits: readonly Edit[], start = noFiles): readonly Step[] {
+  let files = start;
   return edits.flatMap((edit) => {
     const steps = stepsFor(edit, files);
     files = steps.reduce(filesAfter, files);

@@ -1,0 +1,161 @@
+import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
+import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
+import { renderGithub } from '../../server/src/cli/reports/github.ts';
+import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
+import { renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { renderJunit } from '../../server/src/cli/reports/junit.ts';
+import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
+import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
+import { describeWorkloads, renderFile, renderSummary } from '../../server/src/cli/reports/text.ts';
+import { plainStyle } from '../../server/src/cli/terminal.ts';
+import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
+import { complete } from '../../server/src/features/completion.ts';
+import { definitions } from '../../server/src/features/definitions.ts';
+import { documentLinks } from '../../server/src/features/document-links.ts';
+import { hover } from '../../server/src/features/hover.ts';
+import { inlayHints } from '../../server/src/features/inlay-hints.ts';
+import { references } from '../../server/src/features/references.ts';
+import { costLines, summarize } from '../../server/src/features/report.ts';
+import { unusedSuppressions } from '../../server/src/features/unused-suppressions.ts';
+import type { Measure } from './measure.ts';
+import { type Problem, thrown } from './target.ts';
+
+/** A request with the file that it is made of, so that a slow one can be repeated from the start. */
+export interface Asked {
+  readonly name: string;
+  readonly ask: (analysis: Analysis, file: FileAnalysis) => unknown;
+}
+
+/** What an editor asks of a whole file. */
+export const ofFile: readonly Asked[] = [
+  {
+    name: 'diagnostics',
+    ask: (_, file) =>
+      file.documents.map(({ base, findings }) =>
+        findings.map((one) => [one.rule, one.message, one.severity, one.saving, placed(base, one.span)]),
+      ),
+  },
+  { name: 'lenses', ask: (_, file) => [codeLenses(file), adviceLenses(file)] },
+  { name: 'inlay hints', ask: (_, file) => inlayHints(file, { start: 0, end: file.text.length }) },
+  { name: 'links', ask: (_, file) => documentLinks(file) },
+  { name: 'summary', ask: (_, file) => [summarize(file), costLines(file)] },
+  { name: 'unused suppressions', ask: (_, file) => unusedSuppressions(file) },
+];
+
+/** What an editor asks of a place. */
+export function atOffset(offset: number): readonly Asked[] {
+  return [
+    { name: 'hover', ask: (_, file) => hover(file, offset) },
+    { name: 'completion', ask: (_, file) => complete(file, offset) },
+    { name: 'definition', ask: ({ workspace }, file) => definitions(workspace, file, offset) },
+    { name: 'references', ask: ({ workspace }, file) => references(workspace, file, offset, true) },
+  ];
+}
+
+function placed(base: number, { start, end }: { readonly start: number; readonly end: number }): unknown {
+  return { span: { start: base + start, end: base + end } };
+}
+
+/** Asks, and looks at the answer: nothing is thrown, every number is one, and every span is within the text. */
+export function answerProblems(
+  asked: Asked,
+  analysis: Analysis,
+  file: FileAnalysis,
+  measure: Measure,
+  fresh: () => readonly [Analysis, FileAnalysis],
+): readonly Problem[] {
+  try {
+    const answer = measure.time(
+      asked.name,
+      () => asked.ask(analysis, file),
+      () => asked.ask(...fresh()),
+    );
+    const wrong = oddity(answer, file.text);
+    return wrong === undefined
+      ? []
+      : [{ kind: 'wrong answer', sign: `${wrong.what}-in-${asked.name}`, message: `${asked.name}: ${wrong.why}` }];
+  } catch (error) {
+    return [thrown(asked.name, error)];
+  }
+}
+
+const reports: ReadonlyMap<string, RenderReport> = new Map<string, RenderReport>([
+  ['json', renderJson],
+  ['sarif', renderSarif],
+  ['github', renderGithub],
+  ['gitlab', renderGitlab],
+  ['junit', renderJunit],
+  ['markdown', renderMarkdown],
+]);
+
+export const formats: readonly string[] = ['text', ...reports.keys()];
+
+/** What the command line writes of a file. */
+export function reportProblems(format: string, file: FileAnalysis): readonly Problem[] {
+  try {
+    const reported = toReportFile('a.yaml', 'a.yaml', file);
+    const checked: CheckedFile = {
+      file: reported,
+      source: 'a.yaml',
+      workloads: describeWorkloads(file),
+      outcome: 'checked',
+    };
+    const render = reports.get(format);
+    const shows = () => true;
+    const options = { style: plainStyle, headings: false, shows, quiet: false };
+    const text =
+      render === undefined
+        ? renderFile(checked, options) + renderSummary(summarise([reported]), [reported], options)
+        : [...render({ files: [checked], failOn: 'error', shows })].join('');
+    if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u009b]/.exec(text);
+    if (control !== null)
+      return [
+        {
+          kind: 'wrong answer',
+          sign: `control-character-in-${format}`,
+          message: `the ${format} report holds the character ${JSON.stringify(control[0])}`,
+        },
+      ];
+    const wrong = oddity(reported, file.text) ?? oddity(text, file.text);
+    return wrong === undefined
+      ? []
+      : [{ kind: 'wrong answer', sign: `${wrong.what}-in-report`, message: `${format}: ${wrong.why}` }];
+  } catch (error) {
+    return [thrown(`report-${format}`, error)];
+  }
+}
+
+const words = /\b(?:NaN|Infinity|undefined)\b|\[object \w+\]/;
+
+interface Oddity {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** Something in an answer that no answer may hold: a number that is none, the word for one, a span outside the text. */
+export function oddity(answer: unknown, text: string): Oddity | undefined {
+  if (typeof answer === 'number')
+    return Number.isFinite(answer) ? undefined : { what: 'nan', why: `it holds ${answer}` };
+  if (typeof answer === 'string') {
+    const word = words.exec(answer)?.[0];
+    if (word === undefined || text.includes(word)) return undefined;
+    return {
+      what: 'nan',
+      why: `it says ${word}: ${answer.slice(Math.max(0, answer.indexOf(word) - 60), answer.indexOf(word) + 60)}`,
+    };
+  }
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  if (isSpan(answer) && !(0 <= answer.start && answer.start <= answer.end && answer.end <= text.length))
+    return { what: 'span', why: `the span ${answer.start}–${answer.end} is not within the ${text.length} characters` };
+  for (const inner of Array.isArray(answer) ? answer : Object.values(answer)) {
+    const found = oddity(inner, text);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isSpan(value: object): value is { readonly start: number; readonly end: number } {
+  return 'start' in value && 'end' in value && typeof value.start === 'number' && typeof value.end === 'number';
+}

@@ -1,0 +1,103 @@
+// Looks for inputs that gpulint gets wrong: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
+// docs/robustness.md says what is generated and how it is checked.
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { type Failure, hunt } from './hunt.ts';
+import { createMeasure } from './measure.ts';
+import { readSeeds } from './seeds.ts';
+import type { Target } from './target.ts';
+import { targets } from './targets.ts';
+import { startWatchdog } from './watchdog.ts';
+
+/** An input that takes longer hangs. */
+const hangSeconds = 60;
+
+// The YAML library asks for a debugging switch at every token, and Node's own object is slow to ask.
+process.env = { ...process.env };
+main().then((status) => {
+  process.exitCode = status;
+});
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (typeof options === 'string') {
+    console.error(`fuzz: ${options}`);
+    return 2;
+  }
+  const { seconds, seed, chosen } = options;
+  const seeds = readSeeds();
+  console.log(`Seeds: ${[...seeds.sources].map(([source, count]) => `${count} of ${source}`).join(', ')}`);
+  const [measure, watchdog] = [createMeasure(), startWatchdog(hangSeconds)];
+  const failures: Failure[] = [];
+  for (const [index, target] of chosen.entries()) {
+    const start = performance.now();
+    const before = measure.counts.get(target.unit) ?? 0;
+    await hunt(target, {
+      seed: seed + index,
+      seeds,
+      until: start + (seconds * 1000) / chosen.length,
+      measure,
+      watchdog,
+      found: (failure) => {
+        failures.push(failure);
+        console.log(`\nFAILED ${failure.target}: ${failure.kind}: ${failure.message}\n  saved as ${failure.file}`);
+      },
+    });
+    const took = (performance.now() - start) / 1000;
+    const done = (measure.counts.get(target.unit) ?? 0) - before;
+    console.log(`${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} a second`);
+  }
+  await watchdog.end();
+  summarise(chosen, seed, seconds, failures, measure);
+  return failures.length === 0 ? 0 : 1;
+}
+
+function summarise(
+  chosen: readonly Target<never>[],
+  seed: number,
+  seconds: number,
+  failures: readonly Failure[],
+  measure: ReturnType<typeof createMeasure>,
+): void {
+  const { requests, p99, worst, slowest } = measure.summary();
+  const kinds = ['crash', 'crashed rule', 'slow request', 'damaged text', 'difference', 'wrong answer'];
+  const figures = {
+    seed,
+    seconds,
+    ...Object.fromEntries(chosen.map(({ unit }) => [unit, measure.counts.get(unit) ?? 0])),
+    ...Object.fromEntries(kinds.map((kind) => [kind, measure.counts.get(kind) ?? 0])),
+    requests,
+    p99: Number(p99.toPrecision(3)),
+    worst: Number(worst.toPrecision(3)),
+    slowest,
+    failures: failures.length,
+  };
+  if (failures.length > 0) console.log('\nDistinct failures, by how often they were met:');
+  for (const { target, sign, times, file } of [...failures].sort((a, b) => b.times - a.times)) {
+    console.log(`  ${times} × ${target}: ${sign} (${file})`);
+  }
+  // For adding up runs.
+  console.log(`\n${JSON.stringify(figures)}`);
+  const failed = chosen.filter(({ name }) => failures.some(({ target }) => target === name)).length;
+  console.log(`\n${chosen.length - failed} passed, ${failed} failed`);
+}
+
+function readOptions():
+  | { readonly seconds: number; readonly seed: number; readonly chosen: readonly Target<never>[] }
+  | string {
+  let values: Record<string, string | undefined>;
+  try {
+    const options = { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } } as const;
+    values = parseArgs({ options }).values;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  const [seconds, seed] = [Number(values.seconds ?? 60), Number(values.seed ?? 1)];
+  if (!(seconds > 0)) return '--seconds needs a number above 0';
+  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed needs a whole number';
+  const names = values.only?.split(',') ?? [...targets.keys()];
+  const chosen = names.map((name) => targets.get(name));
+  const known = chosen.filter((target) => target !== undefined);
+  if (known.length < chosen.length) return `--only takes ${[...targets.keys()].join(', ')}, with commas between them`;
+  return { seconds, seed, chosen: known };
+}
