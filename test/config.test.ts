@@ -202,6 +202,14 @@ describe('a bad config', () => {
     });
   });
 
+  test('loses no more than the item that misses a key', () => {
+    const { config, problems } = parseConfig(
+      'taints: [{key, effect}, {key: gpu, effect: NoSchedule}]\nprovider: aws\n',
+    );
+    expect(problems).toHaveLength(2);
+    expect(config).toMatchObject({ provider: 'aws', taints: [{ key: 'gpu', effect: 'NoSchedule' }] });
+  });
+
   test('may be no YAML', () => {
     const { config, problems } = parseConfig('provider: aws\nregion: [us-east-1\n');
     expect(problems.length).toBeGreaterThan(0);

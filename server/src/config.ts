@@ -106,8 +106,17 @@ function readInput(
   const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, told));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
   problems.push(...unread(told, []).filter(({ path }) => !wrong.has(pathText(path))));
-  const read = first.success ? first : schema.safeParse(without(told, wrong) ?? {});
-  return { told: read.success ? read.data : {}, problems };
+  return { told: first.success ? first.data : readRest(told, wrong, schema), problems };
+}
+
+/** What is right in a value. What misses a key that was wrong goes as well, and nothing beyond it. */
+function readRest(value: unknown, wrong: ReadonlySet<string>, schema: z.ZodMiniType<ConfigInput>): ConfigInput {
+  const rest = without(value, wrong) ?? {};
+  const read = schema.safeParse(rest);
+  if (read.success) return read.data;
+  const around = read.error.issues.map(({ path }) => path.filter((step) => typeof step !== 'symbol').slice(0, -1));
+  // Each round takes a level more away, so this ends.
+  return around.some((path) => path.length === 0) ? {} : readRest(rest, new Set(around.map(pathText)), schema);
 }
 
 /** Zod passes over a key of this name in a mapping of names, and says nothing. */

@@ -196,3 +196,10 @@ test('what the kernel makes up is no folder to check', async () => {
     );
   }
 });
+
+test('a link that leads to itself cannot be read, which is no bug', async () => {
+  const { cwd } = repository({ 'b.yaml': '' });
+  symlinkSync('a.yaml', path.join(cwd, 'a.yaml'));
+  const { status, stderr } = await runCli(['check', 'a.yaml', 'b.yaml'], { cwd });
+  expect({ status, bug: stderr.includes('bug') }).toEqual({ status: 2, bug: false });
+});

@@ -32,3 +32,7 @@ test.each([
 ])('%s is left alone', (_, text) => {
   expect(setConfigEdits(text, { gpu: 'l4', provider: 'aws' })).toBeUndefined();
 });
+
+test('is not written where it would not be read back', () => {
+  expect(setConfigEdits('# ends in a lone carriage return\r', { gpu: 'h100-80gb-sxm' })).toBeUndefined();
+});

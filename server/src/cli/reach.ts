@@ -49,7 +49,9 @@ export function isOfSystem(file: string): boolean {
 }
 
 export function isFolder(name: string): boolean {
-  return fs.statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  // A link that leads to itself, or a name that is too long, leads to no folder.
+  const real = realPath(name);
+  return real !== undefined && fs.statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function rootOf(folder: string): string {
