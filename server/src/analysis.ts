@@ -19,7 +19,7 @@ import { recordClaims } from './workspace/reads.ts';
 import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
 import { Workspace } from './workspace/workspace.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
-import { checkLimits, type DocumentText, parsePart, splitObjects } from './yaml/parse.ts';
+import { checkLimits, type DocumentText, objectsReason, parsePart, splitObjects } from './yaml/parse.ts';
 
 export type { RuleCrash } from './rules/run.ts';
 export type { SuppressionUse } from './rules/suppressions.ts';
@@ -160,8 +160,10 @@ interface FileInput {
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
   const { uri, text, version, config, beside } = input;
-  const skipped = checkLimits(text);
-  const parts = skipped === null ? splitObjects(text) : [];
+  const whole = checkLimits(text);
+  const objects = whole === null ? splitObjects(text) : [];
+  const skipped = whole ?? objectsReason(objects.length);
+  const parts = skipped === null ? objects : [];
   const taken = knownByText(before);
   const found = parts.map((part) => ({ part, known: taken(part) }));
   const read = found.map(({ part, known }) => readDocument(part, config, known));
@@ -173,7 +175,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     users: (name) => joined().users(name),
   };
   const documents = read.map((part, index) => analyseDocument(part, input, claims, found[index]?.known));
-  const whole = lazy(() => summarise(text, skipped, documents));
+  const summary = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
     version,
@@ -182,13 +184,13 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     beside,
     documents,
     get yaml() {
-      return whole().yaml;
+      return summary().yaml;
     },
     get parse() {
-      return whole().parse;
+      return summary().parse;
     },
     get problem() {
-      return whole().problem;
+      return summary().problem;
     },
     get hasAccelerators() {
       return documents.some(({ costed }) => costed.some(asksForAccelerators));

@@ -111,16 +111,27 @@ interface Found {
   readonly document: DocumentAnalysis;
 }
 
-/** The findings at a place; where there is none, those of its line: advice has no squiggle that shows where exactly it sits. */
+/** A longer list helps nobody, and each of its entries has to be proven. */
+const mostFindings = 50;
+
+/**
+ * The findings at a place; where there is none, those of its line: advice has no squiggle that shows where exactly it sits. Of very many the
+ * nearest ones.
+ */
 function findingsAt(file: FileAnalysis, span: Span, shown: ActionQuery['shown']): readonly Found[] {
   const all = file.documents.flatMap((document) =>
     document.findings.map((finding) => ({ finding, document, place: shiftSpan(finding.span, document.base) })),
   );
-  const exact = all.filter(({ finding, place }) => {
-    const isShown = shown.some(({ rule, span: other }) => rule === finding.rule && same(other, place));
-    return isShown || touches(place, span);
-  });
-  return exact.length > 0 ? exact : all.filter(({ place }) => touches(lineAt(file.text, place.start), span));
+  const asked = new Set(shown.map(({ rule, span: { start, end } }) => `${rule} ${start} ${end}`));
+  const exact = all.filter(
+    ({ finding, place }) => touches(place, span) || asked.has(`${finding.rule} ${place.start} ${place.end}`),
+  );
+  const line = { start: lineAt(file.text, span.start).start, end: lineAt(file.text, span.end).end };
+  const found = exact.length > 0 ? exact : all.filter(({ place: { start } }) => touches(line, { start, end: start }));
+  if (found.length <= mostFindings) return found;
+  const away = ({ start }: Span) => Math.abs(start - span.start);
+  const nearest = new Set([...found].sort((a, b) => away(a.place) - away(b.place)).slice(0, mostFindings));
+  return found.filter((one) => nearest.has(one));
 }
 
 /** The line that an offset is in, without its end. */
@@ -197,10 +208,6 @@ function eachSlice(sliceable: Sliceable, budget: ProofBudget): readonly Action[]
 
 function inFile(edits: readonly TextEdit[], base: number): readonly TextEdit[] {
   return edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
-}
-
-function same(a: Span, b: Span): boolean {
-  return a.start === b.start && a.end === b.end;
 }
 
 /** An empty span, a caret, touches what it stands beside. */

@@ -7,6 +7,11 @@ export const MAX_DEPTH = 200;
 /** So many values may stand in a document through aliases alone. */
 export const MAX_ALIASED = 100_000;
 
+/** More objects are not read: no project keeps that many in one file, and each of them costs time. */
+const MAX_OBJECTS = 5_000;
+/** A longer document is read only where it is plain: anchors, tags, templates and faults take many times as long. */
+const MAX_INTRICATE = 300_000;
+
 /** Why a text is not read at all (a sentence with the value and the limit), or null when it may be. Linear in the text. */
 export function checkLimits(text: string): string | null {
   if (text.length > MAX_LENGTH) {
@@ -26,6 +31,18 @@ export function checkLimits(text: string): string | null {
 export function nestingReason(text: string): string | null {
   const depth = Math.max(indentDepth(text), bracketDepth(text));
   return depth > MAX_DEPTH ? `The document is nested ${depth} levels deep; up to ${MAX_DEPTH} are read.` : null;
+}
+
+/** Why a file of so many documents and list items is not read, or null. */
+export function objectsReason(count: number): string | null {
+  if (count <= MAX_OBJECTS) return null;
+  return `The file has ${count.toLocaleString('en')} objects; up to ${MAX_OBJECTS.toLocaleString('en')} are read. Split the file.`;
+}
+
+/** Why a document that is not plain is not read, or null. */
+export function intricateReason(text: string): string | null {
+  if (text.length <= MAX_INTRICATE) return null;
+  return `The document has ${Math.ceil(text.length / 1e3)} kB and is not plain YAML: with anchors, tags, templates or errors, up to ${MAX_INTRICATE / 1e3} kB are read. Split the document.`;
 }
 
 /** The sentence for a document whose aliases stand for too many values. */

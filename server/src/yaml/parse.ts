@@ -1,6 +1,6 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { convertTree } from './convert.ts';
-import { checkLimits, nestingReason } from './limits.ts';
+import { checkLimits, intricateReason, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { readQuick } from './quick.ts';
@@ -8,7 +8,7 @@ import type { Span } from './span.ts';
 import { type DocumentText, splitDocuments } from './split.ts';
 import { type Mask, markOpen, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
-export { checkLimits } from './limits.ts';
+export { checkLimits, objectsReason } from './limits.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
 export { splitObjects } from './split-list.ts';
 
@@ -50,7 +50,7 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
       return { base, text, ...read, skipped: null };
     }
     // The library recurses without end.
-    const skipped = nestingReason(text);
+    const skipped = nestingReason(text) ?? intricateReason(text);
     if (skipped !== null) return unread(text, base, skipped);
     return mask ? readTemplate(text, base, mask) : readPlain(text, base);
   } catch (error) {
