@@ -137,7 +137,11 @@ export const workspaceCases = [
       times(n, (index) =>
         index % 2
           ? pool(`pool-${index}`, 'nvidia.com/gpu')
-          : deployment(`name: a-${index}`, '', index % 4 ? '' : `      nodeSelector: {karpenter.sh/nodepool: pool-${index + 1}}\n`),
+          : deployment(
+              `name: a-${index}`,
+              '',
+              index % 4 ? '' : `      nodeSelector: {karpenter.sh/nodepool: pool-${index + 1}}\n`,
+            ),
       ),
     (round) => pool('pool-edited', `example.com/taint-${round}`),
   ),
@@ -160,7 +164,8 @@ export const workspaceCases = [
       times(n, (index) => {
         const group = Math.floor(index / 3);
         if (index % 3 === 0) return queue('LocalQueue', `local-${group}x`, `clusterQueue: cluster-${group}`);
-        if (index % 3 === 1) return queue('ClusterQueue', `cluster-${group}`, 'resourceGroups: [{coveredResources: [cpu]}]');
+        if (index % 3 === 1)
+          return queue('ClusterQueue', `cluster-${group}`, 'resourceGroups: [{coveredResources: [cpu]}]');
         return job(`job-${index}`, `local-${group}x`);
       }),
     (round) => queue('LocalQueue', 'local-edited', `clusterQueue: cluster-${round}`),
@@ -171,7 +176,9 @@ export const workspaceCases = [
     (n) =>
       times(n, (index) => {
         const word = wordOf(index >> 1);
-        return index % 2 ? queue('LocalQueue', `${word}-queue`, 'clusterQueue: c') : job(`job-${index}`, `${word}-quuee`);
+        return index % 2
+          ? queue('LocalQueue', `${word}-queue`, 'clusterQueue: c')
+          : job(`job-${index}`, `${word}-quuee`);
       }),
     (round) => queue('LocalQueue', `${wordOf(round)}-queues`, 'clusterQueue: c'),
   ),
@@ -187,13 +194,15 @@ export const workspaceCases = [
           return `apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: b-${named}}\nspec: {minAvailable: 1, selector: {matchLabels: {app: a}}}\n`;
         return job(`job-${index}`, 'q', `      volumes: [{name: s, configMap: {name: scripts-${named}}}]\n`);
       }),
-    (round) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts-0}\ndata: {run.sh: "python train.py ${round}"}\n`,
+    (round) =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts-0}\ndata: {run.sh: "python train.py ${round}"}\n`,
   ),
 ];
 
 /** Letters alone: names that differ in a number are those of several things. @param {number} index */
 function wordOf(index) {
   let word = '';
-  for (let rest = index + 27 * 27; rest > 0; rest = Math.floor(rest / 26)) word += String.fromCharCode(97 + (rest % 26));
+  for (let rest = index + 27 * 27; rest > 0; rest = Math.floor(rest / 26))
+    word += String.fromCharCode(97 + (rest % 26));
   return word;
 }
