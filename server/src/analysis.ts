@@ -4,7 +4,8 @@ import { defaultConfig } from './config.ts';
 import { estimateCost } from './cost/estimate.ts';
 import type { CostResult } from './cost/types.ts';
 import { type Beside, hasBeside, nothingBeside, withBeside } from './model/beside.ts';
-import { type Claims, joinClaims } from './model/claims.ts';
+import type { Claims } from './model/claims.ts';
+import { mayConcernAccelerators } from './model/concern.ts';
 import { lowerDocument } from './model/lower.ts';
 import type { Surroundings } from './model/surroundings.ts';
 import type { Manifest, Workload } from './model/workload.ts';
@@ -15,7 +16,7 @@ import type { SuppressionUse } from './rules/suppressions.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lazy } from './workspace/lazy.ts';
 import { surroundingsOf } from './workspace/lookups.ts';
-import { recordClaims } from './workspace/reads.ts';
+import { claimsOf, recordClaims } from './workspace/reads.ts';
 import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
 import { Workspace } from './workspace/workspace.ts';
 import type { YamlDocument, YamlFile } from './yaml/node.ts';
@@ -80,6 +81,8 @@ export class Analysis {
   readonly #strict: boolean;
   /** By normalised URI: clients do not always write one in the same way. */
   readonly #files = new Map<string, FileAnalysis>();
+  /** Those that were set without a config of their own. */
+  readonly #followers = new Set<string>();
   readonly #workspace = new Workspace();
   #config: ProjectConfig = defaultConfig;
 
@@ -90,10 +93,10 @@ export class Analysis {
 
   /** The config of files that are set without one of their own, now and before. */
   setConfig(config: ProjectConfig): void {
-    const former = this.#config;
     this.#config = config;
-    for (const { uri, text, version, config: own, beside } of [...this.#files.values()]) {
-      if (own === former) this.setFile(uri, text, version, this.#config, beside);
+    for (const key of this.#followers) {
+      const file = this.#files.get(key);
+      if (file !== undefined) this.#set(file, config);
     }
   }
 
@@ -102,15 +105,23 @@ export class Analysis {
    * @param beside what other files say of it; left out: what they said before. What was known of its documents stands only as long as both
    * are the same objects.
    */
-  setFile(uri: string, text: string, version = 0, config = this.#config, told?: Beside): FileAnalysis {
+  setFile(uri: string, text: string, version = 0, config?: ProjectConfig, told?: Beside): FileAnalysis {
+    const key = normalizeUri(uri);
+    if (config === undefined) this.#followers.add(key);
+    else this.#followers.delete(key);
+    const beside = told ?? this.#files.get(key)?.beside ?? nothingBeside;
+    return this.#set({ uri, text, version, beside }, config ?? this.#config);
+  }
+
+  #set(file: Pick<FileAnalysis, 'uri' | 'text' | 'version' | 'beside'>, config: ProjectConfig): FileAnalysis {
+    const { uri, text, version, beside } = file;
     const key = normalizeUri(uri);
     const before = this.#files.get(key);
-    const beside = told ?? before?.beside ?? nothingBeside;
     const known = before?.config === config && before.beside === beside ? before.documents : [];
     const workspace = this.#workspace;
-    const file = analyseFile({ uri, text, version, config, beside, strict: this.#strict, workspace }, known);
-    this.#files.set(key, file);
-    return file;
+    const made = analyseFile({ uri, text, version, config, beside, strict: this.#strict, workspace }, known);
+    this.#files.set(key, made);
+    return made;
   }
 
   /** A file that is not set, seen together with those that are. Nothing of it is kept. */
@@ -123,7 +134,9 @@ export class Analysis {
   }
 
   removeFile(uri: string): void {
-    this.#files.delete(normalizeUri(uri));
+    const key = normalizeUri(uri);
+    this.#files.delete(key);
+    this.#followers.delete(key);
     this.#workspace.delete(uri, 'open');
   }
 
@@ -131,7 +144,7 @@ export class Analysis {
   file(uri: string): FileAnalysis | undefined {
     const file = this.#files.get(normalizeUri(uri));
     if (file === undefined || this.stale(uri) === undefined) return file;
-    return this.setFile(file.uri, file.text, file.version, file.config);
+    return this.#set(file, file.config);
   }
 
   /** What is known of a file, if it took something from another file that now says otherwise. */
@@ -161,20 +174,9 @@ interface FileInput {
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
   const { uri, text, version, config, beside } = input;
   const whole = checkLimits(text);
-  const objects = whole === null ? splitObjects(text) : [];
-  const skipped = whole ?? objectsReason(objects.length);
-  const parts = skipped === null ? objects : [];
-  const taken = knownByText(before);
-  const found = parts.map((part) => ({ part, known: taken(part) }));
-  const read = found.map(({ part, known }) => readDocument(part, config, known));
-  // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
-  if (input.seen !== true) input.workspace.set(uri, joinSummaries(read), 'open');
-  const joined = lazy(() => joinClaims(read.map(({ summary }) => summary.claims())));
-  const claims: Claims = {
-    devices: (kind, name) => joined().devices(kind, name),
-    users: (name) => joined().users(name),
-  };
-  const documents = read.map((part, index) => analyseDocument(part, input, claims, found[index]?.known));
+  const parts = whole === null ? splitObjects(text) : [];
+  const skipped = whole ?? objectsReason(parts.length);
+  const documents = analyseParts(skipped === null ? parts : [], input, before);
   const summary = lazy(() => summarise(text, skipped, documents));
   return {
     uri,
@@ -198,6 +200,20 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
   };
 }
 
+/** Apart from the file's own analysis, so that nothing of the former documents is kept with it. */
+function analyseParts(
+  parts: readonly DocumentText[],
+  input: FileInput,
+  before: readonly DocumentAnalysis[],
+): readonly DocumentAnalysis[] {
+  const known = parts.map(knownByText(before));
+  const read = parts.map((part, index) => readDocument(part, input.config, known[index]));
+  // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
+  if (input.seen !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
+  const claims = claimsOf(read.map(({ summary }) => summary));
+  return read.map((part, index) => analyseDocument(part, input, claims, known[index]));
+}
+
 function summarise(
   text: string,
   skipped: string | null,
@@ -219,7 +235,7 @@ function readDocument(part: DocumentText, config: ProjectConfig, known: Document
   const { text, base, item = false } = part;
   if (known?.base === base) return known;
   const source = known?.source ?? lazy(() => parsePart(part));
-  const document = lazy(() => at(source(), base));
+  const document = lazy(() => ({ ...source(), base }));
   return {
     base,
     text,
@@ -230,10 +246,6 @@ function readDocument(part: DocumentText, config: ProjectConfig, known: Document
       return document();
     },
   };
-}
-
-function at(document: YamlDocument, base: number): YamlDocument {
-  return document.base === base ? document : { ...document, base };
 }
 
 function analyseDocument(
@@ -284,12 +296,8 @@ function analyseDocument(
     surroundings,
     isCurrent: () => reads.hold(),
     withText(changed) {
-      const copy = readDocument(
-        item ? { base, text: changed, item } : { base, text: changed },
-        input.config,
-        undefined,
-      );
-      return analyseDocument(copy, input, ofFile.claims, undefined);
+      const copy = item ? { base, text: changed, item } : { base, text: changed };
+      return analyseDocument(readDocument(copy, input.config, undefined), input, ofFile.claims, undefined);
     },
     goesWith: ofFile.goesWith,
     get document() {
@@ -322,7 +330,7 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
   if (before.base === base) return before;
   // What moves again and again stays one step from what was made.
   const made = originals.get(before) ?? before;
-  const document = lazy(() => at(made.source(), base));
+  const document = lazy(() => ({ ...made.source(), base }));
   const now: DocumentAnalysis = Object.create(made, {
     base: { value: base, enumerable: true },
     document: { get: document, enumerable: true },
@@ -334,14 +342,6 @@ function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
 const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
 
 const nothing = { manifests: [], workloads: [] } as const;
-
-/** Words without one of which a document can say nothing about accelerators: such documents are not even parsed in the editor. */
-const acceleratorWords =
-  /gpu|nvidia|tpu|neuron|gaudi|habana|accelerator|amd\.com|ascend|spot|preemptible|resourceClaim|instance-?Type|mig-|kubeflow|volcano|keda|knative|karpenter|kaito|kubeai|PodAutoscaler|baseRefs|\bruntime:/i;
-
-function mayConcernAccelerators(text: string): boolean {
-  return acceleratorWords.test(text);
-}
 
 function asksForAccelerators(workload: Workload): boolean {
   return workload.podSets.some(({ accelerators }) => accelerators.length > 0);

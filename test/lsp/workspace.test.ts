@@ -41,6 +41,38 @@ describe('files that are not open', () => {
     expect((await titles(editor, chat)).join()).toMatch(/^4 × L4/);
   });
 
+  test('count as they were read last, although an older read is answered after it', async () => {
+    const files: Record<string, string> = { [runtimes]: runtime(4) };
+    let begin: () => void = () => undefined;
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    let answer: () => void = () => undefined;
+    const old = new Promise<string>((resolve) => {
+      answer = () => resolve(runtime(4));
+    });
+    let reads = 0;
+    const readFile = async (uri: string) => {
+      if (uri !== runtimes) return files[uri];
+      reads += 1;
+      begin();
+      return reads === 1 ? old : files[uri];
+    };
+    const editor = await openEditor({ host: { readFile, listFiles: async () => Object.keys(files) } });
+    await begun;
+    files[runtimes] = runtime(2);
+    await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+      changes: [{ uri: runtimes, type: FileChangeType.Changed }],
+    });
+    await editor.open(chat, withCursor(service).text);
+    await untilLens(editor, chat, /^2 × L4/);
+    answer();
+    await old;
+    // What was read has its turn before the next request.
+    await titles(editor, chat);
+    expect((await titles(editor, chat)).join()).toMatch(/^2 × L4/);
+  });
+
   test('count as they were saved, where the editor does not watch files', async () => {
     const files = { [runtimes]: runtime(4) };
     const editor = await openFolder(files, { capabilities: {} });

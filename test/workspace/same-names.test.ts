@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { defaultConfig } from '../../server/src/config.ts';
+import { defaultConfig, parseConfig } from '../../server/src/config.ts';
 import { definitions } from '../../server/src/features/definitions.ts';
 import { kindsIn, namesIn } from '../../server/src/workspace/kinds.ts';
 import { deferred, summariseText } from '../../server/src/workspace/summary.ts';
@@ -95,6 +95,15 @@ test('one file under two spellings of its name is one file', () => {
   expect(analysis.file('file:///my%20project/pools.yaml')?.documents).toHaveLength(2);
   analysis.removeFile('file:///my%20project/pools.yaml');
   expect(analysis.file('file:///my project/pools.yaml')).toBeUndefined();
+});
+
+test('a file keeps its own config although it was once that of all files', () => {
+  const own = parseConfig('gpu: l4\nprovider: aws\n').config;
+  const analysis = new Analysis({ strict: true });
+  analysis.setFile(`${root}/a.yaml`, server, 0, own);
+  analysis.setConfig(own);
+  analysis.setConfig(defaultConfig);
+  expect(analysis.file(`${root}/a.yaml`)?.config).toBe(own);
 });
 
 test('files that are read only when they are needed are counted like all others', () => {

@@ -36,6 +36,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   /** The files that say something of use, with the config that they were read with, as text: ignored ones too. */
   const known = new Map<string, { readonly uri: string; readonly config: string }>();
   const configs = new Map<string, string>();
+  /** The newest read of each file that is being read. */
+  const tickets = new Map<string, symbol>();
   const toReread = new Set<string>();
   let rereading = false;
   const toRead = new Map<string, FileEvent>();
@@ -96,6 +98,9 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   async function read(uri: string): Promise<void> {
     const key = normalizeUri(uri);
     const own = run;
+    const { generation } = projects;
+    const ticket = Symbol(key);
+    tickets.set(key, ticket);
     const text = await host.readFile(uri);
     const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
@@ -103,6 +108,11 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const ignored = config !== undefined && (await projects.isIgnored(uri));
     // Other folders are looked through now. What still belongs to them is read there.
     if (own !== run) return;
+    // A read that was begun later, or the end of the file, counts before this one, whichever is answered first.
+    if (tickets.get(key) !== ticket) return;
+    // With a config that has changed meanwhile it would be read wrongly, and is not known yet to be read again.
+    if (generation !== projects.generation) return read(uri);
+    tickets.delete(key);
     if (!useful || config === undefined) {
       remove(key);
       return;
@@ -154,6 +164,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   }
 
   function remove(key: string): void {
+    tickets.delete(key);
     const uri = known.get(key)?.uri;
     known.delete(key);
     if (seen.delete(key) && uri !== undefined) workspace.delete(uri, 'disk');
@@ -202,7 +213,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     deleted(uris) {
       release(shares, uris);
       const below = [...known.keys()].filter((key) => isWithin(key, uris));
-      for (const key of below) remove(key);
+      for (const key of [...below, ...[...tickets.keys()].filter((one) => isWithin(one, uris))]) remove(key);
       if (below.length > 0) onChange();
     },
     configChanged(folder) {

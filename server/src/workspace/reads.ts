@@ -1,4 +1,6 @@
-import type { Claims } from '../model/claims.ts';
+import { type Claims, joinClaims } from '../model/claims.ts';
+import { lazy } from './lazy.ts';
+import type { DocumentSummary } from './summary.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What was read of the workspace for one document: good as long as the same questions have the same answers. */
@@ -51,6 +53,12 @@ export function recordReads(workspace: Workspace): { readonly read: Read; readon
       },
     },
   };
+}
+
+/** What the documents of a file say of claims together, read when somebody asks. */
+export function claimsOf(summaries: readonly DocumentSummary[]): Claims {
+  const joined = lazy(() => joinClaims(summaries.map(({ claims }) => claims())));
+  return { devices: (kind, name) => joined().devices(kind, name), users: (name) => joined().users(name) };
 }
 
 /** The claims of a file as one of its documents reads them. */

@@ -1,0 +1,50 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, test } from 'vitest';
+import { Analysis } from '../../server/src/analysis.ts';
+import { root, runtime, service } from './project.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** All that is asked of a file is made. */
+function look(analysis: Analysis, name: string): void {
+  for (const { findings, costed } of analysis.file(`${root}/${name}`)?.documents ?? []) void [findings, costed];
+}
+
+/** What a reference points at may stay until the turn that made it is over. */
+async function areGone(references: readonly WeakRef<object>[]): Promise<readonly boolean[]> {
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  return references.map((reference) => reference.deref() === undefined);
+}
+
+test('what was known of a file is let go when it is closed, though others asked for what it says', async () => {
+  const analysis = new Analysis({ strict: true });
+  const open = (): readonly WeakRef<object>[] => {
+    analysis.setFile(`${root}/chat.yaml`, service);
+    const file = analysis.setFile(`${root}/runtime.yaml`, runtime(2));
+    look(analysis, 'runtime.yaml');
+    look(analysis, 'chat.yaml');
+    const [document] = file.documents;
+    return [file, document?.document, document?.workloads[0]].flatMap((one) => (one ? [new WeakRef<object>(one)] : []));
+  };
+  const references = open();
+  expect(references).toHaveLength(3);
+  analysis.removeFile(`${root}/runtime.yaml`);
+  look(analysis, 'chat.yaml');
+  expect(await areGone(references)).toEqual([true, true, true]);
+});
+
+test('what was known before an edit is let go, though a document moves with every edit and is made anew', async () => {
+  const analysis = new Analysis({ strict: true });
+  const edit = (round: number): WeakRef<object> => {
+    const text = `${'# a line above\n'.repeat(round)}---\n${runtime(1 + (round % 4))}---\n${service}`;
+    const file = analysis.setFile(`${root}/chat.yaml`, text);
+    look(analysis, 'chat.yaml');
+    return new WeakRef(file.documents.at(-1) ?? file);
+  };
+  const references = [1, 2, 3, 4, 5, 6, 7, 8].map(edit);
+  // The last two rounds may count: the newest, and what it was made from.
+  expect((await areGone(references)).slice(0, 6)).toEqual([true, true, true, true, true, true]);
+});
