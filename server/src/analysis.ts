@@ -1,60 +1,20 @@
+import { analyseDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
-import { estimateCost } from './cost/estimate.ts';
-import type { CostResult } from './cost/types.ts';
-import { type Beside, hasBeside, nothingBeside, withBeside } from './model/beside.ts';
-import type { Claims } from './model/claims.ts';
-import { mayConcernAccelerators } from './model/concern.ts';
-import { lowerDocument } from './model/lower.ts';
-import type { Surroundings } from './model/surroundings.ts';
-import type { Manifest, Workload } from './model/workload.ts';
-import type { Finding } from './rules/rule.ts';
-import type { RuleCrash } from './rules/run.ts';
-import { runRules } from './rules/run.ts';
-import type { SuppressionUse } from './rules/suppressions.ts';
+import { type Beside, nothingBeside } from './model/beside.ts';
+import type { Workload } from './model/workload.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { lazy } from './workspace/lazy.ts';
-import { surroundingsOf } from './workspace/lookups.ts';
-import { claimsOf, recordClaims } from './workspace/reads.ts';
-import { type DocumentSummary, joinSummaries, summariseDocument } from './workspace/summary.ts';
+import { claimsOf } from './workspace/reads.ts';
+import { joinSummaries } from './workspace/summary.ts';
 import { Workspace } from './workspace/workspace.ts';
-import type { YamlDocument, YamlFile } from './yaml/node.ts';
-import { checkLimits, type DocumentText, objectsReason, parsePart, splitObjects } from './yaml/parse.ts';
+import type { YamlFile } from './yaml/node.ts';
+import { checkLimits, type DocumentText, objectsReason, splitObjects } from './yaml/parse.ts';
 
+export type { DocumentAnalysis } from './analysis/document.ts';
 export type { RuleCrash } from './rules/run.ts';
 export type { SuppressionUse } from './rules/suppressions.ts';
-
-/** Everything that is known of one document. Lazy, and memoised by the document's text. Spans are relative to `base`. */
-export interface DocumentAnalysis {
-  /** Where the document starts in the file. */
-  readonly base: number;
-  readonly text: string;
-  /** It is an item of a long `kind: List`: those are known one by one. */
-  readonly item: boolean;
-  /** The document as it was first read; its base may be another. */
-  readonly source: () => YamlDocument;
-  readonly document: YamlDocument;
-  readonly summary: DocumentSummary;
-  readonly manifests: readonly Manifest[];
-  readonly workloads: readonly Workload[];
-  /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
-  readonly costed: readonly Workload[];
-  /** Suppressions applied, severities as configured. */
-  readonly findings: readonly Finding[];
-  readonly crashes: readonly RuleCrash[];
-  /** Every comment and annotation that silences rules, and whether it does. */
-  readonly suppressions: readonly SuppressionUse[];
-  costOf(workload: Workload): CostResult;
-  /** What other documents say of what this one names. What is asked here counts as read. */
-  readonly surroundings: Surroundings;
-  /** Whether all that it took from other documents and files still stands there. */
-  isCurrent(): boolean;
-  /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
-  withText(text: string): DocumentAnalysis;
-  /** Whether these claims of its file say what it read of those before; if so, it reads these from now on. */
-  goesWith(claims: Claims): boolean;
-}
 
 /** Everything that is known of one file. */
 export interface FileAnalysis {
@@ -71,6 +31,8 @@ export interface FileAnalysis {
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
   readonly beside: Beside;
+  /** What the file would be with another text, among the same files. Its findings are there, and nothing of it is kept. */
+  withText(text: string): FileAnalysis;
 }
 
 /**
@@ -159,14 +121,9 @@ export class Analysis {
   }
 }
 
-interface FileInput {
-  readonly uri: string;
+interface FileInput extends DocumentInput {
   readonly text: string;
   readonly version: number;
-  readonly config: ProjectConfig;
-  readonly beside: Beside;
-  readonly strict: boolean;
-  readonly workspace: Workspace;
   /** The workspace knows its summary. */
   readonly seen?: boolean;
 }
@@ -197,6 +154,13 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     get hasAccelerators() {
       return documents.some(({ costed }) => costed.some(asksForAccelerators));
     },
+    withText: (changed) =>
+      input.workspace.restoring(uri, () => {
+        const copy = analyseFile({ ...input, text: changed, seen: false }, documents);
+        // While the workspace has the changed file.
+        for (const document of copy.documents) void document.findings;
+        return copy;
+      }),
   };
 }
 
@@ -227,121 +191,6 @@ function summarise(
   if (problem !== undefined) return { yaml, parse: 'error', problem: problem.message };
   return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
 }
-
-/** What a document's text alone tells. */
-type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'source' | 'document' | 'summary'>;
-
-function readDocument(part: DocumentText, config: ProjectConfig, known: DocumentAnalysis | undefined): ReadDocument {
-  const { text, base, item = false } = part;
-  if (known?.base === base) return known;
-  const source = known?.source ?? lazy(() => parsePart(part));
-  const document = lazy(() => ({ ...source(), base }));
-  return {
-    base,
-    text,
-    item,
-    source,
-    summary: known?.summary ?? summariseDocument(text, source, config),
-    get document() {
-      return document();
-    },
-  };
-}
-
-function analyseDocument(
-  part: ReadDocument,
-  input: Omit<FileInput, 'text' | 'version'>,
-  claims: Claims,
-  known: DocumentAnalysis | undefined,
-): DocumentAnalysis {
-  const { text, base, item, source, summary } = part;
-  if (known?.goesWith(claims) && known.isCurrent()) return moved(known, base);
-  const ofFile = recordClaims(claims);
-  const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
-  const document = () => part.document;
-  const concerned = lazy(() => mayConcernAccelerators(text));
-  const lowered = lazy(() =>
-    concerned() ? lowerDocument(document(), input.config, ofFile.claims, surroundings) : nothing,
-  );
-  const costed = lazy(() => {
-    const { workloads } = lowered();
-    if (!hasBeside(text, input.beside)) return workloads;
-    return withBeside(document(), workloads, input.beside, input.config, ofFile.claims, surroundings);
-  });
-  const costs = new WeakMap<Workload, CostResult>();
-  const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload, input.config.prices);
-    costs.set(workload, cost);
-    return cost;
-  };
-  const judged = lazy(() => {
-    if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
-    return runRules({
-      document: document(),
-      ...lowered(),
-      options: input.config,
-      surroundings,
-      rules: input.config.rules,
-      ruleOptions: input.config.ruleOptions,
-      costOf,
-      strict: input.strict,
-    });
-  });
-  return {
-    base,
-    text,
-    item,
-    source,
-    summary,
-    surroundings,
-    isCurrent: () => reads.hold(),
-    withText(changed) {
-      const copy = item ? { base, text: changed, item } : { base, text: changed };
-      return analyseDocument(readDocument(copy, input.config, undefined), input, ofFile.claims, undefined);
-    },
-    goesWith: ofFile.goesWith,
-    get document() {
-      return document();
-    },
-    get manifests() {
-      return lowered().manifests;
-    },
-    get workloads() {
-      return lowered().workloads;
-    },
-    get costed() {
-      return costed();
-    },
-    get findings() {
-      return judged().findings;
-    },
-    get crashes() {
-      return judged().crashes;
-    },
-    get suppressions() {
-      return judged().suppressions;
-    },
-    costOf,
-  };
-}
-
-/** The same document further up or down in its file. Everything in it is relative to its start, so only the base changes. */
-function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
-  if (before.base === base) return before;
-  // What moves again and again stays one step from what was made.
-  const made = originals.get(before) ?? before;
-  const document = lazy(() => ({ ...made.source(), base }));
-  const now: DocumentAnalysis = Object.create(made, {
-    base: { value: base, enumerable: true },
-    document: { get: document, enumerable: true },
-  });
-  originals.set(now, made);
-  return now;
-}
-
-const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
-
-const nothing = { manifests: [], workloads: [] } as const;
 
 function asksForAccelerators(workload: Workload): boolean {
   return workload.podSets.some(({ accelerators }) => accelerators.length > 0);

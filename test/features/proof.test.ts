@@ -1,9 +1,9 @@
 // The one gate before every fix: whatever a rule proposes is made on a copy, and the copy is read again.
 import { describe, expect, test } from 'vitest';
-import { Analysis, type DocumentAnalysis } from '../../server/src/analysis.ts';
+import { Analysis } from '../../server/src/analysis.ts';
 import { applySafeFixes } from '../../server/src/cli/fix.ts';
 import { codeActions } from '../../server/src/features/code-actions.ts';
-import { type Change, disjoint, largestGood, prove } from '../../server/src/features/proof.ts';
+import { type Change, disjoint, largestGood, type Place, prove } from '../../server/src/features/proof.ts';
 import { fixesOfRule, safeFixes } from '../../server/src/features/safe-fixes.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, findingsOf } from '../support/analyse.ts';
@@ -67,14 +67,18 @@ describe('nothing is offered for', () => {
 
 describe('a change is refused that', () => {
   const insert = (at: number, newText: string): Change => ({ edits: [{ span: { start: at, end: at }, newText }] });
-  const first = (text: string, index = 0): DocumentAnalysis => analyse(text).documents[index] as DocumentAnalysis;
+  const first = (text: string, index = 0): Place => {
+    const file = analyse(text);
+    return { file, document: file.documents[index]! };
+  };
+  const budget = { characters: 1_000_000, ofFiles: 1_000_000 };
   const replace = (text: string, old: string, newText: string): Change => {
     const start = text.indexOf(old);
     return { edits: [{ span: { start, end: start + old.length }, newText }] };
   };
   const text = pod();
 
-  test.each<[string, DocumentAnalysis, Change]>([
+  test.each<[string, Place, Change]>([
     ['changes nothing', first(text), replace(text, 'busybox', 'busybox')],
     ['starts another document', first(text), insert(text.length, '---\nkind: Pod\n')],
     ['takes the line end before the next document', first(`${text}---\n${text}`), replace(text, ': 1\n', ': 1')],
@@ -92,14 +96,14 @@ describe('a change is refused that', () => {
     ['brings an error', first(text), replace(text, 'nvidia.com/gpu: 1', 'nvidia.com/gpu: 0.5')],
     ['makes YAML of JSON', first('{"kind": "Pod"}\n'), replace('{"kind": "Pod"}\n', '"Pod"', 'Pod')],
     ['does not clear its finding', first(text), { ...insert(0, '# new\n'), finding: findingsOf(analyse(text))[0]! }],
-  ])('%s', (_, document, change) => {
-    expect(prove(document, [change])).toBeUndefined();
+  ])('%s', (_, place, change) => {
+    expect(prove(place, [change], budget)).toBeUndefined();
   });
 
   test('overlaps another', () => {
     const change = replace(text, 'busybox:1.36', 'busybox:1.37');
-    expect(prove(first(text), [change])).toBeDefined();
-    expect(prove(first(text), [change, change])).toBeUndefined();
+    expect(prove(first(text), [change], budget)).toBeDefined();
+    expect(prove(first(text), [change, change], budget)).toBeUndefined();
     expect(disjoint([change, change])).toEqual([change]);
   });
 });

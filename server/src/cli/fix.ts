@@ -1,5 +1,5 @@
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { countFindings, hasMore, largestGood } from '../features/proof.ts';
+import { keepsFile, largestGood } from '../features/proof.ts';
 import { type FileFix, safeFixes } from '../features/safe-fixes.ts';
 import { applyEdits } from '../yaml/span.ts';
 
@@ -41,16 +41,6 @@ const maxRounds = 50;
 const maxTries = 64;
 /** What may be read again to prove the fixes of a document: nobody waits at a keyboard for it. */
 const proofCharacters = 16_000_000;
-
-/** The file is cut and read as before, and no document has a finding that it had not: one that a fix in another brought. */
-function keepsFile(before: FileAnalysis, after: FileAnalysis): boolean {
-  if (after.parse !== before.parse || after.documents.length !== before.documents.length) return false;
-  return after.documents.every((document, index) => {
-    const was = before.documents[index];
-    if (was === undefined || was.findings === document.findings) return was !== undefined;
-    return was.text !== document.text || !hasMore(countFindings(document.findings), countFindings(was.findings));
-  });
-}
 
 function write(analysis: Analysis, file: FileAnalysis, fixes: readonly FileFix[]): FileAnalysis {
   const text = applyEdits(

@@ -52,7 +52,8 @@ export function codeActions(file: FileAnalysis, query: ActionQuery): readonly Ac
   const actions: Action[] = [];
   if (wants(query, 'quickfix')) actions.push(...quickFixes(file, query));
   if (wants(query, 'refactor.rewrite')) actions.push(...rewrites(file, query));
-  if (wants(query, 'source.fixAll.gpulint')) actions.push(...fixAll(file));
+  const bulb = query.only === undefined && count(file, () => true) > mostTogether;
+  if (wants(query, 'source.fixAll.gpulint') && !bulb) actions.push(...fixAll(file));
   return actions;
 }
 
@@ -64,7 +65,7 @@ function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): r
   const found = findingsAt(file, span, shown);
   const budget = budgetOfAnswer();
   const fixes = byDocument(found).flatMap(([document, findings]) => {
-    const proven = provenFixes(document, findings, budget);
+    const proven = provenFixes({ file, document }, findings, budget);
     return findings.flatMap((finding) => {
       const offered = finding.fixes.filter((fix) => proven.has(fix));
       const preferred = offered.find((fix) => fix.safe);
@@ -141,9 +142,16 @@ function lineAt(text: string, offset: number): Span {
   return { start, end: end === -1 ? text.length : end };
 }
 
+/** Of more findings it takes too long to prove all fixes for a bulb: who wants them all asks for "fix all". */
+const mostTogether = 1_000;
+
+function count(file: FileAnalysis, isMeant: (finding: Finding) => boolean): number {
+  return file.documents.reduce((sum, { findings }) => sum + findings.filter(isMeant).length, 0);
+}
+
 /** All findings of one rule at once: in the file where it has several, and in the workspace. */
 function fixKind(file: FileAnalysis, rule: string, workspace: boolean): readonly Action[] {
-  const fixes = fixesOfRule(file, rule);
+  const fixes = count(file, (finding) => finding.rule === rule) > mostTogether ? [] : fixesOfRule(file, rule);
   const everywhere: Action = {
     title: `Fix all of ${rule} in the workspace…`,
     kind: 'quickfix',

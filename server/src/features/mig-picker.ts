@@ -1,4 +1,4 @@
-import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
+import type { FileAnalysis } from '../analysis.ts';
 import type { GpuModel, MigProfile } from '../catalog/index.ts';
 import { gpus, migTable, sliceGiB } from '../catalog/index.ts';
 import type { ProjectConfig } from '../config.ts';
@@ -15,11 +15,10 @@ import { type Span, shiftSpan } from '../yaml/span.ts';
 import { formatShare } from './gpu-words.ts';
 import { type Fit, fitOf } from './memory-facts.ts';
 import { gpuPrices, priceRange } from './prices.ts';
-import { type ProofBudget, provenTogether } from './proof.ts';
+import { type Place, type ProofBudget, provenTogether } from './proof.ts';
 
 /** A whole-GPU request that could ask for a slice instead. */
-export interface Sliceable {
-  readonly document: DocumentAnalysis;
+export interface Sliceable extends Place {
   readonly config: ProjectConfig;
   readonly workload: Workload;
   readonly podSet: PodSet;
@@ -50,6 +49,7 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
             // Nodes that hand out parts under the plain name (time slices, MIG single) have no slices by name.
             if (told?.perPod === 1 && told.devices !== 1) continue;
             found.push({
+              file,
               document,
               config: file.config,
               workload,
@@ -82,18 +82,19 @@ export function sliceFix(
   const { document, request, container, podSet, config } = sliceable;
   const form = sliceForm(podSet, config);
   const place = { container, podSet, gpu: chosen };
-  return form && provenInFile(rewriteToMig(document.document, request, place, profile, form), document, budget);
+  return form && provenInFile(rewriteToMig(document.document, request, place, profile, form), sliceable, budget);
 }
 
 /** The request for a part of a GPU that pods share in turns, where the project says that its nodes do so. */
-export function sharedFix({ document, request, podSet, config }: Sliceable, budget: ProofBudget): Fix | undefined {
+export function sharedFix(sliceable: Sliceable, budget: ProofBudget): Fix | undefined {
+  const { document, request, podSet, config } = sliceable;
   const form = sharedForm(podSet, config);
-  return provenInFile(rewriteToShared(document.document, request, podSet, config.sharing, form), document, budget);
+  return provenInFile(rewriteToShared(document.document, request, podSet, config.sharing, form), sliceable, budget);
 }
 
-function provenInFile(fix: Fix | undefined, document: DocumentAnalysis, budget: ProofBudget): Fix | undefined {
-  if (fix === undefined || provenTogether(document, [{ edits: fix.edits }], budget).length === 0) return undefined;
-  const edits = fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText }));
+function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): Fix | undefined {
+  if (fix === undefined || provenTogether(place, [{ edits: fix.edits }], budget).length === 0) return undefined;
+  const edits = fix.edits.map(({ span, newText }) => ({ span: shiftSpan(span, place.document.base), newText }));
   return { ...fix, edits };
 }
 

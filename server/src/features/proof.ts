@@ -1,4 +1,4 @@
-import type { DocumentAnalysis } from '../analysis.ts';
+import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix, Severity } from '../rules/rule.ts';
 import { splitObjects } from '../yaml/parse.ts';
 import { applyEdits, type TextEdit } from '../yaml/span.ts';
@@ -12,14 +12,23 @@ export interface Change {
   readonly edits: readonly TextEdit[];
 }
 
-/** Characters that may be read again for proofs. Every proof takes the length of its document; the last one may overdraw. */
+/** Characters that may be read again for proofs; the last proof may overdraw. */
 export interface ProofBudget {
+  /** Of documents: each proof takes the length of its own. */
   characters: number;
+  /** Of files: a proof takes the length of its file where the change concerns the documents beside it. */
+  ofFiles: number;
+}
+
+/** Where something is changed. */
+export interface Place {
+  readonly file: FileAnalysis;
+  readonly document: DocumentAnalysis;
 }
 
 /** What one answer to an editor may cost: a tenth of a second's work. Of the largest documents that is one proof for each question. */
 export function budgetOfAnswer(): ProofBudget {
-  return { characters: 120_000 };
+  return { characters: 120_000, ofFiles: 500_000 };
 }
 
 /**
@@ -27,43 +36,76 @@ export function budgetOfAnswer(): ProofBudget {
  * and anything that a person or `--fix` is offered: the changes are made on a copy, and the copy is read again.
  *
  * The document must have been read without a guess. Afterwards it is cut and read as before, every comment and line end is still there, each
- * finding is gone, and no finding of equal or higher severity is new.
+ * finding is gone, and no finding of equal or higher severity is new, in the documents beside it none at all.
  */
-export function prove(document: DocumentAnalysis, changes: readonly Change[]): DocumentAnalysis | undefined {
+export function prove(
+  { file, document }: Place,
+  changes: readonly Change[],
+  budget: ProofBudget,
+): DocumentAnalysis | undefined {
+  budget.characters -= document.text.length;
   const edits = changes.flatMap((change) => change.edits);
   if (!wasReadWhole(document) || !areApplicable(edits, document.text)) return undefined;
   const text = applyEdits(document.text, edits);
   if (text === document.text || !isCutAlike(document, text) || !keepsLineEnds(document.text, edits)) return undefined;
   if (isJson(document.text) && !isJson(text)) return undefined;
   const after = document.withText(text);
-  return readsAlike(document, after) && clears(document, after, changes) ? after : undefined;
+  if (!readsAlike(document, after) || !clears(document, after, changes)) return undefined;
+  if (file.documents.length === 1 || saidToOthers(document) === saidToOthers(after)) return after;
+  if (budget.ofFiles <= 0) return undefined;
+  budget.ofFiles -= file.text.length;
+  const [start, end] = [document.base, document.base + document.text.length];
+  const copy = file.withText(file.text.slice(0, start) + text + file.text.slice(end));
+  return keepsFile(file, copy) && copy.documents.some((one) => one.base === start && clears(document, one, changes))
+    ? after
+    : undefined;
+}
+
+/** A file that is cut and read as before, and no document of it that did not change has a finding more. */
+export function keepsFile(before: FileAnalysis, after: FileAnalysis): boolean {
+  if (after.parse !== before.parse || after.documents.length !== before.documents.length) return false;
+  return after.documents.every((document, index) => {
+    const was = before.documents[index];
+    if (was === undefined || was.findings === document.findings) return was !== undefined;
+    return was.text !== document.text || !hasMore(countFindings(document.findings), countFindings(was.findings));
+  });
+}
+
+/** What the documents beside one may rest on. */
+function saidToOthers({ summary }: DocumentAnalysis): string {
+  const objects = summary
+    .objects()
+    .map(({ group, kind, namespace, name, facts }) => [group, kind, namespace, name, facts()]);
+  const names = summary.references().map(({ kinds, namespace, name }) => [kinds, namespace, name]);
+  return JSON.stringify([objects, names, summary.claims()]);
 }
 
 /** The fixes of these findings that were proven, each alone as far as the budget lasts and together beyond that. */
-export function provenFixes(
-  document: DocumentAnalysis,
-  findings: readonly Finding[],
-  budget: ProofBudget,
-): ReadonlySet<Fix> {
+export function provenFixes(place: Place, findings: readonly Finding[], budget: ProofBudget): ReadonlySet<Fix> {
   const fixes = findings.flatMap((finding) => finding.fixes.map((fix) => ({ finding, fix, edits: fix.edits })));
+  const proven = new Set(fixes.filter(({ fix }) => verdicts.get(fix) === true).map(({ fix }) => fix));
   let open = fixes.filter(({ fix }) => !verdicts.has(fix));
   const forAllTogether = budget.characters / 2;
-  let alone = 0;
-  for (; alone < open.length && budget.characters > forAllTogether; alone += 1) {
-    const change = open[alone];
-    if (change !== undefined) verdicts.set(change.fix, provenTogether(document, [change], budget).length > 0);
+  const decide = (some: typeof open) => {
+    const { ofFiles } = budget;
+    const kept = new Set(provenTogether(place, some, budget));
+    for (const change of some) {
+      if (kept.has(change)) proven.add(change.fix);
+      // With more to spend it might be proven, and the documents beside it may change.
+      else if (budget.characters <= 0) continue;
+      if (budget.ofFiles === ofFiles) verdicts.set(change.fix, kept.has(change));
+    }
+  };
+  while (open.length > 0 && budget.characters > forAllTogether) {
+    decide(open.slice(0, 1));
+    open = open.slice(1);
   }
-  open = open.slice(alone);
   while (open.length > 0 && budget.characters > 0) {
     const layer = new Set(disjoint(open));
-    const kept = new Set(provenTogether(document, [...layer], budget));
-    for (const change of layer) {
-      if (kept.has(change)) verdicts.set(change.fix, true);
-      else if (budget.characters > 0) verdicts.set(change.fix, false);
-    }
+    decide([...layer]);
     open = open.filter((change) => !layer.has(change));
   }
-  return new Set(fixes.filter(({ fix }) => verdicts.get(fix) === true).map(({ fix }) => fix));
+  return proven;
 }
 
 /** A verdict holds as long as the analysis that made the fix. */
@@ -71,15 +113,11 @@ const verdicts = new WeakMap<Fix, boolean>();
 
 /** As many of the changes as were proven in one go. They must not touch each other. */
 export function provenTogether<C extends Change>(
-  document: DocumentAnalysis,
+  place: Place,
   changes: readonly C[],
   budget: ProofBudget,
 ): readonly C[] {
-  return largestGood(changes, (some) => {
-    if (budget.characters <= 0) return false;
-    budget.characters -= document.text.length;
-    return prove(document, some) !== undefined;
-  });
+  return largestGood(changes, (some) => budget.characters > 0 && prove(place, some, budget) !== undefined);
 }
 
 /** All of the items if they are good together, else what remains when halves that are not good are given up. */
@@ -137,8 +175,13 @@ function areApplicable(edits: readonly TextEdit[], text: string): boolean {
     if (span.start < at || span.end < span.start || span.end > text.length) return false;
     at = span.end;
   }
-  return ordered.length > 0;
+  return (
+    ordered.length > 0 && ordered.reduce((sum, { newText }) => sum + newText.length, 0) <= mostWritten + text.length / 4
+  );
 }
+
+/** A change that writes more than this, or than a quarter of its document, is for nobody to read, and would take long to prove. */
+const mostWritten = 20_000;
 
 /** The file is cut at the same places: what stands before and behind the document is not touched by it. */
 function isCutAlike({ text: before, item }: DocumentAnalysis, after: string): boolean {

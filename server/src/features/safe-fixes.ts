@@ -1,7 +1,7 @@
-import type { DocumentAnalysis, FileAnalysis } from '../analysis.ts';
+import type { FileAnalysis } from '../analysis.ts';
 import type { Finding, Fix } from '../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../yaml/span.ts';
-import { disjoint, type ProofBudget, provenTogether } from './proof.ts';
+import { disjoint, type Place, type ProofBudget, provenTogether } from './proof.ts';
 
 /** A fix with offsets of the file. */
 export interface FileFix {
@@ -31,20 +31,18 @@ export function fixesOfRule(file: FileAnalysis, rule: string): readonly FileFix[
 
 type Choose = (finding: Finding) => Fix | undefined;
 
-function chooseFixes(
-  { documents }: FileAnalysis,
-  characters: number,
-  choice: string,
-  choose: Choose,
-): readonly FileFix[] {
-  return documents.flatMap((document) =>
-    chosenIn(document, characters, choice, choose).map(({ finding: { rule }, fix: { title, safe, edits } }) => ({
+function chooseFixes(file: FileAnalysis, characters: number, choice: string, choose: Choose): readonly FileFix[] {
+  const budget = { characters, ofFiles: 2 * characters };
+  return file.documents.flatMap((document) => {
+    budget.characters = characters;
+    const chosen = chosenIn({ file, document }, budget, choice, choose);
+    return chosen.map(({ finding: { rule }, fix: { title, safe, edits } }) => ({
       rule,
       title,
       safe,
       edits: edits.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })),
-    })),
-  );
+    }));
+  });
 }
 
 interface Chosen {
@@ -57,18 +55,18 @@ interface Chosen {
 const known = new WeakMap<readonly Finding[], Map<string, readonly Chosen[]>>();
 
 /** Of two fixes that touch the same text the first one is taken; the other is there the next time. */
-function chosenIn(document: DocumentAnalysis, characters: number, choice: string, choose: Choose): readonly Chosen[] {
-  const { findings } = document;
+function chosenIn(place: Place, budget: ProofBudget, choice: string, choose: Choose): readonly Chosen[] {
+  const { findings } = place.document;
   const before = known.get(findings)?.get(choice);
   if (before !== undefined) return before;
   const wanted = findings.flatMap((finding): Chosen[] => {
     const fix = choose(finding);
     return fix === undefined ? [] : [{ finding, fix, edits: fix.edits }];
   });
-  const budget: ProofBudget = { characters };
-  const proven = provenTogether(document, disjoint(wanted), budget);
-  // With more to spend there might be more.
-  if (budget.characters > 0 || proven.length === wanted.length) {
+  const { ofFiles } = budget;
+  const proven = provenTogether(place, disjoint(wanted), budget);
+  // With more to spend there might be more, and what was held against the documents beside it holds as long as they do.
+  if ((budget.characters > 0 || proven.length === wanted.length) && budget.ofFiles === ofFiles) {
     known.set(findings, (known.get(findings) ?? new Map<string, readonly Chosen[]>()).set(choice, proven));
   }
   return proven;

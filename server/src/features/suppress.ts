@@ -4,7 +4,7 @@ import { disableAnnotation } from '../rules/suppressions.ts';
 import { asText, at, type Cursor } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { Span, TextEdit } from '../yaml/span.ts';
-import { type ProofBudget, prove } from './proof.ts';
+import { type Place, type ProofBudget, prove } from './proof.ts';
 
 /** How a finding is silenced. */
 export interface Silencing {
@@ -32,8 +32,7 @@ export function silence(
     const made = way(file, document, finding);
     if (made === undefined) continue;
     if (budget.characters <= 0) return undefined;
-    budget.characters -= document.text.length;
-    if (!silences(document, finding, made)) continue;
+    if (!silences({ file, document }, finding, made, budget)) continue;
     known.set(finding, made);
     return made;
   }
@@ -79,8 +78,8 @@ function annotate({ document }: DocumentAnalysis, metadata: Cursor, rule: string
 }
 
 /** Within a block scalar a comment would become part of its text: just as many comments have to be read as were written. */
-function silences(document: DocumentAnalysis, finding: Finding, { edits, reason }: Silencing): boolean {
+function silences(place: Place, finding: Finding, { edits, reason }: Silencing, budget: ProofBudget): boolean {
   const written = reason === undefined ? 0 : 1;
-  const after = prove(document, [{ finding, edits }]);
-  return after !== undefined && after.document.comments.length === document.document.comments.length + written;
+  const after = prove(place, [{ finding, edits }], budget);
+  return after !== undefined && after.document.comments.length === place.document.document.comments.length + written;
 }

@@ -87,11 +87,24 @@ interface Asked {
 export type Asking = Pick<Container, 'type' | 'accelerators'>;
 
 function askedResources(containers: readonly Asking[]): readonly Asked[] {
-  const asking = containers.map(({ type, accelerators }) => ({ type, accelerators: withoutAliases(accelerators) }));
-  const resources = new Map(
-    asking.flatMap(({ accelerators }) => accelerators.map(({ resource, form }) => [resource, form] as const)),
-  );
-  return [...resources].map(([resource, form]) => ({ resource, form, perPod: podCount(asking, resource) }));
+  const byResource = new Map<string, Request[]>();
+  for (const { type, accelerators } of containers) {
+    for (const request of withoutAliases(accelerators)) {
+      const same = byResource.get(request.resource) ?? [];
+      byResource.set(request.resource, same);
+      same.push({ type, request });
+    }
+  }
+  return [...byResource].map(([resource, requests]) => {
+    const form = requests.at(-1)?.request.form ?? 'whole';
+    return { resource, form, perPod: podCount(requests) };
+  });
+}
+
+/** What one container asks of a resource. */
+interface Request {
+  readonly type: Asking['type'];
+  readonly request: AcceleratorRequest;
 }
 
 /** Neuron's device plugin offers the same devices under three names; a container that writes several means them once. */
@@ -104,17 +117,16 @@ function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly A
 }
 
 /** App containers and sidecars run together, so they add up; an init container runs before the apps, beside the sidecars declared above it. */
-function podCount(containers: readonly Asking[], resource: string): number | null {
+function podCount(requests: readonly Request[]): number | null {
   let running = 0;
   let sidecars = 0;
   let peak = 0;
-  for (const container of containers) {
-    const request = container.accelerators.find((candidate) => candidate.resource === resource);
-    const count = request === undefined ? 0 : effectiveCount(request);
+  for (const { type, request } of requests) {
+    const count = effectiveCount(request);
     if (count === null) return null;
-    if (container.type === 'init') peak = Math.max(peak, sidecars + count);
+    if (type === 'init') peak = Math.max(peak, sidecars + count);
     else running += count;
-    if (container.type === 'sidecar') sidecars += count;
+    if (type === 'sidecar') sidecars += count;
   }
   return Math.max(running, peak);
 }

@@ -46,6 +46,17 @@ export class Workspace {
     this.#change(normalizeUri(uri), layer, undefined);
   }
 
+  /** Does something that may set the file, and sets it back afterwards to what it was. */
+  restoring<T>(uri: string, work: () => T): T {
+    const key = normalizeUri(uri);
+    const before = this.#open.get(key);
+    try {
+      return work();
+    } finally {
+      this.#change(key, 'open', before);
+    }
+  }
+
   /** Every file that is seen, as it counts, sorted by name. */
   files(): readonly SeenFile[] {
     const keys = new Set([...this.#open.keys(), ...this.#onDisk.keys()]);

@@ -1,4 +1,4 @@
-import type { YamlEntry, YamlItem, YamlNode } from './node.ts';
+import type { YamlEntry, YamlItem, YamlMap, YamlNode } from './node.ts';
 import type { Span } from './span.ts';
 
 /**
@@ -115,12 +115,26 @@ function child(cursor: Cursor, step: string | number): Cursor | undefined {
     return item && ofItem(cursor, item, step);
   }
   if (node.kind !== 'map') return undefined;
+  if (node.entries.length > manyEntries) {
+    const entry = entriesByKey(node).get(step);
+    return entry && ofEntry(cursor, entry);
+  }
   // A key that is set twice has the value set last, as for the decoder of Kubernetes.
   for (let index = node.entries.length - 1; index >= 0; index--) {
     const entry = node.entries[index];
     if (entry?.key === step) return ofEntry(cursor, entry);
   }
   return undefined;
+}
+
+/** So many are looked through faster than an index is made. */
+const manyEntries = 32;
+const indexes = new WeakMap<YamlMap, ReadonlyMap<string, YamlEntry>>();
+
+function entriesByKey(map: YamlMap): ReadonlyMap<string, YamlEntry> {
+  const known = indexes.get(map) ?? new Map(map.entries.map((entry) => [entry.key, entry]));
+  indexes.set(map, known);
+  return known;
 }
 
 function ofItem(cursor: Cursor, item: YamlItem, index: number): Cursor {

@@ -20,10 +20,12 @@ import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report
  */
 export function toReportFile(path: string, source: string, file: FileAnalysis): ReportFile {
   const lineStarts = lineStartsOf(file.text);
+  const budget = { characters: 0, ofFiles: proofCharacters };
   const findings = [
     ...file.documents.flatMap((document) => {
       const { findings, base } = document;
-      const proven = provenFixes(document, findings, { characters: proofCharacters });
+      budget.characters = proofCharacters;
+      const proven = provenFixes({ file, document }, findings, budget);
       return findings.map((finding) => toReportFinding(path, finding, proven, base, lineStarts));
     }),
     ...unusedSuppressions(file).map((unused) => toHint(unused, lineStarts)),
@@ -114,7 +116,7 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   };
 }
 
-/** What may be read again to prove the fixes of a document's findings. */
+/** What may be read again to prove the fixes of a document's findings, and of the file for those that concern other documents. */
 const proofCharacters = 2_000_000;
 
 function toReportFinding(

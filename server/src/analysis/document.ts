@@ -1,0 +1,180 @@
+import type { ProjectConfig } from '../config.ts';
+import { estimateCost } from '../cost/estimate.ts';
+import type { CostResult } from '../cost/types.ts';
+import { type Beside, hasBeside, withBeside } from '../model/beside.ts';
+import type { Claims } from '../model/claims.ts';
+import { mayConcernAccelerators } from '../model/concern.ts';
+import { lowerDocument } from '../model/lower.ts';
+import type { Surroundings } from '../model/surroundings.ts';
+import type { Manifest, Workload } from '../model/workload.ts';
+import type { Finding } from '../rules/rule.ts';
+import type { RuleCrash } from '../rules/run.ts';
+import { runRules } from '../rules/run.ts';
+import type { SuppressionUse } from '../rules/suppressions.ts';
+import { lazy } from '../workspace/lazy.ts';
+import { surroundingsOf } from '../workspace/lookups.ts';
+import { recordClaims } from '../workspace/reads.ts';
+import { type DocumentSummary, summariseDocument } from '../workspace/summary.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { type DocumentText, parsePart } from '../yaml/parse.ts';
+
+/** Everything that is known of one document. Lazy, and memoised by the document's text. Spans are relative to `base`. */
+export interface DocumentAnalysis {
+  /** Where the document starts in the file. */
+  readonly base: number;
+  readonly text: string;
+  /** It is an item of a long `kind: List`: those are known one by one. */
+  readonly item: boolean;
+  /** The document as it was first read; its base may be another. */
+  readonly source: () => YamlDocument;
+  readonly document: YamlDocument;
+  readonly summary: DocumentSummary;
+  readonly manifests: readonly Manifest[];
+  readonly workloads: readonly Workload[];
+  /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
+  readonly costed: readonly Workload[];
+  /** Suppressions applied, severities as configured. */
+  readonly findings: readonly Finding[];
+  readonly crashes: readonly RuleCrash[];
+  /** Every comment and annotation that silences rules, and whether it does. */
+  readonly suppressions: readonly SuppressionUse[];
+  costOf(workload: Workload): CostResult;
+  /** What other documents say of what this one names. What is asked here counts as read. */
+  readonly surroundings: Surroundings;
+  /** Whether all that it took from other documents and files still stands there. */
+  isCurrent(): boolean;
+  /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
+  withText(text: string): DocumentAnalysis;
+  /** Whether these claims of its file say what it read of those before; if so, it reads these from now on. */
+  goesWith(claims: Claims): boolean;
+}
+
+/** What a document is judged with. */
+export interface DocumentInput {
+  readonly uri: string;
+  readonly config: ProjectConfig;
+  readonly beside: Beside;
+  readonly strict: boolean;
+  readonly workspace: Workspace;
+}
+
+/** What a document's text alone tells. */
+export type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'source' | 'document' | 'summary'>;
+
+export function readDocument(
+  part: DocumentText,
+  config: ProjectConfig,
+  known: DocumentAnalysis | undefined,
+): ReadDocument {
+  const { text, base, item = false } = part;
+  if (known?.base === base) return known;
+  const source = known?.source ?? lazy(() => parsePart(part));
+  const document = lazy(() => ({ ...source(), base }));
+  return {
+    base,
+    text,
+    item,
+    source,
+    summary: known?.summary ?? summariseDocument(text, source, config),
+    get document() {
+      return document();
+    },
+  };
+}
+
+/** @param known what was known of a document of this text, good as long as all that it read still stands there */
+export function analyseDocument(
+  part: ReadDocument,
+  input: DocumentInput,
+  claims: Claims,
+  known: DocumentAnalysis | undefined,
+): DocumentAnalysis {
+  const { text, base, item, source, summary } = part;
+  if (known?.goesWith(claims) && known.isCurrent()) return moved(known, base);
+  const ofFile = recordClaims(claims);
+  const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
+  const document = () => part.document;
+  const concerned = lazy(() => mayConcernAccelerators(text));
+  const lowered = lazy(() =>
+    concerned() ? lowerDocument(document(), input.config, ofFile.claims, surroundings) : nothing,
+  );
+  const costed = lazy(() => {
+    const { workloads } = lowered();
+    if (!hasBeside(text, input.beside)) return workloads;
+    return withBeside(document(), workloads, input.beside, input.config, ofFile.claims, surroundings);
+  });
+  const costs = new WeakMap<Workload, CostResult>();
+  const costOf = (workload: Workload) => {
+    const cost = costs.get(workload) ?? estimateCost(workload, input.config.prices);
+    costs.set(workload, cost);
+    return cost;
+  };
+  const judged = lazy(() => {
+    if (!concerned()) return { findings: [], crashes: [], suppressions: [] };
+    return runRules({
+      document: document(),
+      ...lowered(),
+      options: input.config,
+      surroundings,
+      rules: input.config.rules,
+      ruleOptions: input.config.ruleOptions,
+      costOf,
+      strict: input.strict,
+    });
+  });
+  return {
+    base,
+    text,
+    item,
+    source,
+    summary,
+    surroundings,
+    isCurrent: () => reads.hold(),
+    withText(changed) {
+      const copy = item ? { base, text: changed, item } : { base, text: changed };
+      return analyseDocument(readDocument(copy, input.config, undefined), input, ofFile.claims, undefined);
+    },
+    goesWith: ofFile.goesWith,
+    get document() {
+      return document();
+    },
+    get manifests() {
+      return lowered().manifests;
+    },
+    get workloads() {
+      return lowered().workloads;
+    },
+    get costed() {
+      return costed();
+    },
+    get findings() {
+      return judged().findings;
+    },
+    get crashes() {
+      return judged().crashes;
+    },
+    get suppressions() {
+      return judged().suppressions;
+    },
+    costOf,
+  };
+}
+
+/** The same document further up or down in its file. Everything in it is relative to its start, so only the base changes. */
+function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
+  if (before.base === base) return before;
+  // What moves again and again stays one step from what was made.
+  const made = originals.get(before) ?? before;
+  const document = lazy(() => ({ ...made.source(), base }));
+  const now: DocumentAnalysis = Object.create(made, {
+    base: { value: base, enumerable: true },
+    document: { get: document, enumerable: true },
+  });
+  originals.set(now, made);
+  return now;
+}
+
+const originals = new WeakMap<DocumentAnalysis, DocumentAnalysis>();
+
+const nothing = { manifests: [], workloads: [] } as const;
