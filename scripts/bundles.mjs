@@ -35,9 +35,6 @@ export function bundlesOf({ dev }) {
       ...withProtocol,
       entryPoints: ['server/src/cli/program.ts'],
       outfile: 'dist/commands.js',
-      // A dependency (fdir) asks where it stands, which CommonJS answers in another way.
-      banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
-      define: { 'import.meta.url': 'importMetaUrl' },
     },
     {
       ...node,

@@ -33,7 +33,7 @@ const packages: readonly { readonly name: RegExp; readonly places: RegExp }[] = 
   { name: /^vscode-languageclient/, places: /^client\/src\// },
   { name: /^vscode$/, places: /^client\/src\// },
   { name: /^@kubernetes\/client-node$/, places: /^server\/src\/cluster\// },
-  { name: /^(commander|tinyglobby)$/, places: /^server\/src\/cli\// },
+  { name: /^commander$/, places: /^server\/src\/cli\// },
   {
     name: /^node:/,
     places: /^(server\/src\/(lsp\/node(?:-\w+)?\.ts|cli\/|cluster\/|price-sources\/)|client\/src\/node\.ts)/,

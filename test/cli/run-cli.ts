@@ -18,8 +18,6 @@ buildSync({
   platform: 'node',
   format: 'cjs',
   target: 'node18',
-  banner: { js: "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;" },
-  define: { 'import.meta.url': 'importMetaUrl' },
 });
 afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
 
