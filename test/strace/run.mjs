@@ -26,8 +26,8 @@ const trace = path.join(top, 'trace');
 process.on('exit', () => rmSync(top, { recursive: true, force: true }));
 /** What may be opened. */
 const reach = process.argv[2] === 'cli' ? path.join(top, 'repo') : workspace;
-await (process.argv[2] === 'cli' ? check() : session());
-const problems = problemsIn(readFileSync(trace, 'utf8'));
+const traced = process.argv[2] === 'cli' ? await checks() : await session();
+const problems = problemsIn(traced);
 for (const problem of problems) console.error(problem);
 console.log(
   problems.length === 0 ? 'Nothing outside the workspace was opened.' : `${problems.length} forbidden calls.`,
@@ -65,11 +65,20 @@ function start(args) {
   return { child, ended };
 }
 
-async function check() {
-  const { child, ended } = start(['check', '.', '--format', 'json']);
-  child.stdout.resume();
-  const status = await ended;
-  if (status !== 0 && status !== 1) throw new Error(`the check ended with ${status}`);
+/** What was traced. A config that cannot be read ends a check, so the files are read by one that reads no config. */
+async function checks() {
+  let calls = '';
+  for (const { options, statuses } of [
+    { options: [], statuses: [2] },
+    { options: ['--no-config'], statuses: [0, 1] },
+  ]) {
+    const { child, ended } = start(['check', '.', '--format', 'json', ...options]);
+    child.stdout.resume();
+    const status = Number(await ended);
+    if (!statuses.includes(status)) throw new Error(`the check ended with ${status}`);
+    calls += readFileSync(trace, 'utf8');
+  }
+  return calls;
 }
 
 /** Asks everything about every file that a person could open. */
@@ -183,6 +192,7 @@ async function session() {
   const status = await ended;
   if (status !== 0) throw new Error(`the server ended with ${status}`);
   console.log(`${uris.length} files were opened in the editor.`);
+  return readFileSync(trace, 'utf8');
 }
 
 /** Links are named and not followed. @param {string} folder @returns {readonly string[]} */
@@ -211,8 +221,10 @@ function problemsIn(text) {
     const real = / = \d+<([^>]*)>/.exec(line)?.[1] ?? name;
     if ([name, real].every((one) => isBelow(path.resolve(workspace, one), reach))) {
       inside += 1;
-      // Of what is inside, only files and folders.
-      return /pipe\.yaml|pipes\/\.gpulint|huge\.yaml|huge\/\.gpulint/.test(name);
+      // Of what is inside, only files and folders. The command line opens a large file to see how large it is, and reads none of it.
+      return (
+        /pipe\.yaml|pipes\/\.gpulint/.test(name) || (reach === workspace && /huge\.yaml|huge\/\.gpulint/.test(name))
+      );
     }
     return !isOfNode(name);
   });
