@@ -89,7 +89,7 @@ function notAllowed(
     const near = typeof seen === 'string' ? gpusLike(seen) : [];
     return `${name} is ${value}, which the catalogue does not have${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
   }
-  return `${name} is ${value}${didYouMean(nearest(String(seen), allowed)) || `; allowed: ${allowed.join(', ')}`}`;
+  return `${name} is ${value}${didYouMean(typeof seen === 'string' ? nearest(seen, allowed) : []) || `; allowed: ${allowed.join(', ')}`}`;
 }
 
 /** The file comes with a repository: what it says must not make anybody's machine connect anywhere. */
