@@ -167,7 +167,9 @@ const COMPILER_HELPER =
 /** The same once for all files. A module's exports may be set after it was asked for, so they are read when they are used. */
 const compilerHelpers = `
 function bind(to, from, key) {
-  Object.defineProperty(to, key, { enumerable: true, get: () => from[key] });
+  // A module's own export of the name takes its place.
+  const set = (value) => Object.defineProperty(to, key, { enumerable: true, writable: true, value });
+  Object.defineProperty(to, key, { enumerable: true, configurable: true, get: () => from[key], set });
 }
 exports.__createBinding = bind;
 exports.__setModuleDefault = (to, value) => Object.defineProperty(to, 'default', { enumerable: true, value });
