@@ -877,7 +877,8 @@ const faulty = {
   name: 'containers to be fixed',
   most: 6000,
   make: (/** @type {number} */ n) =>
-    `${pod}      containers:\n${many(n, (i) => container(i).replace('limits', 'requests'))}`,
+    // Without a selector it would be a patch, which says nothing by what it leaves out.
+    `${pod.replace('  replicas: 2', '  selector: { matchLabels: { app: server } }')}      containers:\n${many(n, (i) => container(i).replace('limits', 'requests'))}`,
 };
 
 /** Every text that was found to be slow once, and its relatives. @type {readonly Growing[]} */

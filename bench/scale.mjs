@@ -7,12 +7,13 @@
 //   --only TEXT  the cases whose name holds the text, printed and not written
 //   --dry        prints the tables and writes nothing
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { writePart } from './page.mjs';
 import { cases, LONGEST, texts } from './scale-texts.mjs';
+import { workspaceCases } from './scale-workspace.mjs';
 import { startServer } from './server.mjs';
 
 /** @typedef {import('./server.mjs').Server} Server */
@@ -66,18 +67,15 @@ function readOptions() {
 
 /** @returns {Promise<readonly Measurable[]>} */
 async function measurables() {
-  const file = new URL('./scale-workspace.mjs', import.meta.url);
-  /** @type {readonly { name: string, most?: number, make: (n: number) => { files: readonly File[], edit?: File } }[]} */
-  const workspaces = existsSync(file) ? (Object.values(await import(file.href)).find(Array.isArray) ?? []) : [];
   return [
     ...cases.map(({ name, most, make, ask }) => ({
       name,
       most,
       measure: (/** @type {number} */ n, /** @type {Server} */ server) => measureText(server, make(n), ask),
     })),
-    ...workspaces.map(({ name, most = 2000, make }) => ({
+    ...workspaceCases.map(({ name, size, make }) => ({
       name,
-      most,
+      most: size,
       measure: (/** @type {number} */ n, /** @type {Server} */ server) => measureFiles(server, make(n)),
     })),
     { name: 'files: close', most: 400, measure: measureClosing },
@@ -164,7 +162,7 @@ function endOf(text, offset = text.length) {
   return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
 }
 
-/** Opening of all files, and an edit of one. @param {Server} server @param {{ files: readonly File[], edit?: File }} made */
+/** Opening of all files, and an edit of one. @param {Server} server @param {{ files: readonly File[], edit: (round: number) => File }} made */
 async function measureFiles(server, { files, edit }) {
   const folder = `file:///bench/${++opened}`;
   const took = await worked(server, async () => {
@@ -173,10 +171,10 @@ async function measureFiles(server, { files, edit }) {
       server.notify('textDocument/didOpen', { textDocument });
     }
     for (const { name } of files) await server.diagnostics(`${folder}/${name}`, 1);
-    if (edit === undefined) return;
-    const textDocument = { uri: `${folder}/${edit.name}`, version: 2 };
-    server.notify('textDocument/didChange', { textDocument, contentChanges: [{ text: edit.text }] });
-    for (const { name } of files) await server.diagnostics(`${folder}/${name}`, 1);
+    const { name: edited, text } = edit(1);
+    const textDocument = { uri: `${folder}/${edited}`, version: 2 };
+    server.notify('textDocument/didChange', { textDocument, contentChanges: [{ text }] });
+    await server.diagnostics(textDocument.uri, 2);
   });
   for (const { name } of files) server.notify('textDocument/didClose', { textDocument: { uri: `${folder}/${name}` } });
   return took;

@@ -156,7 +156,8 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     },
     withText: (changed) =>
       input.workspace.restoring(uri, () => {
-        const copy = analyseFile({ ...input, text: changed, seen: false }, documents);
+        // Without the documents that are known: what they have not worked out yet, they would work out among the changed ones.
+        const copy = analyseFile({ ...input, text: changed, seen: false }, []);
         // While the workspace has the changed file.
         for (const document of copy.documents) void document.findings;
         return copy;

@@ -136,3 +136,86 @@ test('each of many fixes that a selection offers keeps its promises alone', () =
     expect(fixProblems(text, own!, { title, safe: true, edits }, file.config), title).toEqual([]);
   }
 });
+
+describe('a fix that brings a finding to another document', () => {
+  const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: server}
+spec:
+  selector: {matchLabels: {app: server}}
+  template:
+    metadata: {labels: {app: server}}
+    spec:
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.8.0
+          command: ["vllm serve meta-llama/Llama-3-8B"]
+          resources: {limits: {nvidia.com/gpu: 1}}
+`;
+  const scaler = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: server}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: server}
+  minReplicas: 1
+  maxReplicas: 3
+  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
+`;
+  const title = 'Write each word as an item of its own';
+
+  test.each([
+    ['behind it', `${deployment}---\n${scaler}`],
+    ['before it', `${scaler}---\n${deployment}`],
+  ])('is not made, %s', (_, text) => {
+    expect(findingsOf(analyse(deployment))[0]?.fixes.map((fix) => fix.title)).toEqual([title]);
+    expect(offered(deployment)).toContain(title);
+    // Nothing has looked at the findings before the fix is to be proven.
+    const analysis = new Analysis({ strict: true });
+    expect(applySafeFixes(analysis, analysis.setFile('file:///fixture.yaml', text)).applied).toEqual([]);
+    expect(offered(text)).not.toContain(title);
+    const file = analysis.file('file:///fixture.yaml')!;
+    expect(findingsOf(file).map(({ rule }) => rule)).toEqual(findingsOf(analyse(text)).map(({ rule }) => rule));
+  });
+
+  test('of many is made where it brings none, all at once', () => {
+    const text = Array.from({ length: 60 }, (_, index) => deployment.replaceAll('server', `server-${index}`)).join(
+      '---\n',
+    );
+    const analysis = new Analysis({ strict: true });
+    const { applied, file } = applySafeFixes(analysis, analysis.setFile('file:///fixture.yaml', text));
+    expect(applied).toHaveLength(60);
+    expect(safeFixes(file)).toEqual([]);
+  });
+});
+
+test.each([
+  ['a block', '{{- with .Values.more }}\n          {{- toYaml . | nindent 12 }}\n          {{- end }}'],
+  ['a block at the margin', '{{- if .Values.more }}\n{{ toYaml .Values.more | indent 12 }}\n{{- end }}'],
+  [
+    'a block behind a comment',
+    '{{/* more */}}\n            {{- with .Values.more }}{{ toYaml . | nindent 12 }}{{ end }}',
+  ],
+])('what %s of a template puts out stays where it was', (_, block) => {
+  const text = `apiVersion: v1
+kind: Pod
+metadata:
+  name: one
+spec:
+  containers:
+    - name: main
+      image: busybox:1.36
+      resources:
+        requests:
+          nvidia.com/gpu: 2
+          ${block}
+`;
+  expect(offered(text).filter((title) => title.startsWith('Set the limit'))).toEqual([]);
+});
+
+test('a long comment behind an anchor is read in no time', () => {
+  const text = pod().replace(
+    'spec:\n',
+    `spec:\n  tolerations: &t\n    ${'# '.repeat(140)}\n    - key: nvidia.com/gpu\n      operator: Exists\n      value: x\n`,
+  );
+  expect(offered(`${text}y: *t\n`).length).toBeGreaterThan(0);
+});

@@ -212,3 +212,8 @@ test.each(plain)('written %j it is the quantity %s and the count %s', (text, qua
   expect(lowerQuantity(value).value).toBe(quantity);
   expect(lowerCount(value, 1)).toBe(count);
 });
+
+test('a text of blanks is no quantity, however long it is', () => {
+  expect(parseQuantity(`1${' '.repeat(300_000)}x`)).toBeNull();
+  expect(parseQuantity(`${' '.repeat(300_000)}1`)).toBe(1);
+});

@@ -25,6 +25,8 @@ export function applySafeFixes(
     const fixes = safeFixes(current, proofCharacters).filter((fix) => !refused.has(nameOf(fix)));
     if (fixes.length === 0) return { file: current, applied };
     const before = current;
+    // What is not worked out yet must be so before the file is another.
+    for (const document of before.documents) void document.findings;
     let tries = maxTries;
     const taken = largestGood(fixes, (some) => tries-- > 0 && keepsFile(before, write(analysis, before, some)));
     const kept = new Set(taken);

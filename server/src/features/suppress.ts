@@ -28,6 +28,7 @@ export function silence(
 ): Silencing | undefined {
   const before = known.get(finding);
   if (before !== undefined) return before ?? undefined;
+  const { ofFiles } = budget;
   for (const way of [byComment, byAnnotation]) {
     const made = way(file, document, finding);
     if (made === undefined) continue;
@@ -36,7 +37,7 @@ export function silence(
     known.set(finding, made);
     return made;
   }
-  known.set(finding, null);
+  if (budget.ofFiles === ofFiles) known.set(finding, null);
   return undefined;
 }
 

@@ -26,7 +26,7 @@ export function readThroughClient(connection: Connection): Required<Pick<Host, '
     async listFiles(folder, most) {
       const params: ListFilesParams = { folder, most };
       try {
-        return await connection.sendRequest<ListFilesResult>(methods.listFiles, params);
+        return await run(() => connection.sendRequest<ListFilesResult>(methods.listFiles, params));
       } catch (error) {
         if (error instanceof ResponseError && error.code === ErrorCodes.MethodNotFound) return [];
         throw error;

@@ -204,7 +204,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       for (const change of changes) {
         const { uri } = change;
         if (!isManifest(uri) || !folders.some((folder) => isBelow(folder, uri))) continue;
-        if (change.type === FileChangeType.Deleted) release(shares, new Set([normalizeUri(uri)]));
+        if (change.type === FileChangeType.Deleted) for (const { taken } of shares) taken.delete(normalizeUri(uri));
         else if (!takes(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }

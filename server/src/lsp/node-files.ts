@@ -46,8 +46,13 @@ export function localFiles(): LocalFiles {
 }
 
 /** Of a folder in another file system nothing on this disk is meant. */
+/** Nothing where the URI is no path of this machine: another host, or an escape that stands for nothing. */
 function toPath(uri: string): string {
-  return uri.startsWith('file:') ? fileURLToPath(uri === 'file://' ? 'file:///' : uri) : '';
+  try {
+    return uri.startsWith('file:') ? fileURLToPath(uri === 'file://' ? 'file:///' : uri) : '';
+  } catch {
+    return '';
+  }
 }
 
 async function entriesOf(folder: string, real: string) {

@@ -8,7 +8,14 @@ import type { Quantity } from './workload.ts';
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
 /** UnmarshalJSON trims white space, but not what JSON writes with a backslash, such as a tab or a line break. */
-const around = /^(?:(?![\t-\r\u2028\u2029\ufeff])[\s\u0085])+|(?:(?![\t-\r\u2028\u2029\ufeff])[\s\u0085])+$/g;
+const blank = /(?![\t-\r\u2028\u2029\ufeff])[\s\u0085]/;
+
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length];
+  while (start < end && blank.test(text.charAt(start))) start += 1;
+  while (end > start && blank.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
 
 const decimalPowers: ReadonlyMap<string, number> = new Map([
   ['', 0],
@@ -32,7 +39,7 @@ const mostQuantity = 2 ** 63;
  */
 export function parseQuantity(text: string): number | null {
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  const match = text === '' ? null : syntax.exec(text.replace(around, ''));
+  const match = text === '' ? null : syntax.exec(trimmed(text));
   if (match === null || match[0] === '') return null;
   const [, sign, whole = '', fraction = '', suffix = ''] = match;
   const bits = suffix.endsWith('i') ? 10 * ('KMGTPE'.indexOf(suffix.charAt(0)) + 1) : 0;

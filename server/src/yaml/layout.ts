@@ -107,7 +107,8 @@ export function isAnchored(doc: YamlDocument, cursor: Cursor): boolean {
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     const start = here.node.span.start;
     const before = doc.text.slice(Math.max(here.entry?.keySpan.end ?? 0, start - 300), start);
-    const anchor = /(?:^|[\s[{,:-])&([^\s,[\]{}]+)(?:\s+(?:![^\s]*|#[^\n]*))*\s*$/.exec(before);
+    // A comment goes to the end of its line, whatever it holds: every way to read it otherwise would double the work.
+    const anchor = /(?:^|[\s[{,:-])&([^\s,[\]{}]+)(?:\s+!\S*)?(?:\s*#[^\n]*(?:\n|$))*(?:\s+!\S*)?\s*$/.exec(before);
     if (anchor?.[1] !== undefined && isAliased(doc, anchor[1])) return true;
   }
   return false;
@@ -157,11 +158,20 @@ export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boole
 export function isContinued(doc: YamlDocument, offset: number, column: number): boolean {
   if (!doc.template) return false;
   const { actions } = marksOf(doc);
-  const next = actions[countWhere(actions, ({ span }) => span.end <= offset)];
-  if (next === undefined) return false;
-  if (next.span.start < offset) return true;
-  if (doc.text.slice(offset, next.span.start).trim() !== '' || isControl(next)) return false;
-  return (outputIndent(next) ?? columnOf(doc.text, next.span.start)) > column;
+  let from = offset;
+  for (let index = countWhere(actions, ({ span }) => span.end <= offset); index < actions.length; index += 1) {
+    const next = actions[index];
+    if (next === undefined || doc.text.slice(from, next.span.start).trim() !== '') return false;
+    if (next.span.start < offset) return true;
+    from = next.span.end;
+    const text = doc.text.slice(next.span.start, next.span.end);
+    if (/^\{\{-?\s*\/\*/.test(text)) continue;
+    if (!isControl(next)) return (outputIndent(next) ?? columnOf(doc.text, next.span.start)) > column;
+    // What a block puts out belongs to the element above if it stands deeper, and so does all in a block that does.
+    if (/^\{\{-?\s*(?:end|else)\b/.test(text)) return false;
+    if (columnOf(doc.text, next.span.start) > column) return true;
+  }
+  return false;
 }
 
 /** How the text is written near a place; what it does not show is looked up in the whole document. */

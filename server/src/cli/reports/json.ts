@@ -1,7 +1,7 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
-import { provenFixes } from '../../features/proof.ts';
+import { reportedFixes } from '../../features/safe-fixes.ts';
 import { type UnusedSuppression, unusedSuppressionId, unusedSuppressions } from '../../features/unused-suppressions.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
@@ -20,14 +20,11 @@ import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report
  */
 export function toReportFile(path: string, source: string, file: FileAnalysis): ReportFile {
   const lineStarts = lineStartsOf(file.text);
-  const budget = { characters: 0, ofFiles: proofCharacters };
+  const proven = reportedFixes(file);
   const findings = [
-    ...file.documents.flatMap((document) => {
-      const { findings, base } = document;
-      budget.characters = proofCharacters;
-      const proven = provenFixes({ file, document }, findings, budget);
-      return findings.map((finding) => toReportFinding(path, finding, proven, base, lineStarts));
-    }),
+    ...file.documents.flatMap(({ findings, base }) =>
+      findings.map((finding) => toReportFinding(path, finding, proven, base, lineStarts)),
+    ),
     ...unusedSuppressions(file).map((unused) => toHint(unused, lineStarts)),
   ].sort(byPlace);
   const lineText = (line: number) => file.text.slice(lineStarts[line - 1], lineStarts[line]);
@@ -115,9 +112,6 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
     })),
   };
 }
-
-/** What may be read again to prove the fixes of a document's findings, and of the file for those that concern other documents. */
-const proofCharacters = 2_000_000;
 
 function toReportFinding(
   path: string,
