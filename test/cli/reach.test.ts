@@ -29,7 +29,7 @@ function pipe(folder: string, name: string): string {
   return file;
 }
 
-const leftOut = 'a symbolic link that leads outside the project: name it to check what it leads to';
+const leftOut = 'a symbolic link to a place outside the project; pass it by name to check its target';
 
 describe('what leads outside the project', () => {
   test('is left out of a walk and reported, unless the config ignores it', async () => {
@@ -192,7 +192,7 @@ test('a config that is too large is not read', async () => {
 test('what the kernel makes up is no folder to check', async () => {
   for (const given of ['/proc', '/sys', '/dev'].filter((name) => existsSync(name))) {
     expect((await runCli(['check', given])).stderr).toBe(
-      `gpulint: ${given}: cannot be read: it belongs to the system\n`,
+      `gpulint: ${given}: cannot be read: it is a system directory\n`,
     );
   }
 });

@@ -119,7 +119,7 @@ describe('a file that somebody else changes while it is being checked', () => {
     const result = await fixWhile("if (drafts === 1) appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(0);
     expect(result.stderr).toContain(
-      'gpulint: pod.yaml was changed while it was being checked: it is read again, and nothing was written\n',
+      'gpulint: pod.yaml changed while it was being checked; nothing was written, checking it again\n',
     );
     expect(result.text).toMatch(/limits:[\s\S]*# mine\n$/);
     expect(result.report?.fixed).toHaveLength(1);
@@ -129,7 +129,7 @@ describe('a file that somebody else changes while it is being checked', () => {
   test('is left alone when it keeps changing', async () => {
     const result = await fixWhile("appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(2);
-    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing: its fixes are not written\n');
+    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing; its fixes were not written\n');
     expect(result.text).toBe(`${podText()}# mine\n# mine\n# mine\n`);
     expect(result.report).toMatchObject({ findings: [{ rule: 'gpu-limits-required' }] });
     expect(result.report).not.toHaveProperty('fixed');

@@ -96,7 +96,7 @@ test('the root of the disk holds the disk, and no other machine', async () => {
 test('what the host refuses is logged once and known as refused until it can be read', async () => {
   let isPipe = true;
   const readFile = async () => {
-    if (isPipe) throw refusal('is no regular file');
+    if (isPipe) throw refusal('is not a regular file');
     return 'gpu: l4';
   };
   const { host, log } = gate({ readFile });
@@ -106,7 +106,7 @@ test('what the host refuses is logged once and known as refused until it can be 
     undefined,
     true,
   ]);
-  expect(log).toEqual([`${uri} is not read: it is no regular file`]);
+  expect(log).toEqual([`${uri} is not read: it is not a regular file`]);
   isPipe = false;
   expect([await host.readFile(uri), host.isRefused(uri)]).toEqual(['gpu: l4', false]);
 });

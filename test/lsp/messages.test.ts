@@ -116,7 +116,7 @@ describe('a request with parameters that the protocol does not have', () => {
     const editor = await openEditor();
     const params = { textDocument, position: { line: -1, character: 0 } };
     await expect(editor.connection.sendRequest('textDocument/hover', params)).rejects.toThrow(
-      'params.position.line is not as the protocol has it',
+      'params.position.line is invalid',
     );
   });
 });

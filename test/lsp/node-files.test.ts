@@ -90,14 +90,14 @@ describe.skipIf(process.platform === 'win32')('what is no file', () => {
   test('is not opened: a pipe would wait for its other end', async () => {
     const { inside, read } = tree();
     execFileSync('mkfifo', [path.join(inside, 'pipe.yaml')]);
-    await expect(read('pipe.yaml')).rejects.toThrow('is no regular file');
+    await expect(read('pipe.yaml')).rejects.toThrow('is not a regular file');
   });
 
   test.runIf(process.platform === 'linux')('is not opened although a folder above it is open', async () => {
     const files = localFiles();
     const root = ['file://'];
     for (const name of ['/dev/zero', '/dev/null', '/proc/self/environ', '/proc/version', '/sys/kernel/uevent_seqnum'])
-      await expect(files.readFile(`file://${name}`, root), name).rejects.toThrow('is no regular file');
+      await expect(files.readFile(`file://${name}`, root), name).rejects.toThrow('is not a regular file');
     expect(await files.listFiles('file:///proc', 10, ['file:///proc'])).toEqual([]);
   });
 

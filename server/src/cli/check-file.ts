@@ -74,10 +74,10 @@ function checkText(
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
   if (saved === 'changed' && reading < maxReadings) {
-    warn(`${shownName(input)} was changed while it was being checked: it is read again, and nothing was written`);
+    warn(`${shownName(input)} changed while it was being checked; nothing was written, checking it again`);
     return checkFileAgain(analysis, uri, input, options, reading + 1);
   }
-  if (saved === 'changed') warn(`${shownName(input)} keeps changing: its fixes are not written`);
+  if (saved === 'changed') warn(`${shownName(input)} keeps changing; its fixes were not written`);
   const isFixed = differs && fix === 'write' && saved === 'written';
   const file = isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text);
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {

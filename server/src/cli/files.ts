@@ -48,7 +48,7 @@ export async function findFiles(
   } catch (error) {
     return [{ ...itself, problem: systemReason(error) }];
   }
-  if (isOfSystem(absolute) && stats.isDirectory()) return [{ ...itself, problem: 'it belongs to the system' }];
+  if (isOfSystem(absolute) && stats.isDirectory()) return [{ ...itself, problem: 'it is a system directory' }];
   if (stats.isDirectory()) return walk(given, ignore, reach);
   if (stats.isFile() || stats.isFIFO() || stats.isCharacterDevice()) return [itself];
   return [{ ...itself, problem: 'it is neither a file nor a folder' }];
@@ -109,7 +109,7 @@ function whyPassedBy(entry: fs.Dirent, file: string, reach: Reach): string | und
   const named = isManifest(entry.name);
   if (!entry.isSymbolicLink()) return named ? 'it is not a regular file' : undefined;
   if (otherFolders.has(entry.name) || !reach.leadsOutside(file) || !(named || isFolder(file))) return undefined;
-  return 'a symbolic link that leads outside the project: name it to check what it leads to';
+  return 'a symbolic link to a place outside the project; pass it by name to check its target';
 }
 
 function withSlashes(name: string): string {

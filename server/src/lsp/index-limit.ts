@@ -45,7 +45,7 @@ export function leftOutMessage(shares: readonly Share[]): string | undefined {
   const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0).toLocaleString('en');
   const total = `${shares.some((one) => one.total >= mostListed) ? 'at least ' : ''}${sum(shares.map((one) => one.total))}`;
   const indexed = sum(shares.map(({ uris }) => uris.length));
-  return `gpulint has indexed ${indexed} of ${total} YAML files. The others, deepest in the folders, are checked only while they are open, and other files do not know what they define. The setting gpulint.index.maxFiles raises the limit.`;
+  return `gpulint has indexed ${indexed} of ${total} YAML files. The rest, the most deeply nested, are checked only while open, and other files cannot see what they define. To index more, raise gpulint.index.maxFiles.`;
 }
 
 /** As a host lists them. */

@@ -25,7 +25,7 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
 
   async function run<T>(work: () => Promise<T>): Promise<T> {
     while (running >= atOnce || isEnding) {
-      if (late >= atOnce || isEnding) throw refusal('lies where nothing answers');
+      if (late >= atOnce || isEnding) throw refusal('is on a file system that does not respond');
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     running += 1;

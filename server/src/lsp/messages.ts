@@ -54,7 +54,7 @@ export function checkMessages(
       if (known === undefined) return `${uri} is not open`;
       if (method === 'textDocument/didClose') versions.delete(uri);
       if (method !== 'textDocument/didChange') return undefined;
-      if (version <= known) return `version ${version} of ${uri} does not follow ${known}`;
+      if (version <= known) return `version ${version} of ${uri} is not newer than version ${known}`;
       versions.set(uri, version);
     }
     return undefined;
@@ -94,7 +94,7 @@ export function checkMessages(
           (!isNamed && id !== null) ||
           !('result' in Object(message) || 'error' in Object(message))
         ) {
-          answer(null, ErrorCodes.InvalidRequest, 'This is no message of the protocol.');
+          answer(null, ErrorCodes.InvalidRequest, 'Not a valid JSON-RPC message.');
           return;
         }
         next(message);

@@ -102,7 +102,7 @@ async function readOpen(handle: FileHandle, real: string): Promise<string> {
 async function regular(real: string) {
   const found = await lstat(real);
   if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-  if (!found.isFile() || isOfSystem(real)) throw refusal('is no regular file');
+  if (!found.isFile() || isOfSystem(real)) throw refusal('is not a regular file');
   if (found.size > mostBytes) throw refusal(`is larger than ${mostBytes / 1e6} MB`);
   return found;
 }

@@ -6,7 +6,7 @@ export function problemOf(method: string, params: unknown): string | undefined {
   const result = shapes.get(method)?.safeParse(params);
   if (result === undefined || result.success) return undefined;
   const [issue] = result.error.issues;
-  return `${['params', ...(issue?.path ?? [])].join('.')} is not as the protocol has it`;
+  return `${['params', ...(issue?.path ?? [])].join('.')} is invalid`;
 }
 
 const uinteger = z.int().check(z.minimum(0), z.maximum(2 ** 31 - 1));

@@ -168,7 +168,10 @@ export const reportSchema = z
     version: z.literal(1),
     summary: z.object({
       files: z.int().describe('Also those that were skipped.'),
-      skipped: z.int().optional().describe('Files that were not read, or are no text for gpulint; each says why.'),
+      skipped: z
+        .int()
+        .optional()
+        .describe('Files that were not read, or are not text gpulint can check; each gives the reason.'),
       workloads: z.int(),
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
       baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
