@@ -17,7 +17,7 @@ import { startServer } from './server.mjs';
  */
 
 /** How long the server must be quiet to count as at rest. */
-const QUIET = 400;
+const QUIET = 1500;
 
 /**
  * @param {import('./measure.mjs').Program} program with `--expose-gc` and `-r bench/collect.cjs` its memory is what is in use

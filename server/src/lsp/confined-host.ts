@@ -15,6 +15,8 @@ export interface Host {
   listFiles?(folder: string, most: number, folders: readonly string[]): Promise<readonly string[]>;
   /** The person's home folder as a URI: configs further up do not count. */
   readonly home?: string;
+  /** Gives back memory that nobody uses any more. Left out: the engine decides when. */
+  collect?(): void;
 }
 
 /** The one way to files that are not open: whatever asks, nothing outside the workspace folders is read or listed. */

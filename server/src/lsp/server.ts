@@ -12,6 +12,7 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import { summarize } from '../features/report.ts';
+import { watchClosing } from './closed-files.ts';
 import { confine, type Host } from './confined-host.ts';
 import type { ClientAbilities } from './convert.ts';
 import { registerDiagnostics } from './diagnostics.ts';
@@ -58,6 +59,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     }
   };
   const host = confine(machine, log);
+  const closed = watchClosing(() => machine.collect?.());
   const typing = watchTyping();
   const documents = new TextDocuments(typing.documents);
   const crashes = new Set<string>();
@@ -246,6 +248,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     summaries.delete(document.uri);
     indexing.filesChanged([{ uri: document.uri, type: FileChangeType.Changed }]);
     changedElsewhere();
+    closed();
   });
 
   const othersRuns = diagnostics.scheduler(async (uri, isCurrent) => {
