@@ -291,7 +291,7 @@ function report() {
 
 What a request takes as its input doubles four times, up to the count in the second column: milliseconds of the server's own thread (of a
 command: start and all), the best of ${rounds} runs. Where time grows with the input and no faster the slope of log(time) against log(n) is 1; all
-have to stay below ${SLOPE}.
+have to stay below ${SLOPE}. A fall in a row is where a limit is reached: 5,000 objects in a file, or 300 kB of a document that is not plain YAML.
 
 | what: request | n | n/16 | n/8 | n/4 | n/2 | n | slope |
 |---|---|---|---|---|---|---|---|
