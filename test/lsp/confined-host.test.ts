@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { confine, type Host, refusal } from '../../server/src/lsp/confined-host.ts';
 
-const folder = 'file:///work/space';
+const folder = 'file:///projects/space';
 
 function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder]) {
   const log: string[] = [];
@@ -29,7 +29,7 @@ test.each([
   `${folder}/deep/er/a.yaml`,
   `${folder}/a%20b.yaml`,
   `${folder}/..a/b..yaml/...`,
-  'file:///work/sp%61ce/a.yaml',
+  'file:///projects/sp%61ce/a.yaml',
 ])('%s is read', async (uri) => {
   const { host, asked, log } = gate();
   expect(await host.readFile(uri)).toBe('text');
@@ -38,8 +38,8 @@ test.each([
 });
 
 test.each([
-  'file:///work/a.yaml',
-  'file:///work/space-2/a.yaml',
+  'file:///projects/a.yaml',
+  'file:///projects/space-2/a.yaml',
   `${folder}/../a.yaml`,
   `${folder}/b/..`,
   `${folder}/%2e%2e/a.yaml`,
@@ -52,12 +52,12 @@ test.each([
   `${folder}/..#x`,
   `${folder}/%2e%2e/%zz.yaml`,
   `${folder}/a%00.yaml`,
-  'file://server/work/space/a.yaml',
-  'file://localhost/work/space/a.yaml',
-  'vscode-vfs://github/work/space/a.yaml',
-  'https://example.com/work/space/a.yaml',
-  'http:/work/space/a.yaml',
-  '/work/space/a.yaml',
+  'file://server/projects/space/a.yaml',
+  'file://localhost/projects/space/a.yaml',
+  'vscode-vfs://github/projects/space/a.yaml',
+  'https://example.com/projects/space/a.yaml',
+  'http:/projects/space/a.yaml',
+  '/projects/space/a.yaml',
   'untitled:Untitled-1',
   '',
 ])('%j is neither read nor listed, and the log says so once', async (uri) => {
