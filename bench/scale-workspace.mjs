@@ -158,6 +158,12 @@ export const workspaceCases = [
     (round) => user(`edited-${round}`, 'claim-0'),
   ),
   ...ofDocuments(
+    'pods in folders with a claim each',
+    2500,
+    (n) => times(n, (index) => (index < 40 ? claim(0, 8) : user(`u-${index}`, 'claim-0'))),
+    (round) => user(`edited-${round}`, 'claim-0'),
+  ),
+  ...ofDocuments(
     'local queues, cluster queues and jobs',
     1800,
     (n) =>

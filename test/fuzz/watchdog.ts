@@ -50,11 +50,13 @@ const fs = require('node:fs');
 const path = require('node:path');
 const head = new Int32Array(shared, 0, 2);
 const body = new Uint8Array(shared, 8);
-let [seen, since] = [-1, Date.now()];
+// Seconds in which this thread ran, too: a machine that sleeps works at nothing.
+let [seen, awake] = [-1, 0];
 setInterval(() => {
   const now = Atomics.load(head, 0);
-  if (now !== seen) { seen = now; since = Date.now(); return; }
-  if (head[1] === 0 || Date.now() - since < seconds * 1000) return;
+  if (now !== seen) { seen = now; awake = 0; return; }
+  awake += 1;
+  if (head[1] === 0 || awake < seconds) return;
   const text = Buffer.from(body.slice(0, head[1])).toString();
   const end = text.indexOf('\\n');
   const file = path.join(folder, 'hang-' + text.slice(0, end));

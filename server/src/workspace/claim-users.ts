@@ -1,6 +1,7 @@
 import { claimUse } from './kinds.ts';
-import { type Asker, candidates, type Group } from './named.ts';
-import type { Places } from './places.ts';
+import { type Asker, candidates, fullName, fullNameOf, type Group } from './named.ts';
+import { placeAt } from './near.ts';
+import type { Count } from './shelf.ts';
 import type { Found, FoundReference } from './workspace.ts';
 
 const claim = 'resource.k8s.io/ResourceClaim';
@@ -15,12 +16,16 @@ export function claimUsers(asker: Asker, namespace: string | null, name: string)
   if (meant.length === 0) return 0;
   const uses = workspace.claimUses(usedClaim, JSON.stringify([namespace, name]), name);
   workspace.restOn(claimKinds);
+  const word = fullName('resource.k8s.io', 'ResourceClaim', namespace, name);
+  const all = workspace.objects('ResourceClaim', fullNameOf, word, name).all;
+  // Then there is nothing else that a place could mean.
+  if (meant.length === all.length) return uses.all;
   const known = counts.get(uses);
-  const generation = workspace.stampOf(['ResourceClaim']);
+  const stamp = workspace.stampOf(claimKinds);
   const made =
-    known?.generation === generation
+    known?.stamp === stamp
       ? known
-      : { generation, users: usersOf(uses, asker, namespace, name), totals: new Map() };
+      : { stamp, users: usersOf(uses, all, (key) => meantIn(asker, key, namespace, name)), totals: new Map() };
   counts.set(uses, made);
   const total = made.totals.get(meant) ?? countOf(meant, made.users);
   made.totals.set(meant, total);
@@ -31,24 +36,37 @@ function usedClaim({ reference: { kinds, namespace, name } }: FoundReference): s
   return kinds.includes(claim) ? JSON.stringify([namespace, name]) : undefined;
 }
 
+function meantIn({ workspace }: Asker, key: string, namespace: string | null, name: string): Group {
+  return candidates({ ...placeAt(key), workspace }, claim, namespace, name);
+}
+
 /** Places that mean the same objects are counted together, by each of the objects. */
 type Users = ReadonlyMap<Found, ReadonlyMap<Group, number>>;
 
 interface Counts {
-  readonly generation: number;
+  readonly stamp: number;
   readonly users: Users;
   readonly totals: Map<Group, number>;
 }
 
 /** A place may mean claims that only some of the others mean, so groups overlap. Each asker would count all places. */
-const counts = new WeakMap<Places<FoundReference>, Counts>();
+const counts = new WeakMap<Count, Counts>();
 
-function usersOf(uses: Places<FoundReference>, { workspace }: Asker, namespace: string | null, name: string): Users {
+/** All places of a folder mean the same, but for those in files that have such a claim themselves. */
+function usersOf(uses: Count, all: Group, meantBy: (key: string) => Group): Users {
   const groups = new Map<Group, number>();
-  for (const use of uses.all) {
-    const meant = candidates({ ...use, workspace }, claim, namespace, name);
-    groups.set(meant, (groups.get(meant) ?? 0) + 1);
+  const add = (key: string, count: number) => {
+    const meant = meantBy(key);
+    groups.set(meant, (groups.get(meant) ?? 0) + count);
+  };
+  const own = new Map<string, number>();
+  for (const key of new Set(all.map((found) => found.key))) {
+    const count = uses.inFile.get(key) ?? 0;
+    add(key, count);
+    const folder = key.slice(0, key.lastIndexOf('/') + 1);
+    own.set(folder, (own.get(folder) ?? 0) + count);
   }
+  for (const [folder, count] of uses.inFolder) add(folder, count - (own.get(folder) ?? 0));
   const users = new Map<Found, Map<Group, number>>();
   for (const [group, count] of groups) {
     for (const found of group) users.set(found, (users.get(found) ?? new Map<Group, number>()).set(group, count));

@@ -18,8 +18,19 @@ export interface Shelf<T extends Place> {
   change(key: string, after: SeenFile | undefined): void;
   /** @param name one that a file must say; a file that is known not to say it is not read. Left out: every file is read */
   find(wordOf: WordOf<T>, word: string, name?: string): Places<T>;
+  /** How many there are, without putting them in order. @param name as above */
+  count(wordOf: WordOf<T>, word: string, name: string): Count;
   /** The names that something may have and that are one slip of the keys from this one. */
   slips(name: string): readonly string[];
+}
+
+/** How many things one word finds. It follows later changes. */
+export interface Count {
+  readonly all: number;
+  /** By normalised URI. */
+  readonly inFile: ReadonlyMap<string, number>;
+  /** By the URI up to its last slash. */
+  readonly inFolder: ReadonlyMap<string, number>;
 }
 
 /** @param read what a file says; @param nameOf the name that a thing has */
@@ -89,6 +100,12 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
     for (const file of [...files]) if (file !== undefined) take(file);
   }
 
+  function takeAllThatSay(name: string | undefined): void {
+    takeAll(waiting.values());
+    if (name === undefined) takeAll(unread.values());
+    else if (unread.size > 0) takeAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
+  }
+
   return {
     change(key, after) {
       forget(key);
@@ -98,10 +115,12 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
       if (isDeferred && unreadByName !== undefined) noteUnread(after);
     },
     find(wordOf, word, name) {
-      takeAll(waiting.values());
-      if (name === undefined) takeAll(unread.values());
-      else if (unread.size > 0) takeAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
+      takeAllThatSay(name);
       return viewOf(wordOf).at(word);
+    },
+    count(wordOf, word, name) {
+      takeAllThatSay(name);
+      return viewOf(wordOf).count(word);
     },
     slips(name) {
       takeAll(waiting.values());
@@ -119,6 +138,7 @@ interface View<T extends Place> {
   add(key: string, things: readonly T[]): void;
   remove(key: string, things: readonly T[]): void;
   at(word: string): Places<T>;
+  count(word: string): Count;
   has(word: string): boolean;
   words(): Iterable<string>;
 }
@@ -128,6 +148,8 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
   const byWord = new Map<string, Map<string, T[]>>();
   const places = new Map<string, Places<T>>();
   const nothing = placesOf<T>([]);
+  /** Of the words that were counted once. */
+  const counts = new Map<string, ReturnType<typeof countOf>>();
   return {
     add(key, things) {
       for (const thing of things) {
@@ -138,6 +160,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
         if (here !== undefined) here.push(thing);
         else files.set(key, [thing]);
         places.delete(word);
+        counts.get(word)?.add(key, 1);
         if (byWord.get(word) === files) continue;
         byWord.set(word, files);
         note(word);
@@ -149,6 +172,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
         const files = word === undefined ? undefined : byWord.get(word);
         if (word === undefined || files === undefined) continue;
         places.delete(word);
+        counts.get(word)?.add(key, -1);
         if (!files.delete(key) || files.size > 0) continue;
         byWord.delete(word);
         note(word);
@@ -162,7 +186,34 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
       places.set(word, made);
       return made;
     },
+    count(word) {
+      const made = counts.get(word) ?? countOf(byWord.get(word) ?? new Map());
+      counts.set(word, made);
+      return made;
+    },
     has: (word) => byWord.has(word),
     words: () => byWord.keys(),
   };
+}
+
+function countOf(files: ReadonlyMap<string, readonly unknown[]>): Count & { add(key: string, more: number): void } {
+  const [inFile, inFolder] = [new Map<string, number>(), new Map<string, number>()];
+  const count = {
+    all: 0,
+    inFile,
+    inFolder,
+    add(key: string, more: number) {
+      count.all += more;
+      addTo(inFile, key, more);
+      addTo(inFolder, key.slice(0, key.lastIndexOf('/') + 1), more);
+    },
+  };
+  for (const [key, things] of files) count.add(key, things.length);
+  return count;
+}
+
+function addTo(counts: Map<string, number>, key: string, more: number): void {
+  const now = (counts.get(key) ?? 0) + more;
+  if (now === 0) counts.delete(key);
+  else counts.set(key, now);
 }

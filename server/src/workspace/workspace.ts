@@ -4,7 +4,7 @@ import { claimUse } from './kinds.ts';
 import { type Place, placeAt } from './near.ts';
 import type { Places } from './places.ts';
 import type { Reference } from './references.ts';
-import { createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';
+import { type Count, createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';
 import type { DocumentSummary, ObjectSummary } from './summary.ts';
 
 /** An object, and the file that it stands in. */
@@ -90,9 +90,9 @@ export class Workspace {
     return this.#shelf(kind).slips(name);
   }
 
-  /** The places at which a ResourceClaim is named. */
-  claimUses(wordOf: WordOf<FoundReference>, word: string, name: string): Places<FoundReference> {
-    return this.#claimUses.find(wordOf, word, name);
+  /** How many places name a ResourceClaim. */
+  claimUses(wordOf: WordOf<FoundReference>, word: string, name: string): Count {
+    return this.#claimUses.count(wordOf, word, name);
   }
 
   /** An answer, and whether all that was asked for it still has the same answers. */
