@@ -25,6 +25,8 @@ export function checkMessages(
 ): CheckedMessages {
   let state: 'new' | 'running' | 'shut down' = 'new';
   const versions = new Map<string, number>();
+  /** Documents of which a change was ignored: what they read now only their full text can say. */
+  const lost = new Set<unknown>();
 
   function send(message: object): void {
     // The client may be gone, and then nobody is left to be answered.
@@ -53,9 +55,13 @@ export function checkMessages(
     } else if (/^textDocument\/(?:didChange|didSave|didClose|willSave)$/.test(method)) {
       if (known === undefined) return `${uri} is not open`;
       if (method === 'textDocument/didClose') versions.delete(uri);
+      if (method === 'textDocument/didClose') lost.delete(uri);
       if (method !== 'textDocument/didChange') return undefined;
       if (version <= known) return `version ${version} of ${uri} is not newer than version ${known}`;
       versions.set(uri, version);
+      const [first] = (params as { contentChanges: readonly { range?: unknown }[] }).contentChanges;
+      if (first !== undefined && first.range === undefined) lost.delete(uri);
+      if (lost.has(uri)) return `an earlier change of ${uri} was ignored; its full text is needed`;
     }
     return undefined;
   }
@@ -73,7 +79,10 @@ export function checkMessages(
       return refuse(ErrorCodes.InvalidRequest, 'the server is initialized already');
     if (state === 'shut down') return refuse(ErrorCodes.InvalidRequest, 'the server is shut down');
     const problem = problemOf(method, params) ?? (isRequest ? undefined : problemOfDocument(method, params));
-    if (problem !== undefined) return refuse(ErrorCodes.InvalidParams, problem);
+    if (problem !== undefined) {
+      if (method === 'textDocument/didChange') lost.add(Object(Object(params).textDocument).uri);
+      return refuse(ErrorCodes.InvalidParams, problem);
+    }
     if (isRequest && method === 'initialize') state = 'running';
     if (isRequest && method === 'shutdown') state = 'shut down';
     return true;
