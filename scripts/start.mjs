@@ -51,19 +51,19 @@ async function main(args) {
     ensureDependencies();
     runStep('Building', 'npm', ['run', '--silent', 'build']);
   }
-  const surroundings = {
+  const crossReferences = {
     platform: process.platform,
     env: process.env,
     browserOnly: options.browser,
     desktop: options.browser || !hasDisplay(process.platform, process.env) ? undefined : findDesktop(enginesRange()),
     obstacle: obstacleHere(),
   };
-  let choice = chooseEditor(surroundings);
+  let choice = chooseEditor(crossReferences);
   if (choice.kind === 'desktop') {
     const problem = openDesktop(choice.executable, options.open);
     if (problem === undefined) return;
     console.log(problem);
-    choice = chooseEditor({ ...surroundings, desktop: undefined, browserOnly: true });
+    choice = chooseEditor({ ...crossReferences, desktop: undefined, browserOnly: true });
   }
   if (choice.kind === 'report') report(choice.reason);
   else await serveBrowser(options.open);

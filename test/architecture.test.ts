@@ -14,6 +14,7 @@ const order = [
   'memory',
   'cost',
   'rewrite',
+  'evidence',
   'rules',
   'config',
   'workspace',

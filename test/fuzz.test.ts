@@ -124,7 +124,7 @@ test('a sequence of edits that differs nowhere has no problem', () => {
   const look = { measure: createMeasure(), everywhere: true };
   const uri = 'file:///w/a.yaml';
   const steps = [
-    { op: 'set', uri, text: 'kind: Pod\n', config: null, beside: 0 },
+    { op: 'set', uri, text: 'kind: Pod\n', config: null, relatedFiles: 0 },
     { op: 'config', config: 1 },
     { op: 'close', uri },
   ] as const;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../server/src/analysis.ts';
 import { parseConfig, readSettings } from '../server/src/config.ts';
-import { completeConfig, hoverConfig } from '../server/src/features/config-help.ts';
+import { completeConfig, hoverConfig } from '../server/src/features/completion/config-help.ts';
 import { everythingSaid } from './support/everything-said.ts';
 
 // What has the name of a property that every object inherits is read, shown and reported as if it had any other name.

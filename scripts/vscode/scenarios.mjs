@@ -60,8 +60,11 @@ export async function runScenarios({ temp, grep, images, skip }) {
       title: tour.title,
       chosen: tour.steps.some((step) => wanted(nameOf(tour, step))),
       run: async (/** @type {string} */ workspace) => {
-        const vsix = [packageExtension(temp), ...(tour.beside ? [await packageTestExtension(tour.beside, temp)] : [])];
-        const prepared = environmentOf(tour.beside, workspace);
+        const vsix = [
+          packageExtension(temp),
+          ...(tour.relatedFiles ? [await packageTestExtension(tour.relatedFiles, temp)] : []),
+        ];
+        const prepared = environmentOf(tour.relatedFiles, workspace);
         if ('env' in prepared) return runTour(tour, { vsix, env: prepared.env, workspace, pictures, grep, say });
         say(`skipped: ${prepared.reason}`);
         return { passed: 0, failed: 0, skipped: tour.steps.length };
@@ -116,9 +119,9 @@ function bundled(name) {
  * @param {string} workspace
  * @returns {{ env: Record<string, string> } | { reason: string }}
  */
-function environmentOf(beside, workspace) {
-  if (beside === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
-  if (beside !== 'red-hat-yaml') return { env: {} };
+function environmentOf(relatedFiles, workspace) {
+  if (relatedFiles === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
+  if (relatedFiles !== 'red-hat-yaml') return { env: {} };
   const peer = installPeer(labPaths().node);
   return 'command' in peer ? { env: { GPULINT_YAML_SERVER: JSON.stringify([...peer.command]) } } : peer;
 }

@@ -2,13 +2,13 @@ import { analyseDocument, type DocumentAnalysis, type DocumentInput, readDocumen
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
-import { type Beside, nothingBeside } from './model/beside.ts';
+import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
 import type { Workload } from './model/workload.ts';
 import { knownByText } from './workspace/known-texts.ts';
-import { lazy } from './workspace/lazy.ts';
 import { claimsOf } from './workspace/reads.ts';
 import { joinSummaries } from './workspace/summary.ts';
 import { Workspace } from './workspace/workspace.ts';
+import { lazy } from './yaml/lazy.ts';
 import type { YamlFile } from './yaml/node.ts';
 import { checkLimits, type DocumentText, objectsReason, splitObjects } from './yaml/parse.ts';
 
@@ -30,7 +30,7 @@ export interface FileAnalysis {
   /** Some workload asks for an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
-  readonly beside: Beside;
+  readonly relatedFiles: RelatedFiles;
   /** What the file would be with another text, among the same files. Its findings are there, and nothing of it is kept. */
   withText(text: string): FileAnalysis;
 }
@@ -67,21 +67,21 @@ export class Analysis {
    * @param beside what other files say of it; left out: what they said before. What was known of its documents stands only as long as both
    * are the same objects.
    */
-  setFile(uri: string, text: string, version = 0, config?: ProjectConfig, told?: Beside): FileAnalysis {
+  setFile(uri: string, text: string, version = 0, config?: ProjectConfig, told?: RelatedFiles): FileAnalysis {
     const key = normalizeUri(uri);
     if (config === undefined) this.#followers.add(key);
     else this.#followers.delete(key);
-    const beside = told ?? this.#files.get(key)?.beside ?? nothingBeside;
-    return this.#set({ uri, text, version, beside }, config ?? this.#config);
+    const relatedFiles = told ?? this.#files.get(key)?.relatedFiles ?? noRelatedFiles;
+    return this.#set({ uri, text, version, relatedFiles }, config ?? this.#config);
   }
 
   #set(file: Pick<FileAnalysis, 'uri' | 'text' | 'version' | 'beside'>, config: ProjectConfig): FileAnalysis {
-    const { uri, text, version, beside } = file;
+    const { uri, text, version, relatedFiles } = file;
     const key = normalizeUri(uri);
     const before = this.#files.get(key);
-    const known = before?.config === config && before.beside === beside ? before.documents : [];
+    const known = before?.config === config && before.relatedFiles === relatedFiles ? before.documents : [];
     const workspace = this.#workspace;
-    const made = analyseFile({ uri, text, version, config, beside, strict: this.#strict, workspace }, known);
+    const made = analyseFile({ uri, text, version, config, relatedFiles, strict: this.#strict, workspace }, known);
     this.#files.set(key, made);
     return made;
   }
@@ -91,7 +91,16 @@ export class Analysis {
     // Where the folder was looked through, its summary is there already; where not, its documents find at least each other.
     const seen = this.#workspace.file(uri) !== undefined;
     const workspace = seen ? this.#workspace : new Workspace();
-    const input = { uri, text, version: 0, config, beside: nothingBeside, strict: this.#strict, workspace, seen };
+    const input = {
+      uri,
+      text,
+      version: 0,
+      config,
+      relatedFiles: noRelatedFiles,
+      strict: this.#strict,
+      workspace,
+      seen,
+    };
     return analyseFile(input, []);
   }
 
@@ -129,7 +138,7 @@ interface FileInput extends DocumentInput {
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
-  const { uri, text, version, config, beside } = input;
+  const { uri, text, version, config, relatedFiles } = input;
   const whole = checkLimits(text);
   const parts = whole === null ? splitObjects(text) : [];
   const skipped = whole ?? objectsReason(parts.length);
@@ -140,7 +149,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     version,
     text,
     config,
-    beside,
+    relatedFiles,
     documents,
     get yaml() {
       return summary().yaml;

@@ -1,16 +1,16 @@
 import type * as z from 'zod/mini';
-import { checkTold } from './config/check-told.ts';
+import { checkTold } from './config/check-values.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/problems.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
-import { at, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
+import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
 import { parseYaml } from './yaml/parse.ts';
 import { type Span, shiftSpan } from './yaml/span.ts';
 import { tableOf } from './yaml/table.ts';
 
+export { didYouMean, nearest } from './config/key-spelling.ts';
 export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
-export { didYouMean, nearest } from './config/near.ts';
 export type { ConfigProblemLevel, ConfigValueProblem } from './config/problems.ts';
 export type { ConfigInput } from './config/schema.ts';
 
@@ -79,7 +79,7 @@ function parseInput(text: string): { readonly told: ConfigInput; readonly proble
   const root = rootCursor(document.root);
   const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
   for (const { message, path, atKey, level } of [...wrong, ...checkTold(told)]) {
-    const cursor = at(root, ...path) ?? root;
+    const cursor = getIn(root, ...path) ?? root;
     problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
   }
   return { told, problems };

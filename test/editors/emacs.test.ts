@@ -37,7 +37,7 @@ test.skipIf(missing)(
       env: editorEnvironment(temp, seenFile),
     });
 
-    const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Seen;
+    const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Referenced;
     expect(seen.failed).toBeUndefined();
     expect(seen.diagnostics).toContainEqual({
       line: 14,
@@ -50,7 +50,7 @@ test.skipIf(missing)(
   },
 );
 
-interface Seen {
+interface Referenced {
   readonly failed?: string;
   readonly diagnostics?: readonly { readonly line: number; readonly text: string }[];
   readonly offered?: readonly string[];

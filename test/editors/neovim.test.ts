@@ -36,7 +36,7 @@ test.skipIf(missing)(
       },
     );
 
-    const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Seen;
+    const seen = JSON.parse(readFileSync(seenFile, 'utf8')) as Referenced;
     expect(seen.failed).toBeUndefined();
     expect(seen.diagnostics).toContainEqual(
       expect.objectContaining({ source: 'gpulint', code: 'gpu-limits-required', line: 13 }),
@@ -50,7 +50,7 @@ test.skipIf(missing)(
   },
 );
 
-interface Seen {
+interface Referenced {
   readonly failed?: string;
   readonly diagnostics?: readonly { readonly line: number; readonly source: string; readonly code: string }[];
   readonly offered?: readonly string[];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { type Completion, complete } from '../../server/src/features/completion.ts';
-import { completeConfig, hoverConfig } from '../../server/src/features/config-help.ts';
-import { renderPlain } from '../../server/src/features/markdown.ts';
-import { yamlPosition } from '../../server/src/features/yaml-position.ts';
+import { type Completion, complete } from '../../server/src/features/completion/completion.ts';
+import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
+import { yamlPosition } from '../../server/src/features/completion/yaml-position.ts';
+import { renderPlain } from '../../server/src/features/hover/markdown.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 import { takeCursor } from '../support/marked-text.ts';
@@ -21,11 +21,13 @@ describe('in a manifest', () => {
       const found = complete(new Analysis().setFile('file:///a.yaml', text), offset);
       return found.map(({ label, span }) => `${text.slice(0, span.start)}${label}`);
     };
-    expect(at('# gpu$0')).toContain('# gpulint-disable-next-line');
-    expect(at('a: 1 # gpulint-disable-line $0')).toContain('a: 1 # gpulint-disable-line toleration-invalid');
-    expect(at('# gpulint-disable yaml-syntax, tol$0')).toContain('# gpulint-disable yaml-syntax, toleration-invalid');
-    expect(at('# why $0')).toEqual([]);
-    expect(at('metadata:\n  annotations:\n    gpulint.dev/disable: $0')).toContain(
+    expect(getIn('# gpu$0')).toContain('# gpulint-disable-next-line');
+    expect(getIn('a: 1 # gpulint-disable-line $0')).toContain('a: 1 # gpulint-disable-line toleration-invalid');
+    expect(getIn('# gpulint-disable yaml-syntax, tol$0')).toContain(
+      '# gpulint-disable yaml-syntax, toleration-invalid',
+    );
+    expect(getIn('# why $0')).toEqual([]);
+    expect(getIn('metadata:\n  annotations:\n    gpulint.dev/disable: $0')).toContain(
       'metadata:\n  annotations:\n    gpulint.dev/disable: toleration-invalid',
     );
   });

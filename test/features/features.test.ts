@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
-import { type ActionQuery, codeActions } from '../../server/src/features/code-actions.ts';
+import { type ActionQuery, codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
-import { documentLinks } from '../../server/src/features/document-links.ts';
-import { hover } from '../../server/src/features/hover.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
+import { renderMarkdown, renderPlain } from '../../server/src/features/hover/markdown.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
-import { renderMarkdown, renderPlain } from '../../server/src/features/markdown.ts';
+import { documentLinks } from '../../server/src/features/navigation/document-links.ts';
 import { summarize } from '../../server/src/features/report.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { configOf } from '../support/config-line.ts';

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { applySafeFixes } from '../../server/src/cli/fix.ts';
-import { codeActions } from '../../server/src/features/code-actions.ts';
-import { type Change, disjoint, largestGood, type Place, prove } from '../../server/src/features/proof.ts';
-import { fixesOfRule, safeFixes } from '../../server/src/features/safe-fixes.ts';
+import { codeActions } from '../../server/src/features/actions/code-actions.ts';
+import { type Change, disjoint, largestGood, type Place, prove } from '../../server/src/features/actions/proof.ts';
+import { fixesOfRule, safeFixes } from '../../server/src/features/actions/safe-fixes.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, findingsOf } from '../support/analyse.ts';
 import { fixProblems } from '../support/check-fixes.ts';

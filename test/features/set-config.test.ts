@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { setConfigEdits } from '../../server/src/features/set-config.ts';
+import { setConfigEdits } from '../../server/src/features/actions/set-config.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { yamlPosition } from '../../server/src/features/yaml-position.ts';
+import { yamlPosition } from '../../server/src/features/completion/yaml-position.ts';
 
 test.each([
   ['spec:\n  containers:\n    - name: a\n      re', ['spec', 'containers', '-'], 'key'],

@@ -30,7 +30,7 @@ export interface Run {
   readonly hung: boolean;
 }
 
-const patience = 6000;
+const timeoutMs = 6000;
 
 /** `gpulint check` in this process: a start of Node takes longer than a hundred of them. */
 export async function runCheck(folder: string, paths: readonly string[], format: string, fix: boolean): Promise<Run> {
@@ -48,7 +48,7 @@ export async function runCheck(folder: string, paths: readonly string[], format:
   };
   try {
     const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), patience);
+      timer = setTimeout(() => resolve('late'), timeoutMs);
     });
     const run = check(paths, { render: renders.get(format), fix, failOn: 'error', color: false });
     const ended = await Promise.race([run, late]);

@@ -1,7 +1,7 @@
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { applySafeFixes } from '../../server/src/cli/fix.ts';
-import type { Action } from '../../server/src/features/code-actions.ts';
-import { safeFixes } from '../../server/src/features/safe-fixes.ts';
+import type { Action } from '../../server/src/features/actions/code-actions.ts';
+import { safeFixes } from '../../server/src/features/actions/safe-fixes.ts';
 import type { Severity } from '../../server/src/rules/rule.ts';
 import { applyEdits, type TextEdit } from '../../server/src/yaml/span.ts';
 import type { Problem } from './target.ts';

@@ -57,7 +57,7 @@ function project({ text }: Seed, disk: boolean): readonly Step[] {
     if (own === '') return [];
     return disk && file === 1
       ? [{ op: 'disk', uri, text: own, config: 0 }]
-      : [{ op: 'set', uri, text: own, config: null, beside: 0 }];
+      : [{ op: 'set', uri, text: own, config: null, relatedFiles: 0 }];
   });
 }
 
@@ -72,7 +72,7 @@ export function savedSequences(): readonly Sequence[] {
       const { h }: { h: readonly { u: string; text: string }[] } = JSON.parse(
         readFileSync(path.join(folder, name), 'utf8'),
       );
-      const steps = h.map(({ u, text }): Step => ({ op: 'set', uri: u, text, config: null, beside: 0 }));
+      const steps = h.map(({ u, text }): Step => ({ op: 'set', uri: u, text, config: null, relatedFiles: 0 }));
       return { steps, every: 1, own: false };
     });
 }

@@ -26,7 +26,7 @@ export interface Session {
   end(): Promise<number | null>;
 }
 
-const patience = 30_000;
+const timeoutMs = 30_000;
 
 /** A session with the server in this process, or with the built one in its own, started as an editor starts it. */
 export async function openSession(
@@ -88,7 +88,7 @@ export async function openSession(
           wake = undefined;
           resolve(all);
         };
-        const timer = setTimeout(() => done(false), patience);
+        const timer = setTimeout(() => done(false), timeoutMs);
         wake = () => {
           if (replies.size === methods.size) done(true);
         };
@@ -159,7 +159,7 @@ function startProcess(): Transport {
     child.on('close', resolve);
   });
   const late = new Promise<null>((resolve) => {
-    setTimeout(() => resolve(null), patience).unref();
+    setTimeout(() => resolve(null), timeoutMs).unref();
   });
   // Whatever ends the server, what is still written to it must not end the harness.
   child.stdin.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ProjectConfig, parseConfig } from '../../server/src/config.ts';
-import { type Action, type ActionQuery, codeActions } from '../../server/src/features/code-actions.ts';
+import { type Action, type ActionQuery, codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { type Span, shiftSpan } from '../../server/src/yaml/span.ts';
 import { answerProblems, atOffset, formats, oddity, ofFile, reportProblems } from './answers.ts';
 import { fixAllProblems, fixProblems, offerOf, safeOffer } from './fix-checks.ts';
@@ -87,7 +87,7 @@ export function crashesOf(file: FileAnalysis): readonly Problem[] {
 function offsetsIn({ text, documents }: FileAnalysis, { everywhere }: Look, dice: Dice): readonly number[] {
   if (everywhere) {
     const starts = [...text.matchAll(/\S+|$/g)].flatMap(({ index, 0: word }) => [index, index + word.length]);
-    return [...new Set(starts)].slice(0, 300);
+    return [...new Set(starts)].slice(0, atMost(300, text));
   }
   const found = documents.flatMap(({ base, findings }) => findings.map(({ span }) => base + span.start));
   return [dice(text.length + 1), dice(text.length + 1), ...(found.length > 0 ? [found[dice(found.length)] ?? 0] : [])];
@@ -102,7 +102,7 @@ function offered(
 ): readonly Problem[] {
   const places = file.documents.flatMap(({ base, findings }) => findings.map(({ span }) => shiftSpan(span, base)));
   const asked: Span[] = look.everywhere
-    ? places.slice(0, 20)
+    ? places.slice(0, atMost(20, file.text))
     : places.length > 0
       ? [places[dice(places.length)] ?? whole(file)]
       : [];
@@ -117,7 +117,9 @@ function offered(
       );
     });
     return [
-      ...distinct(actions, look.everywhere ? 60 : 5).flatMap((action) => actionProblems(file, action)),
+      ...distinct(actions, look.everywhere ? atMost(60, file.text) : 5).flatMap((action) =>
+        actionProblems(file, action),
+      ),
       ...safeProblems(file, look),
     ];
   } catch (error) {
@@ -149,6 +151,11 @@ function safeProblems(file: FileAnalysis, { measure }: Look): readonly Problem[]
 function distinct(actions: readonly Action[], most: number): readonly Action[] {
   const byEdits = new Map(actions.map((action) => [JSON.stringify([action.title, action.edits]), action]));
   return [...byEdits.values()].slice(0, most);
+}
+
+/** What is looked at everywhere is looked at longer than a hang may take where the text is long. */
+function atMost(count: number, { length }: string): number {
+  return Math.max(1, Math.round(count * Math.min(1, 20_000 / length)));
 }
 
 function whole({ text }: FileAnalysis): Span {

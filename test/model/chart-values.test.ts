@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
-import { hover } from '../../server/src/features/hover.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
+import { renderPlain } from '../../server/src/features/hover/markdown.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
-import { renderPlain } from '../../server/src/features/markdown.ts';
-import { chartValues } from '../../server/src/model/beside.ts';
+import { chartValues } from '../../server/src/model/related-files.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 import { evaluate, type Given } from '../../server/src/yaml/template-expression.ts';
 
@@ -70,9 +70,9 @@ describe('a template with the values of its chart', () => {
 
   test('keeps its analysis while text and values are the same', () => {
     const analysis = new Analysis({ strict: true });
-    const beside = chart && { chart };
-    const first = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 0, undefined, beside);
-    const second = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 1, undefined, beside);
+    const relatedFiles = chart && { chart };
+    const first = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 0, undefined, relatedFiles);
+    const second = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 1, undefined, relatedFiles);
     expect(second.documents[0]).toBe(first.documents[0]);
     const other = analysis.setFile('file:///t.yaml', read('templates/jobs.yaml'), 2, undefined, {});
     expect(other.documents[0]?.costed[0]?.readWith).toBeUndefined();

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
 import { codeLenses } from '../../server/src/features/code-lens.ts';
-import { hover } from '../../server/src/features/hover.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { buildObjects, collectTexts, patchIn } from '../../server/src/model/kustomize/build.ts';
 import { applyJsonPatch, isJsonPatch } from '../../server/src/model/kustomize/json-patch.ts';
@@ -92,11 +92,11 @@ describe('an overlay', () => {
     const text = texts.get(file) ?? '';
     const all = await collectTexts(kustomization, async (uri) => texts.get(uri));
     const patch = patchIn(kustomization, texts.get(kustomization) ?? '', file);
-    const beside =
+    const relatedFiles =
       patch === undefined
         ? { built: buildObjects(kustomization, all) }
         : { base: { objects: buildObjects(kustomization, all, file), target: patch.target } };
-    return { text, file: new Analysis({ strict: true }).setFile(file, text, 0, undefined, beside) };
+    return { text, file: new Analysis({ strict: true }).setFile(file, text, 0, undefined, relatedFiles) };
   }
 
   test('costs what the base and all patches make, at the patch', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { lowerCount } from '../../server/src/model/pod.ts';
 import { lowerQuantity, parseQuantity } from '../../server/src/model/quantity.ts';
-import { at, rootCursor } from '../../server/src/yaml/cursor.ts';
+import { getIn, rootCursor } from '../../server/src/yaml/cursor.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 
 // Each row follows from ParseQuantity in k8s.io/apimachinery/pkg/api/resource/quantity.go (or a row of TestQuantityParse), its
@@ -207,7 +207,7 @@ const plain: readonly (readonly [text: string, quantity: number | null, count: n
 
 test.each(plain)('written %j it is the quantity %s and the count %s', (text, quantity, count) => {
   const { root } = parseDocument(`a: ${text}\n`, 0);
-  const value = at(root === null ? undefined : rootCursor(root), 'a');
+  const value = getIn(root === null ? undefined : rootCursor(root), 'a');
   if (value === undefined) throw new Error('no value');
   expect(lowerQuantity(value).value).toBe(quantity);
   expect(lowerCount(value, 1)).toBe(count);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { roleWords } from '../../server/src/features/role-words.ts';
-import { hasRole } from '../../server/src/rules/role.ts';
+import { hasRole } from '../../server/src/evidence/role-confidence.ts';
+import { roleWords } from '../../server/src/features/completion/role-words.ts';
 import { analyse } from '../support/analyse.ts';
 
 const limits = 'resources: {limits: {nvidia.com/gpu: 1}}';

@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { asText, at } from '../../server/src/yaml/cursor.ts';
+import { asText, getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites } from './sites.ts';
 import { add, appendUnder, type Mutation, type Path, put, putUnder, type Step } from './steps.ts';
 
@@ -58,9 +58,9 @@ export function surgeBothZero(analysis: DocumentAnalysis): readonly Mutation[] {
 export function trainJobReservedEnv(analysis: DocumentAnalysis): readonly Mutation[] {
   return manifestsOf(analysis, 'TrainJob').flatMap(({ root, path }): readonly Mutation[] => {
     const trainer = [...path, 'spec', 'trainer'];
-    const runtime = asText(at(root, ...path, 'spec', 'runtimeRef', 'name')) ?? '';
-    if (!/torch/.test(runtime) || at(root, ...trainer) === undefined) return [];
-    const index = at(root, ...trainer, 'env')?.node;
+    const runtime = asText(getIn(root, ...path, 'spec', 'runtimeRef', 'name')) ?? '';
+    if (!/torch/.test(runtime) || getIn(root, ...trainer) === undefined) return [];
+    const index = getIn(root, ...trainer, 'env')?.node;
     const item = index?.kind === 'seq' ? index.items.length : 0;
     return ['PET_NNODES', 'PET_NODE_RANK', 'PET_MASTER_ADDR'].map((name) => ({
       name,
@@ -73,11 +73,11 @@ export function trainJobReservedEnv(analysis: DocumentAnalysis): readonly Mutati
 /** An annotation of the pods themselves. */
 function annotated({ root, pod }: PodSite, key: string, value: string, part: 'key' | 'value'): readonly Mutation[] {
   // Kinds that write pods in words of their own have their annotations elsewhere.
-  if (pod.at(-1) !== 'spec' || at(root, ...pod, 'containers') === undefined) return [];
+  if (pod.at(-1) !== 'spec' || getIn(root, ...pod, 'containers') === undefined) return [];
   const template: Path = pod.slice(0, -1);
   const path = [...template, 'metadata', 'annotations', key];
   const step: Step =
-    at(root, ...template, 'metadata') === undefined
+    getIn(root, ...template, 'metadata') === undefined
       ? add(template, 'metadata', { annotations: { [key]: value } })
       : putUnder([...template, 'metadata'], 'annotations', key, value);
   return [{ name: `${key}: ${value}`, steps: [step], place: { path, part } }];

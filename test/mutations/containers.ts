@@ -1,6 +1,6 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
-import { at, items } from '../../server/src/yaml/cursor.ts';
+import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
 import { add, append, type Mutation, type Path, put, putUnder, type Step, write } from './steps.ts';
 
@@ -13,7 +13,7 @@ export function privilegedGpu(analysis: DocumentAnalysis): readonly Mutation[] {
     .map(({ root, path }) => {
       const owner = [...path, 'securityContext'];
       const steps =
-        at(root, ...owner) === undefined
+        getIn(root, ...owner) === undefined
           ? [add(path, 'securityContext', { privileged: true })]
           : put(owner, 'privileged', true);
       return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
@@ -53,12 +53,12 @@ export function cpuStarved(analysis: DocumentAnalysis): readonly Mutation[] {
 export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] {
   const sites = podSites(analysis).filter(({ workload }) => !workload.byShape);
   const inSelectors = sites
-    .filter(({ podSet }) => at(podSet.pod, 'containers')?.node.kind === 'seq')
+    .filter(({ podSet }) => getIn(podSet.pod, 'containers')?.node.kind === 'seq')
     .flatMap(({ root, pod }): readonly Mutation[] => {
       const owner = [...pod, 'nodeSelector'];
       const path = [...owner, 'example.org/pool'];
       const added: Step =
-        at(root, ...owner) === undefined
+        getIn(root, ...owner) === undefined
           ? add(pod, 'nodeSelector', { 'example.org/pool': 'x' })
           : add(owner, 'example.org/pool', 'x');
       return ['8', 'true', 'yes'].map((text) => ({
@@ -68,7 +68,9 @@ export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] 
       }));
     });
   const inEnvironment = containerSites(analysis)
-    .filter(({ workload, podSet, listed }) => !workload.byShape && listed && at(podSet.pod, 'containers') !== undefined)
+    .filter(
+      ({ workload, podSet, listed }) => !workload.byShape && listed && getIn(podSet.pod, 'containers') !== undefined,
+    )
     .map((site): Mutation => {
       const { steps, place } = withVariable(site, 'GPULINT_TEST', 'x');
       return { name: 'a variable of 8', steps: [...steps, write(place.path, '8')], place };
@@ -77,7 +79,7 @@ export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] 
 }
 
 function withVariable({ root, path }: ContainerSite, name: string, value: string): Mutation {
-  const list = at(root, ...path, 'env');
+  const list = getIn(root, ...path, 'env');
   const index = items(list).length;
   const step = list === undefined ? add(path, 'env', [{ name, value }]) : append([...path, 'env'], { name, value });
   const written: Path = [...path, 'env', list === undefined ? 0 : index, 'value'];

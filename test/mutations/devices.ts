@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { at, items } from '../../server/src/yaml/cursor.ts';
+import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, manifestsOf } from './sites.ts';
 import { add, drop, type Mutation, pathOf, put, set } from './steps.ts';
 
@@ -16,12 +16,12 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
         steps: [set(version, 'resource.k8s.io/v1alpha2')],
         place: { path: version, part: 'value' },
       };
-      const requests = items(at(root, ...owner, 'devices', 'requests')).flatMap((_, index): readonly Mutation[] => {
+      const requests = items(getIn(root, ...owner, 'devices', 'requests')).flatMap((_, index): readonly Mutation[] => {
         const request = [...owner, 'devices', 'requests', index];
         const key = nested ? 'deviceClassName' : 'exactly';
         const value = nested ? 'gpu.nvidia.com' : { deviceClassName: 'gpu.nvidia.com' };
         const former = nested ? 'exactly' : 'deviceClassName';
-        if (at(root, ...request, former) === undefined) return [];
+        if (getIn(root, ...request, former) === undefined) return [];
         return [
           {
             name: `${key} under ${manifest.apiVersion}`,
@@ -36,9 +36,9 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
   const pods = analysis.workloads.flatMap(({ podSets }) =>
     podSets.flatMap((podSet): readonly Mutation[] => {
       const pod = pathOf(podSet.pod);
-      const declared = items(at(podSet.pod, 'resourceClaims')).flatMap((claim, index): readonly Mutation[] => {
+      const declared = items(getIn(podSet.pod, 'resourceClaims')).flatMap((claim, index): readonly Mutation[] => {
         const entry = [...pod, 'resourceClaims', index];
-        const template = at(claim, 'resourceClaimTemplateName');
+        const template = getIn(claim, 'resourceClaimTemplateName');
         if (template === undefined) return [];
         const source = { resourceClaimTemplateName: 'one-gpu' };
         return [
@@ -50,7 +50,7 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
         ];
       });
       const named = podSet.containers.flatMap(({ at: container }) =>
-        items(at(container, 'resources', 'claims')).map((_, index): Mutation => {
+        items(getIn(container, 'resources', 'claims')).map((_, index): Mutation => {
           const path = [...pathOf(container), 'resources', 'claims', index, 'name'];
           return { name: 'a claim that is not declared', steps: [set(path, 'other')], place: { path, part: 'value' } };
         }),
@@ -79,7 +79,7 @@ export function tensorParallel(analysis: DocumentAnalysis): readonly Mutation[] 
         return {
           name: `${tensor} shards on ${count}`,
           steps: [
-            ...(at(root, ...path, 'args') === undefined ? [] : [drop([...path, 'args'])]),
+            ...(getIn(root, ...path, 'args') === undefined ? [] : [drop([...path, 'args'])]),
             ...put(path, 'command', command),
           ],
           place: { path: [...path, 'command', 3], part: 'value' },

@@ -1,6 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
 import type { Manifest, Workload } from '../../server/src/model/workload.ts';
-import { asText, at, entries, items, keyOf } from '../../server/src/yaml/cursor.ts';
+import { asText, entries, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
 import { add, appendUnder, drop, type Mutation, type Path, put, putUnder } from './steps.ts';
 
@@ -14,7 +14,7 @@ export function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): reado
     if (workload.kind !== 'InferenceService' || workload.partial || scaling?.mechanism !== 'hpa') return [];
     if (scaling.mechanismFrom !== 'annotation' || !servesOnGpus(workload)) return [];
     const owner = [...pathTo(workload), 'spec', 'predictor'];
-    const named = ['scaleMetric', 'autoScaling'].filter((key) => at(scaling.owner, key) !== undefined);
+    const named = ['scaleMetric', 'autoScaling'].filter((key) => getIn(scaling.owner, key) !== undefined);
     const bounds = [...put(owner, 'minReplicas', 1), ...put(owner, 'maxReplicas', 5)];
     const steps = [...named.map((key) => drop([...owner, key])), ...bounds];
     return [{ name: 'no metric named', steps, place: { path: [...owner, 'maxReplicas'], part: 'key' } }];
@@ -69,9 +69,9 @@ export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): r
     if (!isWhole(workload)) return [];
     const site = containerSites(analysis).find((one) => one.workload === workload);
     const bare = locals.find(({ namespace, root }) => {
-      const queue = queues.find(({ name }) => name === asText(at(root, 'spec', 'clusterQueue')));
-      const groups = items(at(queue?.root, 'spec', 'resourceGroups'));
-      const covered = groups.flatMap((group) => items(at(group, 'coveredResources')).map(asText));
+      const queue = queues.find(({ name }) => name === asText(getIn(root, 'spec', 'clusterQueue')));
+      const groups = items(getIn(queue?.root, 'spec', 'resourceGroups'));
+      const covered = groups.flatMap((group) => items(getIn(group, 'coveredResources')).map(asText));
       return namespace === workload.namespace && queue !== undefined && !covered.includes(site?.resource);
     });
     if (site === undefined || bare?.name == null) return [];
@@ -86,9 +86,9 @@ export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): r
     ];
   });
   const flavors = manifestsOf(analysis, 'ClusterQueue').flatMap(({ manifest, path }) =>
-    items(at(manifest.root, 'spec', 'resourceGroups')).flatMap((group, index): readonly Mutation[] => {
+    items(getIn(manifest.root, 'spec', 'resourceGroups')).flatMap((group, index): readonly Mutation[] => {
       const where = [...path, 'spec', 'resourceGroups', index];
-      if (items(at(group, 'flavors')).length === 0) return [];
+      if (items(getIn(group, 'flavors')).length === 0) return [];
       return [
         {
           name: 'a resource that the flavors do not list',
@@ -107,7 +107,7 @@ export function scaledObjectAtOne(analysis: DocumentAnalysis, file: FileAnalysis
     if (!servesOnGpus(targetOf(manifest, file)) || !wakes(manifest)) return [];
     const spec = [...path, 'spec'];
     const idle =
-      at(manifest.root, 'spec', 'idleReplicaCount') === undefined ? [] : [drop([...spec, 'idleReplicaCount'])];
+      getIn(manifest.root, 'spec', 'idleReplicaCount') === undefined ? [] : [drop([...spec, 'idleReplicaCount'])];
     const place = { path: [...spec, 'minReplicaCount'], part: 'key' } as const;
     return [{ name: 'a floor of one', steps: [...idle, ...put(spec, 'minReplicaCount', 1)], place }];
   });
@@ -120,12 +120,12 @@ export function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnal
     const other = scalers.find(
       (scaler) => scaler.namespace === manifest.namespace && servesOnGpus(targetOf(scaler, file)) && wakes(manifest),
     );
-    const name = asText(at(other?.root, 'spec', 'scaleTargetRef', 'name'));
-    const kind = asText(at(other?.root, 'spec', 'scaleTargetRef', 'kind'));
+    const name = asText(getIn(other?.root, 'spec', 'scaleTargetRef', 'name'));
+    const kind = asText(getIn(other?.root, 'spec', 'scaleTargetRef', 'kind'));
     if (name === undefined || kind === undefined) return [];
     const spec = [...path, 'spec'];
     const idle =
-      at(manifest.root, 'spec', 'idleReplicaCount') === undefined ? [] : [drop([...spec, 'idleReplicaCount'])];
+      getIn(manifest.root, 'spec', 'idleReplicaCount') === undefined ? [] : [drop([...spec, 'idleReplicaCount'])];
     return [
       {
         name: 'the target of an HPA',
@@ -139,8 +139,8 @@ export function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnal
 /** A pod is sent to a pool whose taint it does not tolerate. */
 export function poolNotTolerated(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
   const pool = manifestsIn(file, 'NodePool').find(({ root }) => {
-    const [taint, ...more] = items(at(root, 'spec', 'template', 'spec', 'taints'));
-    return taint !== undefined && more.length === 0 && asText(at(taint, 'key')) === 'nvidia.com/gpu';
+    const [taint, ...more] = items(getIn(root, 'spec', 'template', 'spec', 'taints'));
+    return taint !== undefined && more.length === 0 && asText(getIn(taint, 'key')) === 'nvidia.com/gpu';
   });
   if (pool?.name == null) return [];
   const name = pool.name;
@@ -164,11 +164,11 @@ function manifestsIn({ documents }: FileAnalysis, kind: string): readonly Manife
 }
 
 function targetOf({ root, namespace }: Manifest, { documents }: FileAnalysis): Workload | undefined {
-  const target = at(root, 'spec', 'scaleTargetRef');
-  const kind = asText(at(target, 'kind')) ?? 'Deployment';
+  const target = getIn(root, 'spec', 'scaleTargetRef');
+  const kind = asText(getIn(target, 'kind')) ?? 'Deployment';
   return documents
     .flatMap(({ workloads }) => workloads)
-    .find((one) => one.kind === kind && one.namespace === namespace && one.name === asText(at(target, 'name')));
+    .find((one) => one.kind === kind && one.namespace === namespace && one.name === asText(getIn(target, 'name')));
 }
 
 function servesOnGpus(workload: Workload | undefined): boolean {
@@ -178,7 +178,7 @@ function servesOnGpus(workload: Workload | undefined): boolean {
 
 /** It sees more than the CPU. */
 function wakes({ root }: Manifest): boolean {
-  const types = items(at(root, 'spec', 'triggers')).map((trigger) => asText(at(trigger, 'type')));
+  const types = items(getIn(root, 'spec', 'triggers')).map((trigger) => asText(getIn(trigger, 'type')));
   return types.some((type) => type !== 'cpu' && type !== 'memory');
 }
 

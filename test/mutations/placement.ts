@@ -1,6 +1,6 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
-import { asText, at, items } from '../../server/src/yaml/cursor.ts';
+import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
 import { drop, type Mutation, type Path, putUnder, rename, type Step, set } from './steps.ts';
 
@@ -103,7 +103,7 @@ export function selectorConflict(analysis: DocumentAnalysis): readonly Mutation[
     }
     // Kinds of machines alone: counts are another rule's.
     if (first.vendor !== 'nvidia' || first.count > 1 || first.request.form !== 'whole') return [];
-    if (podSet.selectors.length > 0 || at(root, ...pod, 'nodeSelector') !== undefined) return [];
+    if (podSet.selectors.length > 0 || getIn(root, ...pod, 'nodeSelector') !== undefined) return [];
     return pairs.map(
       ([key, value, other, otherValue]): Mutation => ({
         name: `${key} ${value} with ${other} ${otherValue}`,
@@ -137,7 +137,7 @@ export function poolUntainted(analysis: DocumentAnalysis): readonly Mutation[] {
   if (analysis.document.template) return [];
   const pools = manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mutation[] => {
     const spec = [...path, 'spec', 'template', 'spec'];
-    if (at(root, ...spec, 'taints') === undefined) return [];
+    if (getIn(root, ...spec, 'taints') === undefined) return [];
     return [
       {
         name: 'no taints',
@@ -148,8 +148,9 @@ export function poolUntainted(analysis: DocumentAnalysis): readonly Mutation[] {
   });
   const groups = manifestsOf(analysis, 'ClusterConfig').flatMap(({ root, path }) =>
     ['nodeGroups', 'managedNodeGroups'].flatMap((list) =>
-      items(at(root, ...path, list)).flatMap((group, index): readonly Mutation[] => {
-        if (at(group, 'taints') === undefined || !/^[pg]\d/.test(asText(at(group, 'instanceType')) ?? '')) return [];
+      items(getIn(root, ...path, list)).flatMap((group, index): readonly Mutation[] => {
+        if (getIn(group, 'taints') === undefined || !/^[pg]\d/.test(asText(getIn(group, 'instanceType')) ?? ''))
+          return [];
         const where = [...path, list, index];
         return [
           {
@@ -169,7 +170,7 @@ export function poolUnlimited(analysis: DocumentAnalysis): readonly Mutation[] {
   return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mutation[] => {
     const spec = [...path, 'spec'];
     // A static pool is bounded by its count.
-    if (at(root, ...spec, 'limits') === undefined || at(root, ...spec, 'replicas') !== undefined) return [];
+    if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
     return [{ name: 'no limits', steps: [drop([...spec, 'limits'])], place: { path: spec, part: 'key' } }];
   });
 }
@@ -227,11 +228,11 @@ export function onSpot(site: PodSite): readonly Mutation[] {
 }
 
 function keepsNothing({ pod, volumes, containers, placement }: PodSite['podSet']): boolean {
-  if (placement.capacity === 'spot' || at(pod, 'serviceAccountName') !== undefined) return false;
+  if (placement.capacity === 'spot' || getIn(pod, 'serviceAccountName') !== undefined) return false;
   if (volumes.some(({ source }) => !['emptyDir', 'configMap', 'secret'].includes(source))) return false;
   const plain = containers.every(
     ({ volumeMounts, at: place }) =>
-      at(place, 'envFrom') === undefined &&
+      getIn(place, 'envFrom') === undefined &&
       volumeMounts.every(({ name }) => volumes.some((volume) => volume.name === name)),
   );
   const words = containers.flatMap(({ command, args, env }) => [

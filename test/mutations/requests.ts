@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { at, keyOf } from '../../server/src/yaml/cursor.ts';
+import { getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
 import { add, appendUnder, drop, type Mutation, put, putUnder, rename, type Step, set, write } from './steps.ts';
@@ -123,7 +123,7 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
     const template = pod.at(-1) === 'spec' && pod.at(-2) === 'template' ? pod.slice(0, -1) : undefined;
     const owned: readonly Mutation[] =
       // Kinds that are only partly known may have fields of their own there.
-      template === undefined || workload.partial || at(root, ...pod, 'containers') === undefined
+      template === undefined || workload.partial || getIn(root, ...pod, 'containers') === undefined
         ? []
         : [
             {
@@ -132,9 +132,9 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
               place: { path: [...template, 'nodeSelector'], part: 'key' },
             },
           ];
-    const bare = at(root, ...pod, 'resources') === undefined && at(root, ...pod, 'containers') !== undefined;
+    const bare = getIn(root, ...pod, 'resources') === undefined && getIn(root, ...pod, 'containers') !== undefined;
     if (!bare) return owned;
-    const beside = ['limits', 'requests'].map(
+    const relatedFiles = ['limits', 'requests'].map(
       (key): Mutation => ({
         name: `${key} beside the containers`,
         steps: [add(pod, key, { [resource]: 1 })],
@@ -143,7 +143,7 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
     );
     return [
       ...owned,
-      ...(workload.byShape ? [] : beside),
+      ...(workload.byShape ? [] : relatedFiles),
       {
         name: "accelerators in the pod's resources",
         steps: [add(pod, 'resources', { limits: { [resource]: 1 } })],
@@ -236,7 +236,7 @@ export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
       // Twelve GPUs also have too few cores, or a rollout that needs twelve more.
       const counted =
         /^(PyTorchJob|Deployment)$/.test(workload.kind) ||
-        at(root, ...resources, 'limits', 'cpu') !== undefined ||
+        getIn(root, ...resources, 'limits', 'cpu') !== undefined ||
         line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
       const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
       if (
@@ -340,7 +340,7 @@ export function tolerationMissing(analysis: DocumentAnalysis): readonly Mutation
     const queued = [...podSet.labels, ...workload.manifest.labels].some(({ at: label }) =>
       keyOf(label).includes('kueue'),
     );
-    const classed = at(podSet.pod, 'runtimeClassName') !== undefined;
+    const classed = getIn(podSet.pod, 'runtimeClassName') !== undefined;
     if (!isWhole(workload) || !/nvidia|amd|intel/.test(first.vendor) || queued || classed) return [];
     // KAITO makes the nodes of a Workspace for it, and their taints are its own.
     if (tolerations.some(({ key }) => key === undefined) || workload.kind === 'Workspace') return [];
@@ -394,7 +394,7 @@ export function underused(analysis: DocumentAnalysis): readonly Mutation[] {
         !workload.partial &&
         podSet.pods.max === 1 &&
         !/latency/i.test(analysis.document.text) &&
-        at(container.at, 'storageUri') === undefined &&
+        getIn(container.at, 'storageUri') === undefined &&
         podSet.accelerators.some(
           ({ resource: own, model, devices, perPod }) =>
             own === resource && devices === perPod && /^(a100|h100|h200|l40s)/.test(model ?? ''),

@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { at } from '../../server/src/yaml/cursor.ts';
+import { getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, manifestsOf, podSites } from './sites.ts';
 import { add, appendUnder, drop, type Mutation, pathOf, put, rename } from './steps.ts';
 
@@ -9,7 +9,7 @@ export function kedaFieldName(analysis: DocumentAnalysis): readonly Mutation[] {
   const names = { minReplicaCount: 'minReplicas', maxReplicaCount: 'maxReplicas', cooldownPeriod: 'cooldownSeconds' };
   return manifestsOf(analysis, 'ScaledObject').flatMap(({ root, path }) =>
     Object.entries(names)
-      .filter(([name]) => at(root, ...path, 'spec', name) !== undefined)
+      .filter(([name]) => getIn(root, ...path, 'spec', name) !== undefined)
       .map(
         ([name, wrong]): Mutation => ({
           name: `${wrong} for ${name}`,
@@ -22,7 +22,7 @@ export function kedaFieldName(analysis: DocumentAnalysis): readonly Mutation[] {
 
 export function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mutation[] {
   return manifestsOf(analysis, 'ScaledObject')
-    .filter(({ root, path }) => at(root, ...path, 'spec', 'idleReplicaCount') === undefined)
+    .filter(({ root, path }) => getIn(root, ...path, 'spec', 'idleReplicaCount') === undefined)
     .flatMap(({ path }): readonly Mutation[] => {
       const spec = [...path, 'spec'];
       const trigger = { type: 'cpu', metricType: 'Utilization', metadata: { value: '60' } };
@@ -48,7 +48,7 @@ export function hpaMinZero(analysis: DocumentAnalysis): readonly Mutation[] {
 export function rolloutSurge(analysis: DocumentAnalysis): readonly Mutation[] {
   return podSites(analysis).flatMap(({ workload, root, first: { request }, podSet }): readonly Mutation[] => {
     const spec = ['spec'];
-    if (workload.kind !== 'Deployment' || workload.partial || at(root, 'spec', 'replicas') === undefined) return [];
+    if (workload.kind !== 'Deployment' || workload.partial || getIn(root, 'spec', 'replicas') === undefined) return [];
     const [accelerator] = podSet.accelerators;
     if (request.form !== 'whole' || accelerator?.devices !== accelerator?.perPod) return [];
     return [
@@ -74,7 +74,7 @@ export function rayHeadGpu(analysis: DocumentAnalysis): readonly Mutation[] {
       const head = podSets.find(({ name }) => name === 'head')?.containers[0];
       if (worker === undefined || head === undefined || head.accelerators.length > 0) return [];
       const limits = [...pathOf(head.at), 'resources', 'limits'];
-      if (at(head.at, 'resources', 'limits') === undefined) return [];
+      if (getIn(head.at, 'resources', 'limits') === undefined) return [];
       return [
         {
           name: 'a device on the head',
@@ -93,12 +93,12 @@ export function launcherGpu(analysis: DocumentAnalysis): readonly Mutation[] {
         ({ workload, podSet }) => workload.manifest === manifest && podSet.name === 'Worker',
       );
       const launcher = podSets.find(({ name }) => name === 'Launcher')?.containers[0];
-      const alsoWorks = at(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
+      const alsoWorks = getIn(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
       if (worker === undefined || launcher === undefined || alsoWorks || launcher.accelerators.length > 0) return [];
       const path = pathOf(launcher.at);
       const limits = [...path, 'resources', 'limits'];
       const steps =
-        at(launcher.at, 'resources', 'limits') === undefined
+        getIn(launcher.at, 'resources', 'limits') === undefined
           ? put(path, 'resources', { limits: { [worker.resource]: 1 } })
           : [add(limits, worker.resource, 1)];
       return [{ name: 'a launcher', steps, place: { path: [...limits, worker.resource], part: 'key' } }];
@@ -106,7 +106,7 @@ export function launcherGpu(analysis: DocumentAnalysis): readonly Mutation[] {
   const inInit = podSites(analysis).flatMap(({ root, pod, first, workload, podSet }): readonly Mutation[] => {
     const { resource, resources, requested } = first;
     const alone = podSet.containers.length === 1 && !requested && !workload.partial && first.listed;
-    if (!alone || at(root, ...pod, 'initContainers') !== undefined) return [];
+    if (!alone || getIn(root, ...pod, 'initContainers') !== undefined) return [];
     const command = ['sh', '-c', 'mkdir -p /models && wget -O /models/a https://models.example/a'];
     const init = {
       name: 'fetch',

@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { asNumber, asText, at, entries, items, keyOf } from '../../server/src/yaml/cursor.ts';
+import { asNumber, asText, entries, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf } from './sites.ts';
 import { add, drop, type Mutation, type Path, put, putUnder, rename, type Step, set, write } from './steps.ts';
 
@@ -70,7 +70,7 @@ export function floorOverCeiling(analysis: DocumentAnalysis): readonly Mutation[
   });
   return [
     ...manifestsOf(analysis, 'InferenceService').flatMap(({ root, path }) =>
-      at(root, ...path, 'spec', 'predictor') === undefined
+      getIn(root, ...path, 'spec', 'predictor') === undefined
         ? []
         : [bounded([...path, 'spec', 'predictor'], 'minReplicas', 'maxReplicas')],
     ),
@@ -81,7 +81,7 @@ export function floorOverCeiling(analysis: DocumentAnalysis): readonly Mutation[
       bounded([...path, 'spec'], 'minReplicaCount', 'maxReplicaCount'),
     ),
     ...manifestsOf(analysis, 'PyTorchJob')
-      .filter(({ root, path }) => at(root, ...path, 'spec', 'elasticPolicy') !== undefined)
+      .filter(({ root, path }) => getIn(root, ...path, 'spec', 'elasticPolicy') !== undefined)
       .map(({ path }) => bounded([...path, 'spec', 'elasticPolicy'], 'minReplicas', 'maxReplicas')),
     ...rayGroups(analysis).map(({ group }) => bounded(group, 'minReplicas', 'maxReplicas')),
   ];
@@ -91,7 +91,7 @@ export function lwsRestartPolicy(analysis: DocumentAnalysis): readonly Mutation[
   const held = new Set(containerSites(analysis).map(({ workload }) => workload.manifest));
   return manifestsOf(analysis, 'LeaderWorkerSet').flatMap(({ manifest, root, path }) => {
     const template = [...path, 'spec', 'leaderWorkerTemplate'];
-    if (!held.has(manifest) || (asNumber(at(root, ...template, 'size')) ?? 1) < 2) return [];
+    if (!held.has(manifest) || (asNumber(getIn(root, ...template, 'size')) ?? 1) < 2) return [];
     return ['None', 'Default'].map(
       (policy): Mutation => ({
         name: `restartPolicy ${policy}`,
@@ -106,13 +106,15 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
   const jobs = manifestsOf(analysis, 'Job').filter(({ manifest }) => /volcano/.test(manifest.apiVersion));
   return jobs.flatMap(({ root, path }) => {
     const spec = [...path, 'spec'];
-    const tasks = items(at(root, ...spec, 'tasks'));
-    const most = tasks.reduce((sum, task) => sum + (asNumber(at(task, 'replicas')) ?? 1), 0);
+    const tasks = items(getIn(root, ...spec, 'tasks'));
+    const most = tasks.reduce((sum, task) => sum + (asNumber(getIn(task, 'replicas')) ?? 1), 0);
     const owners = [{ owner: spec, pods: most }].concat(
-      tasks.map((task, index) => ({ owner: [...spec, 'tasks', index], pods: asNumber(at(task, 'replicas')) ?? 1 })),
+      tasks.map((task, index) => ({ owner: [...spec, 'tasks', index], pods: asNumber(getIn(task, 'replicas')) ?? 1 })),
     );
     const place = { path: [...spec, 'minAvailable'], part: 'value' } as const;
-    const whole = tasks.every((task) => at(task, 'minAvailable') === undefined && at(task, 'dependsOn') === undefined);
+    const whole = tasks.every(
+      (task) => getIn(task, 'minAvailable') === undefined && getIn(task, 'dependsOn') === undefined,
+    );
     const holds = analysis.workloads.every(({ podSets }) => podSets.every((one) => one.accelerators.length > 0));
     const partial: readonly Mutation[] =
       most < 2 || !whole || !holds
@@ -159,7 +161,7 @@ export function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mutation
     const key = 'shutdownAfterJobFinishes';
     const whole = analysis.workloads.some((one) => one.manifest === manifest && isWhole(one));
     const holds = containerSites(analysis).some(({ workload }) => workload.manifest === manifest);
-    if (!whole || !holds || at(root, ...spec, key) === undefined) return [];
+    if (!whole || !holds || getIn(root, ...spec, key) === undefined) return [];
     return [
       { name: 'false', steps: [set([...spec, key], false)], place: { path: [...spec, key], part: 'value' } },
       { name: 'not set', steps: [drop([...spec, key])], place: { path: spec, part: 'key' } },
@@ -195,8 +197,8 @@ export function scaleToZeroIneffective(analysis: DocumentAnalysis): readonly Mut
     const floor = put(predictor, 'minReplicas', 0);
     const place = { path: [...predictor, 'minReplicas'], part: 'key' } as const;
     if (mechanism === 'hpa') return [{ name: 'minReplicas 0 with an HPA', steps: floor, place }];
-    const scaled = at(root, ...metadata, 'annotations', scaler) !== undefined;
-    const knativeOnly = entries(at(root, ...metadata, 'annotations')).some((one) => keyOf(one).startsWith(knative));
+    const scaled = getIn(root, ...metadata, 'annotations', scaler) !== undefined;
+    const knativeOnly = entries(getIn(root, ...metadata, 'annotations')).some((one) => keyOf(one).startsWith(knative));
     if (knativeOnly || (mechanism !== 'keda' && scaled)) return [];
     const standard: readonly Step[] = scaled
       ? [drop([...metadata, 'annotations', scaler])]
@@ -210,7 +212,7 @@ export function containerName(analysis: DocumentAnalysis): readonly Mutation[] {
   return containerSites(analysis).flatMap(({ workload, podSet, container, path }) => {
     const only = podSet.containers.filter(({ type }) => type === 'app').length === 1;
     const ours = kinds.includes(workload.kind) && workload.apiVersion.startsWith('kubeflow.org/');
-    if (!only || !ours || !isWhole(workload) || asText(at(container.at, 'name')) === undefined) return [];
+    if (!only || !ours || !isWhole(workload) || asText(getIn(container.at, 'name')) === undefined) return [];
     return ['trainer', 'main'].map(
       (name): Mutation => ({
         name: `called ${name}`,
@@ -226,7 +228,7 @@ export function yamlSyntax(analysis: DocumentAnalysis): readonly Mutation[] {
   if (analysis.document.template || !/gpu/i.test(analysis.text)) return [];
   return analysis.manifests.slice(0, 1).flatMap(({ root }): readonly Mutation[] => {
     const flow = root.node.kind === 'map' && root.node.flow;
-    if (root.parent !== undefined || at(root, 'metadata', 'name') === undefined) return [];
+    if (root.parent !== undefined || getIn(root, 'metadata', 'name') === undefined) return [];
     const name = ['metadata', 'name'];
     const twice: Mutation = {
       name: 'a key that is set twice',
@@ -259,14 +261,14 @@ function rayGroups(analysis: DocumentAnalysis): readonly RayGroup[] {
   };
   return manifestsOf(analysis, ...Object.keys(specs)).flatMap(({ manifest, root, path }) => {
     const cluster = [...path, ...(specs[manifest.kind] ?? [])];
-    return items(at(root, ...cluster, 'workerGroupSpecs')).map((_, index) => {
+    return items(getIn(root, ...cluster, 'workerGroupSpecs')).map((_, index) => {
       const group = [...cluster, 'workerGroupSpecs', index];
       return {
         cluster,
         group,
         holds: containerSites(analysis).some((site) => group.every((step, depth) => site.path[depth] === step)),
-        queued: at(root, ...path, 'metadata', 'labels', 'kueue.x-k8s.io/queue-name') !== undefined,
-        scaled: at(root, ...cluster, 'enableInTreeAutoscaling') !== undefined,
+        queued: getIn(root, ...path, 'metadata', 'labels', 'kueue.x-k8s.io/queue-name') !== undefined,
+        scaled: getIn(root, ...cluster, 'enableInTreeAutoscaling') !== undefined,
       };
     });
   });
@@ -279,7 +281,7 @@ function predictors(analysis: DocumentAnalysis) {
     const holds = containerSites(analysis).some((site) => site.workload === workload);
     if (workload?.scaling == null || !holds || !isWhole(workload)) return [];
     const { mechanism } = workload.scaling;
-    const written = at(root, ...predictor, 'minReplicas') !== undefined;
+    const written = getIn(root, ...predictor, 'minReplicas') !== undefined;
     return [{ root, predictor, metadata: [...path, 'metadata'], mechanism, set: written }];
   });
 }

@@ -1,7 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { acceleratorResource } from '../../server/src/catalog/index.ts';
 import type { AcceleratorRequest, Container, Manifest, PodSet, Workload } from '../../server/src/model/workload.ts';
-import { at, type Cursor } from '../../server/src/yaml/cursor.ts';
+import { type Cursor, getIn } from '../../server/src/yaml/cursor.ts';
 import { type Path, pathOf } from './steps.ts';
 
 /** A container that asks for whole devices, or for slices of them, in so many words. */
@@ -83,7 +83,7 @@ function containerSite(workload: Workload, podSet: PodSet, container: Container)
   const vendor = acceleratorResource(resource)?.vendor;
   const { resources } = container;
   if (limit === undefined || limit.at.shared || limit.templated || count === null || count < 1) return undefined;
-  if (resources === undefined || vendor === undefined || at(resources, 'limits', resource) === undefined)
+  if (resources === undefined || vendor === undefined || getIn(resources, 'limits', resource) === undefined)
     return undefined;
   return {
     root: documentRoot(container.at),

@@ -65,32 +65,32 @@ export function pathOf(cursor: Cursor): Path {
 }
 
 export function set(path: Path, value: string | number | boolean): Step {
-  return at(path, (document, cursor) => replaceScalar(document, cursor, value));
+  return getIn(path, (document, cursor) => replaceScalar(document, cursor, value));
 }
 
 export function add(path: Path, key: string, value: PlainValue): Step {
-  return at(path, (document, cursor) => insertKey(document, cursor, key, value));
+  return getIn(path, (document, cursor) => insertKey(document, cursor, key, value));
 }
 
 export function append(path: Path, value: PlainValue): Step {
-  return at(path, (document, cursor) => appendItem(document, cursor, value));
+  return getIn(path, (document, cursor) => appendItem(document, cursor, value));
 }
 
 export function drop(path: Path): Step {
-  return at(path, removeKey);
+  return getIn(path, removeKey);
 }
 
 export function dropItem(path: Path): Step {
-  return at(path, removeItem);
+  return getIn(path, removeItem);
 }
 
 export function rename(path: Path, key: string): Step {
-  return at(path, (document, cursor) => renameKey(document, cursor, key));
+  return getIn(path, (document, cursor) => renameKey(document, cursor, key));
 }
 
 /** Writes these characters where the value stands: for what no edit of the project would write. */
 export function write(path: Path, characters: string): Step {
-  return at(path, (_, cursor) => [{ span: spanOf(cursor), newText: characters }]);
+  return getIn(path, (_, cursor) => [{ span: spanOf(cursor), newText: characters }]);
 }
 
 /** Writes other characters into the text of the document: for files inside of scalars, which have no paths. */
@@ -101,14 +101,14 @@ export function splice(start: number, end: number, newText: string): Step {
 /** Sets a key whether it is there or not. */
 export function put(path: Path, key: string, value: PlainValue): readonly Step[] {
   return [
-    at(path, (document, owner) => (has(owner, key) ? drop([...path, key])(document) : [])),
+    getIn(path, (document, owner) => (has(owner, key) ? drop([...path, key])(document) : [])),
     add(path, key, value),
   ];
 }
 
 /** Sets a key to a scalar in a mapping that may not be there either. */
 export function putUnder(path: Path, owner: string, key: string, value: string | number): Step {
-  return at(path, (document, holder) => {
+  return getIn(path, (document, holder) => {
     if (!has(holder, owner)) return add(path, owner, { [key]: value })(document);
     const inner = [...path, owner];
     return (has(follow(holder, owner), key) ? set([...inner, key], value) : add(inner, key, value))(document);
@@ -117,7 +117,7 @@ export function putUnder(path: Path, owner: string, key: string, value: string |
 
 /** Appends to a sequence that may not be there. */
 export function appendUnder(path: Path, owner: string, value: PlainValue): Step {
-  return at(path, (document, holder) =>
+  return getIn(path, (document, holder) =>
     (has(holder, owner) ? append([...path, owner], value) : add(path, owner, [value]))(document),
   );
 }
@@ -126,7 +126,7 @@ function has(holder: Cursor | undefined, key: string): boolean {
   return follow(holder, key) !== undefined;
 }
 
-function at(path: Path, edit: (document: YamlDocument, cursor: Cursor) => readonly TextEdit[] | undefined): Step {
+function getIn(path: Path, edit: (document: YamlDocument, cursor: Cursor) => readonly TextEdit[] | undefined): Step {
   return (document) => {
     const cursor = cursorAt(document, path);
     // What is reached through an alias is another place's text.

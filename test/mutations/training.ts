@@ -1,6 +1,6 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpusByLabel, isGpuLabel } from '../../server/src/catalog/index.ts';
-import { asNumber, asText, at, items } from '../../server/src/yaml/cursor.ts';
+import { asNumber, asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { onSpot, takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
 import {
@@ -140,16 +140,16 @@ export function cpuPodOnGpuNode(analysis: DocumentAnalysis): readonly Mutation[]
     )
       return [];
     if (
-      ['schedulerName', 'resourceClaims'].some((field) => at(root, ...pod, field) !== undefined) ||
+      ['schedulerName', 'resourceClaims'].some((field) => getIn(root, ...pod, field) !== undefined) ||
       marks.some(({ at: mark }) => /gpu|kueue|kai|runai/i.test(String(mark.step)))
     )
       return [];
-    if (podSet.volumes.some(({ source }) => source === 'hostPath') || at(root, ...pod, 'hostNetwork') !== undefined)
+    if (podSet.volumes.some(({ source }) => source === 'hostPath') || getIn(root, ...pod, 'hostNetwork') !== undefined)
       return [];
     if (
       holders.some(
         ({ at: place, env }) =>
-          at(place, 'securityContext') !== undefined || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
+          getIn(place, 'securityContext') !== undefined || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
       )
     )
       return [];
@@ -208,7 +208,7 @@ export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
           : workload.kind === 'TrainJob'
             ? [...spec, 'trainer', 'numProcPerNode']
             : undefined;
-      const written = path && at(root, ...path);
+      const written = path && getIn(root, ...path);
       if (path === undefined || Number(asText(written)) !== count) return [];
       return otherCounts(count).map(
         (other): Mutation => ({
@@ -325,7 +325,7 @@ export function spotCandidate(analysis: DocumentAnalysis): readonly Mutation[] {
     const where = [...pod, 'nodeSelector', key];
     const flag = directoryFlag(first);
     const lasts = flag !== undefined && claimOf(first, flag.directory) !== undefined;
-    if (workload.role !== 'training' || asText(at(root, ...where)) !== 'spot' || !lasts) return [];
+    if (workload.role !== 'training' || asText(getIn(root, ...where)) !== 'spot' || !lasts) return [];
     // Without a price there is nothing to say.
     if ((workload.retries?.limit ?? 0) === 0 || analysis.costOf(workload).cost === null) return [];
     if (podSet.selectors.length < 2) return [];
@@ -388,7 +388,7 @@ function lastList({ container, path }: ContainerSite): { readonly path: Path; re
   const { command, args } = container;
   const key = args.length > 0 ? 'args' : 'command';
   const length = key === 'args' ? args.length : command.length;
-  return items(at(container.at, key)).length === length ? { path: [...path, key], length } : undefined;
+  return items(getIn(container.at, key)).length === length ? { path: [...path, key], length } : undefined;
 }
 
 /** `--output_dir=/ckpt/run`, or the same in two words. */

@@ -3,11 +3,11 @@ import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { normalizeUri } from '../../server/src/config/places.ts';
 import { parseConfig } from '../../server/src/config.ts';
 import { codeLenses } from '../../server/src/features/code-lens.ts';
-import { definitions } from '../../server/src/features/definitions.ts';
-import { hover } from '../../server/src/features/hover.ts';
-import { references } from '../../server/src/features/references.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
+import { definitions } from '../../server/src/features/navigation/definitions.ts';
+import { references } from '../../server/src/features/navigation/references.ts';
 import { summarize } from '../../server/src/features/report.ts';
-import { type Beside, chartValues, nothingBeside } from '../../server/src/model/beside.ts';
+import { chartValues, noRelatedFiles, type RelatedFiles } from '../../server/src/model/related-files.ts';
 import { summariseText } from '../../server/src/workspace/summary.ts';
 import { blockNames, blocks } from './related-blocks.ts';
 
@@ -20,18 +20,18 @@ export const configs = [
   'platform: gke-standard\ncapacity: spot\nrules: {shm-missing: error}\nkubernetesVersion: "1.30"\n',
 ].map((text) => parseConfig(text).config);
 
-const besides: readonly Beside[] = [
-  nothingBeside,
+const besides: readonly RelatedFiles[] = [
+  noRelatedFiles,
   { chart: chartValues('values.yaml', 'name: chat\nreplicas: 3\ngpus: 2\n') },
   { chart: chartValues('values.yaml', 'name: team\nreplicas: 1\ngpus: 8\n') },
-].map(({ chart }) => (chart === undefined ? nothingBeside : { chart }));
+].map(({ chart }) => (chart === undefined ? noRelatedFiles : { chart }));
 
 /** A file under one spelling of its name. null: the config that the analysis has for all files without one. */
 export interface OpenFile {
   readonly uri: string;
   readonly text: string;
   readonly config: number | null;
-  readonly beside: number;
+  readonly relatedFiles: number;
 }
 
 export type Step =
@@ -75,9 +75,9 @@ export function applyStep(analysis: Analysis, step: Step): void {
   if (step.op === 'look') shownOf(analysis, step.uri);
 }
 
-function setFile(analysis: Analysis, { uri, text, config, beside }: OpenFile): void {
+function setFile(analysis: Analysis, { uri, text, config, relatedFiles }: OpenFile): void {
   const own = config === null ? undefined : configAt(config);
-  analysis.setFile(uri, text, 0, own, besides[beside % besides.length]);
+  analysis.setFile(uri, text, 0, own, besides[relatedFiles % besides.length]);
 }
 
 function configAt(index: number) {
@@ -269,7 +269,7 @@ function stepsFor(edit: Edit, files: ProjectFiles): readonly Step[] {
   const key = pick(projectUris, edit.file);
   const known = files.open.get(key);
   const disk = files.disk.get(key);
-  const file: OpenFile = known ?? { uri: key, text: disk?.text ?? '', config: disk?.config ?? null, beside: 0 };
+  const file: OpenFile = known ?? { uri: key, text: disk?.text ?? '', config: disk?.config ?? null, relatedFiles: 0 };
   const { uri } = file;
   const parts = file.text === '' ? [] : file.text.split(/^---\n/m);
   const set = (changed: Partial<OpenFile>): Step => ({ ...file, ...changed, op: 'set' });
@@ -331,7 +331,7 @@ function stepsFor(edit: Edit, files: ProjectFiles): readonly Step[] {
     case 'fileConfig':
       return [set({ config: to % 4 === 3 ? null : to % 3 })];
     case 'beside':
-      return [set({ beside: to % besides.length })];
+      return [set({ relatedFiles: to % besides.length })];
     case 'config':
       return [{ op: 'config', config: to % configs.length }];
     default:

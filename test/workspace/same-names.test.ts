@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { defaultConfig, parseConfig } from '../../server/src/config.ts';
-import { definitions } from '../../server/src/features/definitions.ts';
+import { definitions } from '../../server/src/features/navigation/definitions.ts';
 import { kindsIn, namesIn } from '../../server/src/workspace/kinds.ts';
 import { deferred, summariseText } from '../../server/src/workspace/summary.ts';
 import { project, root } from './project.ts';

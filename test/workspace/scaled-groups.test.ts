@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hover } from '../../server/src/features/hover.ts';
+import { hover } from '../../server/src/features/hover/hover.ts';
 import { project, root } from './project.ts';
 
 describe('groups of pods that are scaled together', () => {

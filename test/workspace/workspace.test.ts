@@ -209,8 +209,8 @@ spec:
   });
 
   test('is advice where the other stands in a folder beside', () => {
-    const beside = project({ 'a/job.yaml': job, 'b/queues.yaml': queues('cpu') });
-    expect(findings(beside, 'a/job.yaml')).toEqual([
+    const relatedFiles = project({ 'a/job.yaml': job, 'b/queues.yaml': queues('cpu') });
+    expect(findings(relatedFiles, 'a/job.yaml')).toEqual([
       'info: ClusterQueue shared (b/queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
     ]);
     const above = project({ 'a/job.yaml': job, 'queues.yaml': queues('cpu') });

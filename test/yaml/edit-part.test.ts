@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { at, rootCursor, spanOf } from '../../server/src/yaml/cursor.ts';
+import { getIn, rootCursor, spanOf } from '../../server/src/yaml/cursor.ts';
 import { replacePart } from '../../server/src/yaml/edit.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
@@ -7,7 +7,7 @@ import { applyEdits } from '../../server/src/yaml/span.ts';
 /** Replaces a word of `run`; undefined where the edit is refused. */
 function edited(text: string, expected: string, newText: string): string | undefined {
   const document = parseDocument(text, 0);
-  const run = document.root === null ? undefined : at(rootCursor(document.root), 'run');
+  const run = document.root === null ? undefined : getIn(rootCursor(document.root), 'run');
   const start = text.indexOf(expected);
   const edits = run && replacePart(document, run, { start, end: start + expected.length }, expected, newText);
   return edits && applyEdits(text, edits);
@@ -30,7 +30,7 @@ test('what would mean something in YAML or a shell, or stands elsewhere, is refu
 
 test('nothing is written where other characters stand than are expected', () => {
   const document = parseDocument('run: go --n=2\n', 0);
-  const run = document.root === null ? undefined : at(rootCursor(document.root), 'run');
+  const run = document.root === null ? undefined : getIn(rootCursor(document.root), 'run');
   if (run === undefined) throw new Error('no run');
   expect(replacePart(document, run, spanOf(run), 'go --n=3', 'go')).toBeUndefined();
 });

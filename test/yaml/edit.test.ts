@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { at, type Cursor, rootCursor } from '../../server/src/yaml/cursor.ts';
+import { type Cursor, getIn, rootCursor } from '../../server/src/yaml/cursor.ts';
 import {
   appendDocument,
   appendItem,
@@ -39,7 +39,7 @@ function edited(text: string, edit: Edit): string {
   return edits === undefined ? 'refused' : applyEdits(text, edits);
 }
 
-const place = (root: Cursor, ...path: (string | number)[]): Cursor => at(root, ...path)!;
+const place = (root: Cursor, ...path: (string | number)[]): Cursor => getIn(root, ...path)!;
 
 describe('insertKey', () => {
   const gpu: Edit = (doc, root) => insertKey(doc, place(root, 'limits'), 'gpu', 1);

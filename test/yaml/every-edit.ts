@@ -1,4 +1,4 @@
-import { at, type Cursor, entries, items, rootCursor } from '../../server/src/yaml/cursor.ts';
+import { type Cursor, entries, getIn, items, rootCursor } from '../../server/src/yaml/cursor.ts';
 import {
   appendItem,
   insertKey,
@@ -127,7 +127,7 @@ function editHere(doc: YamlDocument, cursor: Cursor, path: Path, report: Draft):
 
 function isHidden(cursor: Cursor): boolean {
   if (cursor.parent === undefined) return false;
-  const hidden = cursor.entry !== undefined && at(cursor.parent, cursor.entry.key)?.entry !== cursor.entry;
+  const hidden = cursor.entry !== undefined && getIn(cursor.parent, cursor.entry.key)?.entry !== cursor.entry;
   return hidden || isHidden(cursor.parent);
 }
 

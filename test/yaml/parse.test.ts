@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { at, rootCursor } from '../../server/src/yaml/cursor.ts';
+import { getIn, rootCursor } from '../../server/src/yaml/cursor.ts';
 import type { YamlNode } from '../../server/src/yaml/node.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 import { modelOf } from './every-edit.ts';
@@ -58,7 +58,7 @@ describe('documents', () => {
     expect(models(text)).toEqual([{ a: 1 }, { b: [] }, null, { c: 'x\n' }, { d: 1 }]);
     expect(file.documents.map((doc) => doc.problems.length)).toEqual([0, 1, 0, 0, 0]);
     for (const doc of file.documents) expect(text.startsWith(doc.text, doc.base)).toBe(true);
-    expect(at(rootCursor(file.documents[4]!.root!), 'd')!.node.span).toEqual({ start: 7, end: 8 });
+    expect(getIn(rootCursor(file.documents[4]!.root!), 'd')!.node.span).toEqual({ start: 7, end: 8 });
   });
 
   test.each([
@@ -105,7 +105,7 @@ test('spans are exact', () => {
   };
   show(parseYaml(text).documents[0]!.root!);
   expect(shown).toEqual([text.trimEnd(), '"x"', '', '- {d: 1 } # c\n  - |\n    t', '{d: 1 }', '1', '|\n    t', '1']);
-  expect(at(rootCursor(parseYaml(text).documents[0]!.root!), 'b')!.node.span).toEqual({ start: 9, end: 9 });
+  expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'b')!.node.span).toEqual({ start: 9, end: 9 });
 });
 
 describe('aliases and merge keys', () => {
@@ -119,7 +119,7 @@ describe('aliases and merge keys', () => {
       ['c', 'x'],
       ['c', 'z'],
       ['c', 'y'],
-    ].map((path) => at(root, ...path)!.shared);
+    ].map((path) => getIn(root, ...path)!.shared);
     expect(shared).toEqual([false, true, true, true, false]);
   });
 
@@ -135,7 +135,7 @@ describe('aliases and merge keys', () => {
 test('a key set twice is one problem, and the last value counts', () => {
   const text = 'a: 1\nb: 1\na: 2\nb: 2\n';
   expect(problems(text)).toEqual(['3:1 The key a is set twice in this mapping: only the last one counts [a]']);
-  expect(at(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
+  expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
 });
 
 describe('one problem for one fault, at its place', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { at, rootCursor } from '../../server/src/yaml/cursor.ts';
+import { getIn, rootCursor } from '../../server/src/yaml/cursor.ts';
 import type { YamlNode } from '../../server/src/yaml/node.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 import { maskTemplates } from '../../server/src/yaml/template.ts';
@@ -52,7 +52,7 @@ describe('a template is read around its expressions', () => {
     const mask = maskTemplates(text)!;
     expect(mask.text).toHaveLength(text.length);
     expect(mask.text.replace(/[^\r\n]/g, '.')).toBe(text.replace(/[^\r\n]/g, '.'));
-    expect(at(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node.span).toEqual({ start: 3, end: 11 });
+    expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node.span).toEqual({ start: 3, end: 11 });
   });
 
   test('what stays unreadable is silent', () => {

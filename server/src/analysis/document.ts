@@ -1,21 +1,21 @@
 import type { ProjectConfig } from '../config.ts';
 import { estimateCost } from '../cost/estimate.ts';
 import type { CostResult } from '../cost/types.ts';
-import { type Beside, hasBeside, withBeside } from '../model/beside.ts';
 import type { Claims } from '../model/claims.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
-import type { Surroundings } from '../model/surroundings.ts';
+import { hasRelatedFiles, type RelatedFiles, withRelatedFiles } from '../model/related-files.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
 import type { RuleCrash } from '../rules/run.ts';
 import { runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
-import { lazy } from '../workspace/lazy.ts';
-import { surroundingsOf } from '../workspace/lookups.ts';
+import { crossReferencesOf } from '../workspace/lookups.ts';
 import { recordClaims } from '../workspace/reads.ts';
 import { type DocumentSummary, summariseDocument } from '../workspace/summary.ts';
 import type { Workspace } from '../workspace/workspace.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 
@@ -41,7 +41,7 @@ export interface DocumentAnalysis {
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
   /** What other documents say of what this one names. What is asked here counts as read. */
-  readonly surroundings: Surroundings;
+  readonly crossReferences: CrossReferences;
   /** Whether all that it took from other documents and files still stands there. */
   isCurrent(): boolean;
   /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
@@ -54,7 +54,7 @@ export interface DocumentAnalysis {
 export interface DocumentInput {
   readonly uri: string;
   readonly config: ProjectConfig;
-  readonly beside: Beside;
+  readonly relatedFiles: RelatedFiles;
   readonly strict: boolean;
   readonly workspace: Workspace;
 }
@@ -93,16 +93,16 @@ export function analyseDocument(
   const { text, base, item, source, summary } = part;
   if (known?.goesWith(claims) && known.isCurrent()) return moved(known, base);
   const ofFile = recordClaims(claims);
-  const { surroundings, reads } = surroundingsOf(input.workspace, input.uri);
+  const { crossReferences, reads } = crossReferencesOf(input.workspace, input.uri);
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
   const lowered = lazy(() =>
-    concerned() ? lowerDocument(document(), input.config, ofFile.claims, surroundings) : nothing,
+    concerned() ? lowerDocument(document(), input.config, ofFile.claims, crossReferences) : nothing,
   );
   const costed = lazy(() => {
     const { workloads } = lowered();
-    if (!hasBeside(text, input.beside)) return workloads;
-    return withBeside(document(), workloads, input.beside, input.config, ofFile.claims, surroundings);
+    if (!hasRelatedFiles(text, input.relatedFiles)) return workloads;
+    return withRelatedFiles(document(), workloads, input.relatedFiles, input.config, ofFile.claims, crossReferences);
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
@@ -116,7 +116,7 @@ export function analyseDocument(
       document: document(),
       ...lowered(),
       options: input.config,
-      surroundings,
+      crossReferences,
       rules: input.config.rules,
       ruleOptions: input.config.ruleOptions,
       costOf,
@@ -129,7 +129,7 @@ export function analyseDocument(
     item,
     source,
     summary,
-    surroundings,
+    crossReferences,
     isCurrent: () => reads.hold(),
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { type Beside, nothingBeside } from '../model/beside.ts';
+import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { bytesOf, contentOfRegular, type FileContent, type FileText } from './file-content.ts';
 import { type InputFile, standardInput } from './files.ts';
 import { applySafeFixes } from './fix.ts';
@@ -24,7 +24,7 @@ export interface CheckFileOptions {
   /** What `CheckedFile.source` is relative to. */
   readonly root: string;
   /** What other files say of a file. */
-  readonly besideOf: (file: string) => Beside;
+  readonly relatedFilesOf: (file: string) => RelatedFiles;
 }
 
 /** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
@@ -66,10 +66,10 @@ function checkText(
   options: CheckFileOptions,
   reading = 1,
 ): CheckedFile {
-  const { fix, root, besideOf } = options;
+  const { fix, root, relatedFilesOf } = options;
   const source = sourcePath(root, input);
-  const beside = input.file === standardInput ? nothingBeside : besideOf(input.file);
-  const before = analysis.setFile(uri, content.text, 0, undefined, beside);
+  const relatedFiles = input.file === standardInput ? noRelatedFiles : relatedFilesOf(input.file);
+  const before = analysis.setFile(uri, content.text, 0, undefined, relatedFiles);
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);

@@ -4,16 +4,16 @@ import { Analysis } from '../analysis.ts';
 import { configName } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import { plural } from '../cost/format.ts';
-import { unusedSuppressionId } from '../features/unused-suppressions.ts';
+import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
 import { checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
-import { neighbours } from './neighbours.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
+import { neighbours } from './related-files.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
@@ -113,13 +113,13 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const analysis = new Analysis();
   const root = sourceRoot();
   const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
-  const besideOf = neighbours(reach);
+  const relatedFilesOf = neighbours(reach);
   const inputs = await collectInputs(paths, options, reach);
   seeTogether(analysis, inputs, reach);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input, reach), { fix, root, besideOf }));
+    results.push(checkFile(analysis, input, await contentOf(input, reach), { fix, root, relatedFilesOf }));
   }
   return results;
 }

@@ -1,6 +1,6 @@
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { keepsFile, largestGood } from '../features/proof.ts';
-import { type FileFix, safeFixes } from '../features/safe-fixes.ts';
+import { keepsFile, largestGood } from '../features/actions/proof.ts';
+import { type FileFix, safeFixes } from '../features/actions/safe-fixes.ts';
 import { applyEdits } from '../yaml/span.ts';
 
 /** A fix that was applied. */

@@ -12,7 +12,7 @@ export interface Patience {
   readonly end: number;
 }
 
-const patience: Patience = { writer: 5_000, next: 20_000, end: 120_000 };
+const timeoutMs: Patience = { writer: 5_000, next: 20_000, end: 120_000 };
 
 // Opening a pipe would otherwise wait until somebody writes to it, and no other thread could end that wait.
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
@@ -41,7 +41,7 @@ export function readRegular(file: string, limit: number): Buffer {
  * there is more.
  * @throws when it is a folder, a terminal or a socket, cannot be read, or keeps the run waiting
  */
-export async function readNamed(file: string, limit: number, wait = patience): Promise<Buffer> {
+export async function readNamed(file: string, limit: number, wait = timeoutMs): Promise<Buffer> {
   const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
   let open = true;
   try {

@@ -1,5 +1,5 @@
 import { platforms } from '../catalog/index.ts';
-import { listPrices, type OwnPrices } from '../cost/own-prices.ts';
+import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
 import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model/options.ts';
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';

@@ -3,7 +3,7 @@ import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
 import { renderScalar } from '../yaml/render.ts';
 import { own, table } from '../yaml/table.ts';
-import { didYouMean, nearest } from './near.ts';
+import { didYouMean, nearest } from './key-spelling.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
 import { knownCount } from '../model/count.ts';
-import { resourceWords } from '../model/given.ts';
+import { resourceWords } from '../model/implicit-devices.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import { listPrices, type OwnPrices } from './custom-prices.ts';
 import { formatHourly, HOURS_PER_MONTH, plural } from './format.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { ownSource, quote } from './offers.ts';
-import { listPrices, type OwnPrices } from './own-prices.ts';
 import type { CostBasis, CostResult, Range } from './types.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Offer, Provider } from '../catalog/index.ts';
 import { defaultRegion, gpus, offers } from '../catalog/index.ts';
 import type { Placement } from '../model/workload.ts';
-import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './own-prices.ts';
+import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
 
 /** Whether the capacity that an offer is taken at is on-demand or spot. */
 export type Pricing = 'on-demand' | 'spot';

@@ -4,9 +4,9 @@ import type { CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
-import { asBoolean, at } from '../yaml/cursor.ts';
+import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
-import { acceleratedWorkloads, describeAccelerators, detailsAt } from './gpu-words.ts';
+import { acceleratedWorkloads, describeAccelerators, detailsAt } from './hover/gpu-words.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -55,7 +55,7 @@ function allReplicas(workload: Workload, { cost }: CostResult): readonly string[
   const { manifest, podSets } = workload;
   const count = lowerCount(podSets[0]?.replicas, 1);
   if (!isValues(workload) || cost === null || count === null || count < 2) return [];
-  const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(at(manifest.root, key, 'enabled')) === true);
+  const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
   const { min, max } = cost.hourly;
   return scaled ? [] : [`${count} replicas ${formatHourly({ min: min * count, max: max * count })}`];
 }

@@ -1,12 +1,12 @@
 import type { FileAnalysis } from '../analysis.ts';
+import type { OwnPrices } from '../cost/custom-prices.ts';
 import { formatHourly } from '../cost/format.ts';
 import { quote } from '../cost/offers.ts';
-import type { OwnPrices } from '../cost/own-prices.ts';
 import type { Range } from '../cost/types.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
-import { acceleratedWorkloads } from './gpu-words.ts';
+import { acceleratedWorkloads } from './hover/gpu-words.ts';
 
 /** A few words behind a value that are not in the text. */
 export interface InlayHint {

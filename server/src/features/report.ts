@@ -11,7 +11,7 @@ import {
   describeWorkload,
   detailsAt,
   deviceNoun,
-} from './gpu-words.ts';
+} from './hover/gpu-words.ts';
 
 /** What a whole file asks for, in a line. */
 export interface Summary {

@@ -7,7 +7,7 @@ import {
 } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
-import { unusedSuppressions } from '../features/unused-suppressions.ts';
+import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
 import {
   type AdviceForm,
   configProblemToLsp,

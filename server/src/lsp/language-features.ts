@@ -1,10 +1,10 @@
-import { codeActions } from '../features/code-actions.ts';
+import { codeActions } from '../features/actions/code-actions.ts';
 import { adviceLenses, codeLenses } from '../features/code-lens.ts';
-import { complete } from '../features/completion.ts';
-import { completeConfig, hoverConfig } from '../features/config-help.ts';
-import { documentLinks } from '../features/document-links.ts';
-import { hover } from '../features/hover.ts';
+import { complete } from '../features/completion/completion.ts';
+import { completeConfig, hoverConfig } from '../features/completion/config-help.ts';
+import { hover } from '../features/hover/hover.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
+import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
 import {
   actionToLsp,

@@ -11,7 +11,7 @@ export interface LimitedWork {
 }
 
 /** How long the end of the server waits for what still runs, in milliseconds. */
-const patience = 500;
+const timeoutMs = 500;
 
 /**
  * @param atOnce so much runs at the same time: work that hangs holds its place until it ends, because the system's thread under it does
@@ -54,7 +54,7 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
     async settled() {
       isEnding = true;
       for (const wake of waiting.splice(0)) wake();
-      const end = Date.now() + patience;
+      const end = Date.now() + timeoutMs;
       while (running > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
     },
     isBusy: () => running > 0,

@@ -1,6 +1,6 @@
 import type { Location } from 'vscode-languageserver';
-import { definitions, type FilePlace } from '../features/definitions.ts';
-import { references } from '../features/references.ts';
+import { definitions, type FilePlace } from '../features/navigation/definitions.ts';
+import { references } from '../features/navigation/references.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { type LineIndex, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';

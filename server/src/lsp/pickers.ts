@@ -2,8 +2,6 @@ import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { configName, normalizeUri } from '../config/places.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
-import { isRegion } from '../features/gpu-words.ts';
-import type { Fit } from '../features/memory-facts.ts';
 import {
   describeSlice,
   heldModel,
@@ -12,12 +10,14 @@ import {
   sliceableRequests,
   sliceFix,
   slicesOf,
-} from '../features/mig-picker.ts';
-import { platformChoices } from '../features/platform-choices.ts';
-import { gpuPrices, possibleGpus, priceRange } from '../features/prices.ts';
-import { budgetOfAnswer } from '../features/proof.ts';
+} from '../features/actions/mig-picker.ts';
+import { platformChoices } from '../features/actions/platform-choices.ts';
+import { budgetOfAnswer } from '../features/actions/proof.ts';
+import { setConfigEdits } from '../features/actions/set-config.ts';
+import { gpuPrices, possibleGpus, priceRange } from '../features/hover/gpu-prices.ts';
+import { isRegion } from '../features/hover/gpu-words.ts';
+import type { Fit } from '../features/hover/memory-facts.ts';
 import { costLines } from '../features/report.ts';
-import { setConfigEdits } from '../features/set-config.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';

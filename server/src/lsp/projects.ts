@@ -15,7 +15,7 @@ import {
 } from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
-import type { Beside } from '../model/beside.ts';
+import type { RelatedFiles } from '../model/related-files.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -47,7 +47,7 @@ export interface Projects {
 }
 
 /** A file system or a client that does not answer must not keep diagnostics back for ever. */
-const patience = 3000;
+const timeoutMs = 3000;
 
 interface LoadedConfig {
   readonly uri: string;
@@ -82,9 +82,9 @@ export function createProjects(
   }
 
   /** An answer that comes too late counts when it comes. */
-  async function patiently<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  async function withTimeout<T>(answer: Promise<T>, otherwise: T): Promise<T> {
     let late = false;
-    const timeout = delay(patience).then(() => {
+    const timeout = delay(timeoutMs).then(() => {
       late = true;
       return otherwise;
     });
@@ -98,7 +98,7 @@ export function createProjects(
     const key = normalizeUri(folder);
     const known = looks.get(key) ?? read(folder);
     looks.set(key, known);
-    return patiently(known, { found: undefined, top: false });
+    return withTimeout(known, { found: undefined, top: false });
   }
 
   async function read(folder: string): Promise<Look> {
@@ -144,7 +144,7 @@ export function createProjects(
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
     const known = settings.get(folder) ?? readSettings(folder);
     settings.set(folder, known);
-    return patiently(known, defaultSettings);
+    return withTimeout(known, defaultSettings);
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
@@ -242,11 +242,12 @@ export function analysisOf(
   text: string,
   version: number,
   config: ProjectConfig,
-  beside: Beside,
+  relatedFiles: RelatedFiles,
 ): FileAnalysis {
   const known = analysis.file(uri);
-  const same = known?.version === version && known.text === text && known.config === config && known.beside === beside;
-  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, beside);
+  const same =
+    known?.version === version && known.text === text && known.config === config && known.relatedFiles === relatedFiles;
+  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, relatedFiles);
 }
 
 function isUnder(path: string, folder: string): boolean {

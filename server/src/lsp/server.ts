@@ -21,9 +21,9 @@ import { createIndexing } from './indexing.ts';
 import { abilitiesOf, foldersOf, initializeResult, isOurs, urisOf } from './initialize.ts';
 import { type Features, registerLanguageFeatures } from './language-features.ts';
 import { registerNavigation } from './navigation.ts';
-import { createNeighbours } from './neighbours.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, createProjects, isConfigUri, type Projects } from './projects.ts';
+import { createNeighbours } from './related-files.ts';
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
@@ -135,13 +135,13 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
       // The config is no manifest: it has features of its own.
       if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
       const { version } = before;
-      const [config, beside] = [await projects.configOf(uri), await neighbours.besideOf(uri)];
+      const [config, relatedFiles] = [await projects.configOf(uri), await neighbours.relatedFilesOf(uri)];
       const document = documents.get(uri);
       if (document?.version !== version) throw outdated();
       const stale = projects.analysis.stale(uri);
       // After a change of its own text a document is asked about anyway.
       if (stale?.version === version) replacedStale.add(stale);
-      const file = analysisOf(projects, uri, document.getText(), version, config, beside);
+      const file = analysisOf(projects, uri, document.getText(), version, config, relatedFiles);
       // What it rests on may have been changed and changed back: it is shown, so the next change is news.
       toldStale.delete(file);
       logCrashes(file);

@@ -1,6 +1,6 @@
 import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
-import { type FileFix, fixesOfRule, safeFixes } from '../features/safe-fixes.ts';
+import { type FileFix, fixesOfRule, safeFixes } from '../features/actions/safe-fixes.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { type LineIndex, lineIndex } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';

@@ -3,7 +3,7 @@ import { readModelServer } from '../command/model-server.ts';
 import { containerUse } from '../command/programs.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { asText, at, type Cursor, isOpen, isTemplated } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 
 /** What a model server needs of a device's memory to answer at all. More lets it answer more requests at a time. GiB. */
 export interface MemoryEstimate {
@@ -62,12 +62,12 @@ export function estimateServing(container: Container, workload: Workload): Memor
 
 /** Flags that a template, a runtime or another object may add are not seen. */
 function mayTellMore({ at: container, command, args, scripts }: Container): boolean {
-  const lists = ['command', 'args', 'env'].map((key) => at(container, key));
+  const lists = ['command', 'args', 'env'].map((key) => getIn(container, key));
   const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
   return (
     scripts.length > 0 ||
-    ['envFrom', 'runtime', 'storage'].some((key) => at(container, key) !== undefined) ||
-    [container, ...lists, ...written.map((one) => one?.parent)].some(isOpen) ||
+    ['envFrom', 'runtime', 'storage'].some((key) => getIn(container, key) !== undefined) ||
+    [container, ...lists, ...written.map((one) => one?.parent)].some(isIncomplete) ||
     written.some(isTemplated)
   );
 }
@@ -82,7 +82,7 @@ function entrypointOf({ image }: Container): string | undefined {
 /** KServe loads what its object names; flags then name the place that it is put at. The empty string where that is not understood. */
 function storedModel(container: Container, { kind, manifest }: Workload): string | undefined {
   const place =
-    kind === 'LLMInferenceService' ? at(manifest.root, 'spec', 'model', 'uri') : at(container.at, 'storageUri');
+    kind === 'LLMInferenceService' ? getIn(manifest.root, 'spec', 'model', 'uri') : getIn(container.at, 'storageUri');
   if (place === undefined) return undefined;
   return /^hf:\/\/([\w.-]+\/[\w.-]+?)(?::[\w.-]+)?$/.exec(asText(place) ?? '')?.[1] ?? '';
 }

@@ -1,19 +1,19 @@
 import type { Vendor } from '../catalog/index.ts';
 import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
-import { asBoolean, asText, at, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { GivenAccelerator } from './given.ts';
+import { type Referenced, type SeenDevice, seenWords } from './cross-references.ts';
+import type { ImplicitDevices } from './implicit-devices.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
-import { type Seen, type SeenDevice, seenWords } from './surroundings.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
 /** What the documents of one file say of claims, for the pods in it. */
 export interface Claims {
   /** The devices of a claim, or of a template, that the file makes. */
-  devices(kind: 'ResourceClaim' | 'ResourceClaimTemplate', name: string): readonly GivenAccelerator[] | undefined;
+  devices(kind: 'ResourceClaim' | 'ResourceClaimTemplate', name: string): readonly ImplicitDevices[] | undefined;
   /** How often the file names a claim: pods that name the same one share its devices. */
   users(name: string): number;
 }
@@ -25,7 +25,7 @@ export interface DocumentClaims {
   readonly made: readonly {
     readonly kind: string;
     readonly name: string;
-    readonly devices: readonly GivenAccelerator[];
+    readonly devices: readonly ImplicitDevices[];
   }[];
   /** The names of claims, once for each place. */
   readonly named: readonly string[];
@@ -40,8 +40,8 @@ export function claimsIn(text: string, document: () => YamlDocument): DocumentCl
   const manifests = makes ? lowerManifests(document()) : [];
   const made = manifests.flatMap(({ apiVersion, kind, name, root }) => {
     if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) return [];
-    const spec = at(root, 'spec');
-    return [{ kind, name, devices: claimedDevices(kind === 'ResourceClaim' ? spec : at(spec, 'spec')) }];
+    const spec = getIn(root, 'spec');
+    return [{ kind, name, devices: claimedDevices(kind === 'ResourceClaim' ? spec : getIn(spec, 'spec')) }];
   });
   const named = [...text.matchAll(/^[^#\r\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm)].map(([, name = '']) => name);
   return { made, named };
@@ -67,12 +67,12 @@ export function podClaims(
   claims: Claims,
   pods: number | null,
   elsewhere: ElsewhereClaims = { find: () => undefined, users: () => 0 },
-): readonly GivenAccelerator[] {
-  return references.flatMap((reference): readonly GivenAccelerator[] => {
+): readonly ImplicitDevices[] {
+  return references.flatMap((reference): readonly ImplicitDevices[] => {
     // Before 1.31 the two names stood under `source`.
-    const said = at(reference, 'source') ?? reference;
-    const template = asText(at(said, 'resourceClaimTemplateName'));
-    const claim = asText(at(said, 'resourceClaimName'));
+    const said = getIn(reference, 'source') ?? reference;
+    const template = asText(getIn(said, 'resourceClaimTemplateName'));
+    const claim = asText(getIn(said, 'resourceClaimName'));
     const here =
       template === undefined
         ? claims.devices('ResourceClaim', claim ?? '')
@@ -101,13 +101,13 @@ export interface ElsewhereClaims {
 export type FindClaim = (
   kind: 'ResourceClaim' | 'ResourceClaimTemplate',
   name: string,
-) => Seen<readonly SeenDevice[]> | undefined;
+) => Referenced<readonly SeenDevice[]> | undefined;
 
 function claimElsewhere(
   find: FindClaim,
   template: string | undefined,
   claim: string | undefined,
-): readonly GivenAccelerator[] | undefined {
+): readonly ImplicitDevices[] | undefined {
   const name = template ?? claim;
   const seen =
     name === undefined ? undefined : find(template === undefined ? 'ResourceClaim' : 'ResourceClaimTemplate', name);
@@ -125,36 +125,36 @@ function claimElsewhere(
 }
 
 /** A claim that is nowhere to be seen. Most claims that are no accelerators (networks, channels) say so in their names. */
-function unknownClaim(name: string, at: Cursor): readonly GivenAccelerator[] {
+function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
   return [{ resource: `claim:${name}`, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
 /** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
-export function claimedDevices(spec: Cursor | undefined): readonly GivenAccelerator[] {
-  const classic = asText(at(spec, 'resourceClassName'));
-  if (classic !== undefined) return deviceOf(classic, 1, [], at(spec, 'resourceClassName'));
-  return items(at(spec, 'devices', 'requests')).flatMap((request) => {
-    const alternatives = items(at(request, 'firstAvailable'));
-    const [first = [], ...others] = (alternatives.length > 0 ? alternatives : [at(request, 'exactly') ?? request]).map(
-      ofRequest,
-    );
+export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevices[] {
+  const classic = asText(getIn(spec, 'resourceClassName'));
+  if (classic !== undefined) return deviceOf(classic, 1, [], getIn(spec, 'resourceClassName'));
+  return items(getIn(spec, 'devices', 'requests')).flatMap((request) => {
+    const alternatives = items(getIn(request, 'firstAvailable'));
+    const [first = [], ...others] = (
+      alternatives.length > 0 ? alternatives : [getIn(request, 'exactly') ?? request]
+    ).map(ofRequest);
     const alike = others.every((other) => other[0]?.perPod === first[0]?.perPod && other[0]?.each === first[0]?.each);
     return alike ? first : first.map((device) => ({ ...device, perPod: null }));
   });
 }
 
-function ofRequest(request: Cursor): readonly GivenAccelerator[] {
-  const name = asText(at(request, 'deviceClassName'));
+function ofRequest(request: Cursor): readonly ImplicitDevices[] {
+  const name = asText(getIn(request, 'deviceClassName'));
   // Access for administrators watches devices that others hold.
-  if (name === undefined || asBoolean(at(request, 'adminAccess')) === true) return [];
-  const all = asText(at(request, 'allocationMode')) === 'All';
-  const expressions = items(at(request, 'selectors')).flatMap(
-    (selector) => asText(at(selector, 'cel', 'expression')) ?? [],
+  if (name === undefined || asBoolean(getIn(request, 'adminAccess')) === true) return [];
+  const all = asText(getIn(request, 'allocationMode')) === 'All';
+  const expressions = items(getIn(request, 'selectors')).flatMap(
+    (selector) => asText(getIn(selector, 'cel', 'expression')) ?? [],
   );
-  if (isTemplated(at(request, 'deviceClassName')))
+  if (isTemplated(getIn(request, 'deviceClassName')))
     return [{ resource: 'dra:', at: request, form: 'whole', vendor: null, perPod: null, each: null }];
-  return deviceOf(name, all ? null : lowerCount(at(request, 'count'), 1), expressions, request);
+  return deviceOf(name, all ? null : lowerCount(getIn(request, 'count'), 1), expressions, request);
 }
 
 /** What one device of a class is; nothing for classes of other things than accelerators. */
@@ -163,7 +163,7 @@ export function deviceOf(
   perPod: number | null,
   expressions: readonly string[],
   place: Cursor | undefined,
-): readonly GivenAccelerator[] {
+): readonly ImplicitDevices[] {
   if (isOther(deviceClass)) return [];
   const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
   if (vendor === null && !/gpu/i.test(deviceClass)) return [];

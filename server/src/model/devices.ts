@@ -1,8 +1,8 @@
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
-import type { GivenAccelerator } from './given.ts';
 import type { Resolved } from './gpu-model.ts';
 import { resolveModel, toldModels } from './gpu-model.ts';
+import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, sliceShare, toldSharing, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
@@ -13,9 +13,9 @@ export { isInstanceTypeLabel } from './gpu-model.ts';
 export interface AcceleratorSource {
   readonly containers: readonly Asking[];
   /** Said elsewhere, in place of the containers' resources. */
-  readonly given: readonly GivenAccelerator[] | undefined;
+  readonly given: readonly ImplicitDevices[] | undefined;
   /** Said elsewhere, beside the containers' resources. */
-  readonly beside: readonly GivenAccelerator[];
+  readonly relatedFiles: readonly ImplicitDevices[];
 }
 
 /**
@@ -27,9 +27,9 @@ export function lowerPodAccelerators(
   selectors: readonly Selector[],
   options: ModelOptions,
 ): readonly PodAccelerator[] {
-  const { containers, given, beside } = source;
+  const { containers, given, relatedFiles } = source;
   const asked = given === undefined ? askedResources(containers) : [];
-  const others = [...(given ?? []), ...beside];
+  const others = [...(given ?? []), ...relatedFiles];
   if (asked.length === 0 && others.length === 0) return [];
   const told = toldModels(selectors);
   const sharing = toldSharing(selectors, options.sharing.replicas);
@@ -54,7 +54,7 @@ export function lowerPodAccelerators(
     return { ...made, devices: devicesOf(perPod, each) };
   };
 
-  const ofGiven = (accelerator: GivenAccelerator): PodAccelerator => {
+  const ofGiven = (accelerator: ImplicitDevices): PodAccelerator => {
     const { resource, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);

@@ -1,11 +1,12 @@
 import type { Cursor } from '../yaml/cursor.ts';
-import { at, isOpen, items, rootCursor } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { borrow } from './borrowed.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
+import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
-import { annotatedFractions, type GivenAccelerator } from './given.ts';
+import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
+import { borrow } from './inherited.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -18,7 +19,6 @@ import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerV
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
 import { withScripts } from './scripts.ts';
-import { noSurroundings, type Surroundings } from './surroundings.ts';
 import type { ValuesBlock } from './values.ts';
 import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
@@ -32,14 +32,14 @@ export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
   claims: Claims = noClaims,
-  surroundings: Surroundings = noSurroundings,
+  crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
   const root = document.root === null ? undefined : rootCursor(document.root);
   const workloads =
     root !== undefined && mayBeValues(root)
       ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, surroundings) ?? []);
+      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, crossReferences) ?? []);
   return { manifests, workloads };
 }
 
@@ -48,7 +48,7 @@ function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument
   const name = path === '' ? null : path;
   const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, claims: noClaims, surroundings: noSurroundings };
+  const context = { options, claims: noClaims, crossReferences: noCrossReferences };
   const workload = lowerWorkload(said, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
@@ -59,14 +59,14 @@ export function lowerManifest(
   manifest: Manifest,
   options: ModelOptions,
   claims: Claims = noClaims,
-  surroundings: Surroundings = noSurroundings,
+  crossReferences: CrossReferences = noCrossReferences,
 ): Workload | undefined {
   const { root, annotations, kind, apiVersion, namespace } = manifest;
-  const context = { options, claims, surroundings };
+  const context = { options, claims, crossReferences };
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
-    const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, surroundings });
-    return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), surroundings);
+    const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
+    return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
   }
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
@@ -79,7 +79,7 @@ export function lowerManifest(
 interface LoweringContext {
   readonly options: ModelOptions;
   readonly claims: Claims;
-  readonly surroundings: Surroundings;
+  readonly crossReferences: CrossReferences;
 }
 
 function lowerWorkload(
@@ -128,12 +128,12 @@ function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[]
 function lowerPodSet(
   source: PodSetSource,
   namespace: string | null,
-  { options, claims, surroundings }: LoweringContext,
+  { options, claims, crossReferences }: LoweringContext,
 ): PodSet {
   const { pod } = source;
   const volumes = lowerVolumes(pod);
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
-    withScripts(container, volumes, namespace, surroundings),
+    withScripts(container, volumes, namespace, crossReferences),
   );
   const selectors = lowerSelectors(pod);
   const borrowed = borrow(source.borrowed, containers, selectors);
@@ -142,13 +142,13 @@ function lowerPodSet(
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
-  const annotations = lowerStrings(at(source.metadata, 'annotations'));
-  const beside = [
+  const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const relatedFiles = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(at(pod, 'resourceClaims')), claims, source.pods.min, {
-      find: (kind, name) => surroundings.claim(kind, namespace, name),
-      users: (name) => surroundings.claimUsers(namespace, name),
+    ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
+      find: (kind, name) => crossReferences.claim(kind, namespace, name),
+      users: (name) => crossReferences.claimUsers(namespace, name),
     }),
     ...(source.claimed ?? []),
   ];
@@ -157,12 +157,12 @@ function lowerPodSet(
     pods: source.pods,
     replicas: source.replicas,
     pod,
-    labels: lowerStrings(at(source.metadata, 'labels')),
+    labels: lowerStrings(getIn(source.metadata, 'labels')),
     annotations,
     containers,
     accelerators: borrowed.placed(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], given: source.given, beside },
+        { containers: [...containers, ...borrowed.containers], given: source.given, relatedFiles },
         nodes,
         inPool,
       ),
@@ -171,14 +171,14 @@ function lowerPodSet(
     avoided,
     tolerations: lowerTolerations(pod),
     volumes,
-    restartPolicy: text(at(pod, 'restartPolicy')),
+    restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(beside)],
+    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(relatedFiles)],
   };
 }
 
 /** Claims that other files make. */
-function toldClaims(given: readonly GivenAccelerator[]): readonly string[] {
+function toldClaims(given: readonly ImplicitDevices[]): readonly string[] {
   return given.flatMap(({ from }) => (from === undefined ? [] : [`Devices from ${from}`]));
 }
 
@@ -189,7 +189,7 @@ function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Select
 
 /** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */
 function isPartial(podSet: PodSet): boolean {
-  if (podSet.containers.length === 0 || isOpen(podSet.pod)) return true;
+  if (podSet.containers.length === 0 || isIncomplete(podSet.pod)) return true;
   return podSet.containers.some(
     (container) => isWritten(container.at) && container.image === undefined && !isModel(container.at),
   );

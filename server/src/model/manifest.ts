@@ -1,5 +1,5 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asString, asText, at, entries, items, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Manifest } from './workload.ts';
 
@@ -11,23 +11,23 @@ export function lowerManifests(document: YamlDocument): readonly Manifest[] {
 }
 
 function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {
-  const apiVersion = asString(at(root, 'apiVersion'));
-  const kind = asString(at(root, 'kind'));
+  const apiVersion = asString(getIn(root, 'apiVersion'));
+  const kind = asString(getIn(root, 'kind'));
   if (apiVersion === undefined || kind === undefined) return [];
   const inner = embedded(apiVersion, kind, root)?.flatMap((item) => manifestsAt(document, item));
   // A wrapper is an object too, with a queue of its own; a list is none.
   if (inner !== undefined && kind !== 'AppWrapper') return inner;
-  const metadata = at(root, 'metadata');
+  const metadata = getIn(root, 'metadata');
   return [
     {
       document,
       root,
       apiVersion,
       kind,
-      name: asText(at(metadata, 'name')) ?? asText(at(metadata, 'generateName')) ?? null,
-      namespace: asText(at(metadata, 'namespace')) ?? null,
-      labels: lowerStrings(at(metadata, 'labels')),
-      annotations: lowerStrings(at(metadata, 'annotations')),
+      name: asText(getIn(metadata, 'name')) ?? asText(getIn(metadata, 'generateName')) ?? null,
+      namespace: asText(getIn(metadata, 'namespace')) ?? null,
+      labels: lowerStrings(getIn(metadata, 'labels')),
+      annotations: lowerStrings(getIn(metadata, 'annotations')),
     },
     ...(inner ?? []),
   ];
@@ -36,14 +36,14 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
 /** The whole objects in an object that is made of objects; undefined for all others. */
 function embedded(apiVersion: string, kind: string, root: Cursor): readonly Cursor[] | undefined {
   const group = groupOf(apiVersion);
-  if (kind === 'List' && apiVersion === 'v1') return items(at(root, 'items'));
+  if (kind === 'List' && apiVersion === 'v1') return items(getIn(root, 'items'));
   // OpenShift's: its parameters stand in the objects as ${NAME}, which are read as placeholders.
-  if (kind === 'Template' && group === 'template.openshift.io') return items(at(root, 'objects'));
+  if (kind === 'Template' && group === 'template.openshift.io') return items(getIn(root, 'objects'));
   if (kind !== 'AppWrapper' || !group.startsWith('workload.codeflare.dev')) return undefined;
-  const generic = items(at(root, 'spec', 'resources', 'GenericItems')).flatMap(
-    (item) => at(item, 'generictemplate') ?? [],
+  const generic = items(getIn(root, 'spec', 'resources', 'GenericItems')).flatMap(
+    (item) => getIn(item, 'generictemplate') ?? [],
   );
-  return [...items(at(root, 'spec', 'components')).flatMap((item) => at(item, 'template') ?? []), ...generic];
+  return [...items(getIn(root, 'spec', 'components')).flatMap((item) => getIn(item, 'template') ?? []), ...generic];
 }
 
 /** The entries of a map of strings (labels, annotations); the key is each cursor's step. */

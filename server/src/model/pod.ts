@@ -1,6 +1,6 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asString, asText, at, entries, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
+import { asString, asText, entries, getIn, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
 import { knownCount } from './count.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
@@ -9,11 +9,11 @@ import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Vol
 
 /** Init containers, native sidecars and app containers, in the order in which they are written. */
 export function lowerContainers(pod: Cursor): readonly Container[] {
-  const init = items(at(pod, 'initContainers')).map((container) => {
-    const sidecar = asString(at(container, 'restartPolicy')) === 'Always';
+  const init = items(getIn(pod, 'initContainers')).map((container) => {
+    const sidecar = asString(getIn(container, 'restartPolicy')) === 'Always';
     return lowerContainer(container, sidecar ? 'sidecar' : 'init');
   });
-  return [...init, ...items(at(pod, 'containers')).map((container) => lowerContainer(container, 'app'))];
+  return [...init, ...items(getIn(pod, 'containers')).map((container) => lowerContainer(container, 'app'))];
 }
 
 /**
@@ -24,25 +24,25 @@ export function lowerContainer(
   container: Cursor,
   type: Container['type'],
   name = '',
-  resources = at(container, 'resources'),
+  resources = getIn(container, 'resources'),
 ): Container {
   return {
     type,
-    name: asText(at(container, 'name')) ?? name,
+    name: asText(getIn(container, 'name')) ?? name,
     at: container,
-    image: text(at(container, 'image')),
-    command: items(at(container, 'command')).flatMap((item) => text(item) ?? []),
-    args: items(at(container, 'args')).flatMap((item) => text(item) ?? []),
-    env: items(at(container, 'env')).map((env) => ({
-      name: asText(at(env, 'name')) ?? '',
-      value: text(at(env, 'value')),
+    image: text(getIn(container, 'image')),
+    command: items(getIn(container, 'command')).flatMap((item) => text(item) ?? []),
+    args: items(getIn(container, 'args')).flatMap((item) => text(item) ?? []),
+    env: items(getIn(container, 'env')).map((env) => ({
+      name: asText(getIn(env, 'name')) ?? '',
+      value: text(getIn(env, 'value')),
       at: env,
     })),
     resources,
     accelerators: isRepeated(container) ? unknownTimes(lowerAccelerators(resources)) : lowerAccelerators(resources),
-    volumeMounts: items(at(container, 'volumeMounts')).map((mount) => ({
-      name: asText(at(mount, 'name')) ?? '',
-      mountPath: asText(at(mount, 'mountPath')) ?? '',
+    volumeMounts: items(getIn(container, 'volumeMounts')).map((mount) => ({
+      name: asText(getIn(mount, 'name')) ?? '',
+      mountPath: asText(getIn(mount, 'mountPath')) ?? '',
       at: mount,
     })),
     scripts: [],
@@ -55,8 +55,8 @@ function unknownTimes(accelerators: readonly AcceleratorRequest[]): readonly Acc
 
 /** The accelerator resources named in limits or requests. */
 export function lowerAccelerators(resources: Cursor | undefined): readonly AcceleratorRequest[] {
-  const limits = at(resources, 'limits');
-  const requests = at(resources, 'requests');
+  const limits = getIn(resources, 'limits');
+  const requests = getIn(resources, 'requests');
   const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
   const found: AcceleratorRequest[] = [];
   for (const resource of names) {
@@ -70,19 +70,19 @@ export function lowerAccelerators(resources: Cursor | undefined): readonly Accel
 }
 
 export function lowerTolerations(pod: Cursor): readonly Toleration[] {
-  return items(at(pod, 'tolerations')).map((toleration) => ({
+  return items(getIn(pod, 'tolerations')).map((toleration) => ({
     at: toleration,
-    key: text(at(toleration, 'key')),
-    operator: text(at(toleration, 'operator')),
-    value: text(at(toleration, 'value')),
-    effect: text(at(toleration, 'effect')),
-    tolerationSeconds: at(toleration, 'tolerationSeconds'),
+    key: text(getIn(toleration, 'key')),
+    operator: text(getIn(toleration, 'operator')),
+    value: text(getIn(toleration, 'value')),
+    effect: text(getIn(toleration, 'effect')),
+    tolerationSeconds: getIn(toleration, 'tolerationSeconds'),
   }));
 }
 
 export function lowerVolumes(pod: Cursor): readonly Volume[] {
-  return items(at(pod, 'volumes')).map((volume) => ({
-    name: asText(at(volume, 'name')) ?? '',
+  return items(getIn(pod, 'volumes')).map((volume) => ({
+    name: asText(getIn(volume, 'name')) ?? '',
     source:
       entries(volume)
         .map(keyOf)
@@ -93,7 +93,7 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods need: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  const plain = entries(at(pod, 'nodeSelector')).map(
+  const plain = entries(getIn(pod, 'nodeSelector')).map(
     (entry): Selector => ({
       key: keyOf(entry),
       values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
@@ -106,12 +106,12 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
 
 /** The node labels that the pods must not be on: required node affinity with `NotIn`, where every term says it. */
 export function lowerAvoided(pod: Cursor): readonly Selector[] {
-  const required = at(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const [first = [], ...others] = items(at(required, 'nodeSelectorTerms')).map((term) =>
-    items(at(term, 'matchExpressions')).flatMap((expression): Selector[] => {
-      const key = asText(at(expression, 'key'));
-      if (key === undefined || asString(at(expression, 'operator')) !== 'NotIn') return [];
-      const values = items(at(expression, 'values')).flatMap((value) => text(value) ?? []);
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const [first = [], ...others] = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+    items(getIn(term, 'matchExpressions')).flatMap((expression): Selector[] => {
+      const key = asText(getIn(expression, 'key'));
+      if (key === undefined || asString(getIn(expression, 'operator')) !== 'NotIn') return [];
+      const values = items(getIn(expression, 'values')).flatMap((value) => text(value) ?? []);
       return [{ key, values, from: 'affinity', at: expression }];
     }),
   );
@@ -125,12 +125,12 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
 
 /** Terms are alternatives, so with several of them only a label that each one names is needed; its values add up. */
 function lowerAffinity(pod: Cursor): readonly Selector[] {
-  const required = at(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(at(required, 'nodeSelectorTerms')).map((term) =>
-    items(at(term, 'matchExpressions')).flatMap((expression): Selector[] => {
-      const key = asText(at(expression, 'key'));
-      if (key === undefined || asString(at(expression, 'operator')) !== 'In') return [];
-      const values = items(at(expression, 'values')).flatMap((value) => text(value) ?? []);
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+    items(getIn(term, 'matchExpressions')).flatMap((expression): Selector[] => {
+      const key = asText(getIn(expression, 'key'));
+      if (key === undefined || asString(getIn(expression, 'operator')) !== 'In') return [];
+      const values = items(getIn(expression, 'values')).flatMap((value) => text(value) ?? []);
       return [{ key, values, from: 'affinity', at: expression }];
     }),
   );
@@ -150,7 +150,7 @@ export function text(cursor: Cursor | undefined): Located<string> | undefined {
 }
 
 function quantityAt(map: Cursor | undefined, resource: string): Quantity | undefined {
-  const value = at(map, resource);
+  const value = getIn(map, resource);
   return value && lowerQuantity(value);
 }
 

@@ -1,5 +1,5 @@
 import { containerUse } from '../command/programs.ts';
-import { asText, at, items } from '../yaml/cursor.ts';
+import { asText, getIn, items } from '../yaml/cursor.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
 /** Namespaces in which nothing is a workload to optimise. */
@@ -54,11 +54,11 @@ const staysUp: ReadonlySet<string> = new Set([
 /** A readiness probe over HTTP or gRPC, or a port that is not there for metrics: somebody is to be answered. */
 function servedPort(containers: readonly Container[]): string | undefined {
   for (const { at: container } of containers) {
-    const probe = at(container, 'readinessProbe');
-    if (at(probe, 'httpGet') !== undefined || at(probe, 'grpc') !== undefined) return 'its readiness probe';
-    const ports = items(at(container, 'ports'));
-    const port = ports.find((one) => !/metric|prom|monitor|ssh/i.test(asText(at(one, 'name')) ?? ''));
-    const number = asText(at(port, 'containerPort'));
+    const probe = getIn(container, 'readinessProbe');
+    if (getIn(probe, 'httpGet') !== undefined || getIn(probe, 'grpc') !== undefined) return 'its readiness probe';
+    const ports = items(getIn(container, 'ports'));
+    const port = ports.find((one) => !/metric|prom|monitor|ssh/i.test(asText(getIn(one, 'name')) ?? ''));
+    const number = asText(getIn(port, 'containerPort'));
     if (number !== undefined) return `port ${number}`;
   }
   return undefined;

@@ -1,9 +1,9 @@
-import { at } from '../yaml/cursor.ts';
+import { getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
+import { type CrossReferences, seenWords } from './cross-references.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
-import { type Surroundings, seenWords } from './surroundings.ts';
 import type { PodSet, Workload } from './workload.ts';
 
 /** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */
@@ -25,11 +25,11 @@ export function scalableGroup(kind: string): string | undefined {
 }
 
 /** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */
-export function scaled(workload: Workload, surroundings: Surroundings): Workload {
+export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
   const { kind, namespace, name, podSets } = workload;
   if (name === null || !isScalable(workload)) return workload;
   if (podSets.every(({ accelerators }) => accelerators.length === 0)) return workload;
-  const [scaler, ...more] = surroundings.scalersOf(kind, namespace, name);
+  const [scaler, ...more] = crossReferences.scalersOf(kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
   const { min } = scaler.facts;
@@ -50,7 +50,7 @@ export function oneReplica(workload: Workload): Workload | null {
   const single = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
   if (podSets.length === 1 && hasOnePod(workload)) return withPods(workload, () => 1);
   if (!isScalable(workload)) return single.length > 1 ? null : withPods({ ...workload, podSets: single }, () => 1);
-  const replicas = lowerCount(at(manifest.root, 'spec', 'replicas'), 1);
+  const replicas = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
   if (replicas === null || replicas === 0) return null;
   return withPods(workload, (count) => (count === null ? null : count / replicas));
 }

@@ -1,6 +1,6 @@
 import type { Located } from '../yaml/cursor.ts';
-import { asText, at, type Cursor, items } from '../yaml/cursor.ts';
-import { type Surroundings, seenWords } from './surroundings.ts';
+import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
+import { type CrossReferences, seenWords } from './cross-references.ts';
 import type { Container, MountedScript, Volume } from './workload.ts';
 
 /** The container with the shell scripts of ConfigMaps that its command names by the path at which they are mounted. */
@@ -8,7 +8,7 @@ export function withScripts(
   container: Container,
   volumes: readonly Volume[],
   namespace: string | null,
-  surroundings: Surroundings,
+  crossReferences: CrossReferences,
 ): Container {
   const words = wordsOf(container);
   if (words.length === 0) return container;
@@ -21,12 +21,12 @@ export function withScripts(
   const namedAt = wordsBelow(words, new Set(mounts.map(({ place }) => place)));
   const scripts = mounts.flatMap(({ mount, volume, place }): readonly MountedScript[] => {
     const named = namedAt.get(place);
-    const name = asText(at(volume.at, 'configMap', 'name'));
+    const name = asText(getIn(volume.at, 'configMap', 'name'));
     if (named === undefined || name === undefined) return [];
-    const seen = surroundings.configMap(namespace, name);
+    const seen = crossReferences.configMap(namespace, name);
     if (seen === undefined) return [];
     return named.flatMap(({ text: path, before, at: item }) => {
-      const key = keyAt(path, place, asText(at(mount.at, 'subPath')), at(volume.at, 'configMap', 'items'));
+      const key = keyAt(path, place, asText(getIn(mount.at, 'subPath')), getIn(volume.at, 'configMap', 'items'));
       const text = key === undefined ? undefined : seen.facts[key];
       const isRead = text !== undefined && isShell(path, text, before);
       return isRead ? [{ path, text, from: seenWords(seen), at: item }] : [];
@@ -88,8 +88,8 @@ function keyAt(
 ): string | undefined {
   const file = subPath !== undefined && path === place ? subPath : path.slice(place.length + 1);
   if (renamed === undefined) return file;
-  const item = items(renamed).find((one) => asText(at(one, 'path')) === file);
-  return asText(at(item, 'key'));
+  const item = items(renamed).find((one) => asText(getIn(one, 'path')) === file);
+  return asText(getIn(item, 'key'));
 }
 
 /** Other languages are not read. */

@@ -1,6 +1,6 @@
 import { acceleratorResource, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asBoolean, asText, at, entries, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { countOf, lowerContainer, lowerContainers, text } from './pod.ts';
@@ -25,7 +25,7 @@ export function isValues({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean 
 
 /** Whether a document may be a chart's values: it says of no object what it is. */
 export function mayBeValues(root: Cursor): boolean {
-  return root.node.kind === 'map' && at(root, 'apiVersion') === undefined && at(root, 'kind') === undefined;
+  return root.node.kind === 'map' && getIn(root, 'apiVersion') === undefined && getIn(root, 'kind') === undefined;
 }
 
 /**
@@ -47,12 +47,12 @@ function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[])
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
-      walk(item, `${path}[${asText(at(item, 'name')) ?? item.step}]`, depth + 1, found);
+      walk(item, `${path}[${asText(getIn(item, 'name')) ?? item.step}]`, depth + 1, found);
     }
     return;
   }
   // Whole objects that a chart passes on are objects, and what is said of them holds for their kind.
-  if (at(cursor, 'apiVersion') !== undefined && at(cursor, 'kind') !== undefined) return;
+  if (getIn(cursor, 'apiVersion') !== undefined && getIn(cursor, 'kind') !== undefined) return;
   for (const podSet of podSetsOf(cursor)) {
     const { pod } = podSet;
     found.push({ path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet });
@@ -88,7 +88,8 @@ const readKeys: ReadonlySet<string> = new Set([
 /** The pods of a mapping: one set for the mapping as a whole, and one for each further `…Resources` in it. */
 function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const containers = [...listed(block), ...itself(block)];
-  const placed = isList(at(block, 'tolerations')) || isMap(at(block, 'nodeSelector')) || isMap(at(block, 'affinity'));
+  const placed =
+    isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
   const sets: PodSetSource[] = containers.length > 0 || placed ? [podSet(block, containers)] : [];
   const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && saysAmounts(entry));
   for (const resources of others) {
@@ -105,7 +106,7 @@ function podSet(block: Cursor, containers: readonly Container[]): PodSetSource {
     name: 'replica',
     pod: block,
     metadata: undefined,
-    replicas: at(block, 'replicaCount') ?? at(block, 'replicas'),
+    replicas: getIn(block, 'replicaCount') ?? getIn(block, 'replicas'),
     pods: exactly(null),
     containers,
     ...(type === undefined ? {} : { instanceType: type }),
@@ -114,16 +115,16 @@ function podSet(block: Cursor, containers: readonly Container[]): PodSetSource {
 
 /** Lists of containers as a pod has them. */
 function listed(block: Cursor): readonly Container[] {
-  const isContainer = (item: Cursor) => at(item, 'image') !== undefined || at(item, 'resources') !== undefined;
-  const all = items(at(block, 'containers'));
+  const isContainer = (item: Cursor) => getIn(item, 'image') !== undefined || getIn(item, 'resources') !== undefined;
+  const all = items(getIn(block, 'containers'));
   return all.length > 0 && all.every(isContainer) ? lowerContainers(block) : [];
 }
 
 /** The container that a mapping stands for, where it says what one takes. */
 function itself(block: Cursor): readonly Container[] {
-  const name = asText(at(block, 'name')) ?? keyOf(block);
-  const resources = at(block, 'resources');
-  const image = imageOf(at(block, 'image'));
+  const name = asText(getIn(block, 'name')) ?? keyOf(block);
+  const resources = getIn(block, 'resources');
+  const image = imageOf(getIn(block, 'image'));
   const asked = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
   if (saysAmounts(resources) || asked.length > 0) {
     const container = lowerContainer(block, 'app', name);
@@ -137,10 +138,10 @@ function itself(block: Cursor): readonly Container[] {
 /** Lists as a container has them, or mappings of names to values. */
 function variables(block: Cursor): Container['env'] {
   return ['env', 'extraEnv', 'extraEnvVars', 'envVars'].flatMap((key) => {
-    const said = at(block, key);
+    const said = getIn(block, key);
     const listed = items(said).map((env) => ({
-      name: asText(at(env, 'name')) ?? '',
-      value: text(at(env, 'value')),
+      name: asText(getIn(env, 'name')) ?? '',
+      value: text(getIn(env, 'value')),
       at: env,
     }));
     const mapped = entries(said).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
@@ -150,29 +151,33 @@ function variables(block: Cursor): Container['env'] {
 
 /** Resources of a vendor have a domain in their names; that one of them is misspelt is for rules to say. */
 function namesExtended(block: Cursor): boolean {
-  return [...entries(at(block, 'limits')), ...entries(at(block, 'requests'))].some((entry) =>
+  return [...entries(getIn(block, 'limits')), ...entries(getIn(block, 'requests'))].some((entry) =>
     keyOf(entry).includes('/'),
   );
 }
 
 function saysAmounts(resources: Cursor | undefined): boolean {
-  return isMap(at(resources, 'limits')) || isMap(at(resources, 'requests'));
+  return isMap(getIn(resources, 'limits')) || isMap(getIn(resources, 'requests'));
 }
 
 /** vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
 function requestedGpus(block: Cursor): readonly AcceleratorRequest[] {
-  const count = at(block, 'requestGPU');
-  return count === undefined ? [] : requestOf(asText(at(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
+  const count = getIn(block, 'requestGPU');
+  return count === undefined ? [] : requestOf(asText(getIn(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
 }
 
 /** Ollama's chart. https://github.com/otwld/ollama-helm/blob/main/values.yaml */
 function enabledGpus(block: Cursor): readonly AcceleratorRequest[] {
-  const gpu = at(block, 'gpu');
-  const count = at(gpu, 'number');
-  if (count === undefined || asBoolean(at(gpu, 'enabled')) !== true || asBoolean(at(gpu, 'mig', 'enabled')) === true)
+  const gpu = getIn(block, 'gpu');
+  const count = getIn(gpu, 'number');
+  if (
+    count === undefined ||
+    asBoolean(getIn(gpu, 'enabled')) !== true ||
+    asBoolean(getIn(gpu, 'mig', 'enabled')) === true
+  )
     return [];
-  const unset = asText(at(gpu, 'type')) === 'amd' ? 'amd.com/gpu' : 'nvidia.com/gpu';
-  return requestOf(asText(at(gpu, 'nvidiaResource')) ?? unset, count);
+  const unset = asText(getIn(gpu, 'type')) === 'amd' ? 'amd.com/gpu' : 'nvidia.com/gpu';
+  return requestOf(asText(getIn(gpu, 'nvidiaResource')) ?? unset, count);
 }
 
 function requestOf(resource: string, count: Cursor): readonly AcceleratorRequest[] {
@@ -184,13 +189,15 @@ function requestOf(resource: string, count: Cursor): readonly AcceleratorRequest
 
 /** JupyterHub's, of KubeSpawner. https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
 function extraResources(block: Cursor): readonly AcceleratorRequest[] {
-  const limits = at(block, 'extra_resource_limits');
-  const requests = at(block, 'extra_resource_guarantees');
+  const limits = getIn(block, 'extra_resource_limits');
+  const requests = getIn(block, 'extra_resource_guarantees');
   const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
   return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
     const known = acceleratorResource(resource);
     if (known === undefined) return [];
-    const [limit, request] = [at(limits, resource), at(requests, resource)].map((said) => said && lowerQuantity(said));
+    const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
+      (said) => said && lowerQuantity(said),
+    );
     return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
   });
 }
@@ -198,19 +205,21 @@ function extraResources(block: Cursor): readonly AcceleratorRequest[] {
 /** The image where its parts are told: what a chart takes for a missing tag is the chart's to say. */
 function imageOf(image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
   if (!isMap(image)) return {};
-  const repository = asText(at(image, 'repository'));
-  const tag = at(image, 'tag');
+  const repository = asText(getIn(image, 'repository'));
+  const tag = getIn(image, 'tag');
   const told = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
-  const pinned = ['digest', 'sha', 'sha256'].some((key) => (asText(at(image, key)) ?? '') !== '');
+  const pinned = ['digest', 'sha', 'sha256'].some((key) => (asText(getIn(image, key)) ?? '') !== '');
   const name = asText(tag) ?? '';
   return { image: told && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
 }
 
 /** Charts that name the instance type do it under their own keys; only a type that the catalogue knows is one for sure. */
 function instanceTypeOf(block: Cursor): Located<string> | undefined {
-  const holders = [block, at(block, 'resources')];
+  const holders = [block, getIn(block, 'resources')];
   return holders
-    .flatMap((holder) => ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(at(holder, key))))
+    .flatMap((holder) =>
+      ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(getIn(holder, key))),
+    )
     .find((said) => said !== undefined && instanceType(said.value) !== undefined);
 }
 

@@ -1,6 +1,6 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { ScalerFacts, Seen } from './surroundings.ts';
+import type { Referenced, ScalerFacts } from './cross-references.ts';
 
 /** One Kubernetes object: a YAML document, or an item of a `kind: List`. */
 export interface Manifest {
@@ -43,7 +43,7 @@ export interface Workload {
   /** Another file that says what this one leaves open: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
-  readonly scaledBy: Seen<ScalerFacts> | null;
+  readonly scaledBy: Referenced<ScalerFacts> | null;
 }
 
 /** Pods made from one template. Kueue's word. */

@@ -1,5 +1,5 @@
 import type { PodSet } from '../model/workload.ts';
-import { at } from '../yaml/cursor.ts';
+import { getIn } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
@@ -10,15 +10,17 @@ export function selectNodes(
   { pod }: PodSet,
   labels: Readonly<Record<string, string>>,
 ): readonly TextEdit[] | undefined {
-  const selector = at(pod, 'nodeSelector');
+  const selector = getIn(pod, 'nodeSelector');
   if (pod.shared || selector?.shared === true) return undefined;
   if (selector === undefined) {
-    const neighbour = ['runtimeClassName', 'schedulerName', 'restartPolicy'].find((key) => at(pod, key) !== undefined);
+    const neighbour = ['runtimeClassName', 'schedulerName', 'restartPolicy'].find(
+      (key) => getIn(pod, key) !== undefined,
+    );
     return insertKey(document, pod, 'nodeSelector', labels, neighbour === undefined ? {} : { after: neighbour });
   }
   const edits: TextEdit[] = [];
   for (const [key, value] of Object.entries(labels)) {
-    const entry = at(selector, key);
+    const entry = getIn(selector, key);
     const made =
       entry === undefined ? insertKey(document, selector, key, value) : replaceScalar(document, entry, value);
     if (made === undefined || entry?.shared === true) return undefined;

@@ -1,11 +1,11 @@
 import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { moveField } from '../rewrite/move-field.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
-import { moveField } from './move-field.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A Knative autoscaling annotation that does not do what it says.
@@ -73,11 +73,11 @@ export default defineRule({
   manifest(manifest, context) {
     const group = groupOf(manifest.apiVersion);
     if (group !== 'serving.knative.dev' && group !== 'serving.kserve.io') return;
-    const onObject = at(manifest.root, 'metadata', 'annotations');
+    const onObject = getIn(manifest.root, 'metadata', 'annotations');
     const refused = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
     checkAll(onObject, context, refused);
-    checkAll(at(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
-    checkAll(at(manifest.root, 'spec', 'predictor', 'annotations'), context);
+    checkAll(getIn(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
+    checkAll(getIn(manifest.root, 'spec', 'predictor', 'annotations'), context);
     if (refused) checkLevel(onObject, manifest, context);
   },
 });
@@ -165,7 +165,9 @@ function meantName(name: string): string | undefined {
 }
 
 function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { document, report }: RuleContext): void {
-  const there = entries(at(root, 'spec', 'template', 'metadata', 'annotations')).map((entry) => dashed(keyOf(entry)));
+  const there = entries(getIn(root, 'spec', 'template', 'metadata', 'annotations')).map((entry) =>
+    dashed(keyOf(entry)),
+  );
   for (const entry of entries(onObject)) {
     const key = keyOf(entry);
     if (!key.startsWith(prefix)) continue;
@@ -178,7 +180,7 @@ function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { do
         const name = meant === undefined ? key : `${prefix}${meant}`;
         // Which of two values is meant nobody knows.
         if (there.includes(dashed(name))) return [];
-        const owner = at(root, 'spec', 'template');
+        const owner = getIn(root, 'spec', 'template');
         const title = `Move it to the template${meant === undefined ? '' : ` as ${name}`}`;
         return [owner && moveField(document, entry, owner, ['metadata', 'annotations', name], title)];
       },

@@ -1,15 +1,15 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
+import { checkpointSigns } from '../evidence/processes.ts';
+import { neverSaves } from '../evidence/progress-flags.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, at, items, spanOf } from '../yaml/cursor.ts';
-import { addItem } from './add-item.ts';
-import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from './durable.ts';
-import { checkpointSigns } from './process-input.ts';
-import { neverSaves } from './progress-flags.ts';
-import { hasRole } from './role.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * Training writes its checkpoints where a restart does not find them.
@@ -93,7 +93,7 @@ export default defineRule({
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
     if (!container.accelerators.some(({ count }) => count !== 0)) return;
-    if (items(at(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
+    if (items(getIn(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // Then there is no progress to lose, which checkpoint-never tells.
     if (neverSaves(container) !== undefined) return;
@@ -123,11 +123,11 @@ function mountClaim({ text }: CheckpointSign, container: Container, context: Pod
   if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
   const name = 'checkpoints';
   const taken = [...podSet.volumes, ...container.volumeMounts].some((volume) => volume.name === name);
-  if (taken || workload.name === null || at(podSet.pod, 'containers') === undefined) return undefined;
+  if (taken || workload.name === null || getIn(podSet.pod, 'containers') === undefined) return undefined;
   const claimName = `${workload.name}-checkpoints`;
   const volume = { name, persistentVolumeClaim: { claimName } };
-  const inPod = addItem(document, podSet.pod, at(podSet.pod, 'volumes'), 'volumes', volume);
-  const mounts = at(container.at, 'volumeMounts');
+  const inPod = addItem(document, podSet.pod, getIn(podSet.pod, 'volumes'), 'volumes', volume);
+  const mounts = getIn(container.at, 'volumeMounts');
   const inContainer = addItem(document, container.at, mounts, 'volumeMounts', { name, mountPath: path });
   const edits = inPod && inContainer && [...inContainer, ...inPod];
   return edits && { title: `Mount the claim ${claimName} at ${path}`, safe: false, edits };
@@ -141,7 +141,7 @@ const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|v
  * have the state in memory, so it is lost when all of them go.
  */
 function restart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
-  const elastic = kind === 'ElasticJob' || at(manifest.root, 'spec', 'elasticPolicy') !== undefined;
+  const elastic = kind === 'ElasticJob' || getIn(manifest.root, 'spec', 'elasticPolicy') !== undefined;
   if (elastic) return 'a restart of all its pods';
   const path = absolute(text, container) ?? text;
   return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath)) ? 'it' : 'each restart';
@@ -177,7 +177,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
 function absolute(path: string, { at: container, command, args, volumeMounts }: Container): string | undefined {
   if (path.startsWith('/')) return path;
   if (path.startsWith('~')) return undefined;
-  const directory = asText(at(container, 'workingDir'));
+  const directory = asText(getIn(container, 'workingDir'));
   if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
   const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
   return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;

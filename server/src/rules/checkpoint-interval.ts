@@ -1,11 +1,11 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import { formatNumber } from '../cost/format.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
-import { isTrial } from './durable.ts';
-import { hasRole } from './role.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { setFlag } from '../rewrite/words.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { setFlag } from './word-edits.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * Training on spot saves its progress more rarely than every 30 minutes.

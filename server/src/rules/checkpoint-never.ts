@@ -1,10 +1,10 @@
+import { neverSaves, type Told } from '../evidence/progress-flags.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
-import { isTrial } from './durable.ts';
-import { neverSaves, type Told } from './progress-flags.ts';
-import { hasRole } from './role.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { setFlag } from '../rewrite/words.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { setFlag } from './word-edits.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * Training is told never to save its progress.

@@ -1,11 +1,11 @@
 import { isValues } from '../model/values.ts';
 import type { PodSet } from '../model/workload.ts';
-import { type Cursor, isOpen, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { appendItem, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A whole command line stands in one item of `command`.
@@ -67,7 +67,7 @@ export default defineRule({
     const { workload } = context;
     const [first] = command;
     const list = first?.at.parent;
-    if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isOpen(list)) return;
+    if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and kinds of others may join the items, or hand them to a shell.
     if (!holds(context.podSet) || workload.byShape || isValues(workload)) return;
     const words = first.value.trim().split(/\s+/);

@@ -1,9 +1,9 @@
 import type { Container } from '../model/workload.ts';
-import { at, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A training job has no container of the name that its operator looks for.
@@ -66,12 +66,12 @@ export default defineRule({
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
     const wanted = apiVersion === 'kubeflow.org/v1' ? names[kind] : undefined;
-    if (wanted === undefined || partial || isOpen(at(podSet.pod, 'containers'))) return;
+    if (wanted === undefined || partial || isIncomplete(getIn(podSet.pod, 'containers'))) return;
     const apps = podSet.containers.filter(({ type }) => type === 'app');
     const [first] = apps;
-    if (first === undefined || apps.some(({ name, at: place }) => name === wanted || isTemplated(at(place, 'name'))))
+    if (first === undefined || apps.some(({ name, at: place }) => name === wanted || isTemplated(getIn(place, 'name'))))
       return;
-    const name = at(first.at, 'name');
+    const name = getIn(first.at, 'name');
     context.report({
       message: `${shorten(podSet.name)} has no container called ${wanted}: the operator refuses the ${kind}`,
       span: name === undefined ? keySpanOf(first.at) : spanOf(name),
@@ -89,7 +89,7 @@ const names = table<string>({
 });
 
 function rename(container: Container, wanted: string, { document }: PodSetContext): Fix | undefined {
-  const name = at(container.at, 'name');
+  const name = getIn(container.at, 'name');
   const edits = name === undefined || name.shared ? undefined : replaceScalar(document, name, wanted);
   return edits && { title: `Call the container ${wanted}`, safe: false, edits };
 }

@@ -1,7 +1,7 @@
+import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
-import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A container holds a GPU and runs an image that is built for CPUs.
@@ -59,7 +59,7 @@ export default defineRule({
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (requests.length === 0 || !isForCpus.test(last) || speaksOfGpus.test(name)) return;
     context.report({
-      message: `${shorten(last, 50)} is built for CPUs: it leaves the ${askedWords(requests)} of its container idle`,
+      message: `${shorten(last, 50)} is built for CPUs: it leaves the ${requestWords(requests)} of its container idle`,
       span: spanOf(image.at),
     });
   },

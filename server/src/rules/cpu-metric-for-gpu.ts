@@ -1,25 +1,25 @@
+import { targetOf } from '../evidence/scaler-target.ts';
+import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
-import type { Seen, WorkloadFacts } from '../model/surroundings.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import {
   asBoolean,
   asNumber,
   asText,
-  at,
   type Cursor,
   entries,
-  isOpen,
+  getIn,
+  isIncomplete,
   isTemplated,
   items,
   keyOf,
   keySpanOf,
   spanOf,
 } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
-import { targetOf } from './scaler-target.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * An autoscaler watches the CPU of a server whose work is done by its GPU.
@@ -105,7 +105,7 @@ export default defineRule({
   manifest(manifest, context) {
     const scaler = cpuMetric(manifest);
     if (scaler === undefined) return;
-    const target = targetOf(manifest, context.surroundings);
+    const target = targetOf(manifest, context.crossReferences);
     if (target === undefined || !servesOnGpus(target)) return;
     const where = target.file === null ? '' : ` (${shorten(target.file)})`;
     context.report({
@@ -138,31 +138,31 @@ interface CpuMetric {
 
 /** What an autoscaler watches that watches CPU or memory and nothing else. */
 function cpuMetric({ root, kind, apiVersion }: Manifest): CpuMetric | undefined {
-  const spec = at(root, 'spec');
+  const spec = getIn(root, 'spec');
   const group = groupOf(apiVersion);
-  if (isOpen(spec)) return undefined;
+  if (isIncomplete(spec)) return undefined;
   if (group === 'autoscaling' && kind === 'HorizontalPodAutoscaler') return podAutoscalerMetric(spec);
   return group === 'keda.sh' && kind === 'ScaledObject' ? triggerMetric(spec) : undefined;
 }
 
 function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
-  const classic = at(spec, 'targetCPUUtilizationPercentage');
+  const classic = getIn(spec, 'targetCPUUtilizationPercentage');
   if (classic !== undefined) return { metric: 'the CPU', place: keySpanOf(classic) };
-  const metrics = at(spec, 'metrics');
-  if (isOpen(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
+  const metrics = getIn(spec, 'metrics');
+  if (isIncomplete(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
   const names = items(metrics).map(
-    (metric) => at(metric, 'resource', 'name') ?? at(metric, 'containerResource', 'name'),
+    (metric) => getIn(metric, 'resource', 'name') ?? getIn(metric, 'containerResource', 'name'),
   );
   return onlyCpu(names);
 }
 
 /** https://keda.sh/docs/latest/scalers/cpu/ */
 function triggerMetric(spec: Cursor | undefined): CpuMetric | undefined {
-  const triggers = at(spec, 'triggers');
-  const floor = at(spec, 'minReplicaCount');
+  const triggers = getIn(spec, 'triggers');
+  const floor = getIn(spec, 'minReplicaCount');
   // With a floor of 0 KEDA refuses it, which keda-trigger-zero tells.
   if (floor === undefined || asNumber(floor) === 0) return undefined;
-  return isOpen(triggers) ? undefined : onlyCpu(items(triggers).map((trigger) => at(trigger, 'type')));
+  return isIncomplete(triggers) ? undefined : onlyCpu(items(triggers).map((trigger) => getIn(trigger, 'type')));
 }
 
 function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined {
@@ -177,18 +177,19 @@ function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined 
 function operatorMetric({ kind, scaling, podSets }: Workload): CpuMetric | undefined {
   const ceiling = asNumber(scaling?.max);
   if (kind !== 'NIMService' || scaling === null || ceiling === undefined) return undefined;
-  if (scaling.floor === null || ceiling <= scaling.floor || isOpen(scaling.owner) || !hold(podSets)) return undefined;
+  if (scaling.floor === null || ceiling <= scaling.floor || isIncomplete(scaling.owner) || !hold(podSets))
+    return undefined;
   return podAutoscalerMetric(scaling.owner);
 }
 
 /** What the charts that `helm create` makes call it, turned on beside the resources of the pods. */
 function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
   const [block] = podSets;
-  const scaler = ['autoscaling', 'hpa'].map((key) => at(block?.pod, key)).find((one) => one !== undefined);
-  const target = at(scaler, 'targetCPUUtilizationPercentage');
-  const ceiling = asNumber(at(scaler, 'maxReplicas'));
-  if (target === undefined || isTemplated(target) || isOpen(scaler) || !hold(podSets)) return undefined;
-  if (asBoolean(at(scaler, 'enabled')) !== true || ceiling === undefined || ceiling < 2) return undefined;
+  const scaler = ['autoscaling', 'hpa'].map((key) => getIn(block?.pod, key)).find((one) => one !== undefined);
+  const target = getIn(scaler, 'targetCPUUtilizationPercentage');
+  const ceiling = asNumber(getIn(scaler, 'maxReplicas'));
+  if (target === undefined || isTemplated(target) || isIncomplete(scaler) || !hold(podSets)) return undefined;
+  if (asBoolean(getIn(scaler, 'enabled')) !== true || ceiling === undefined || ceiling < 2) return undefined;
   const others = entries(scaler).filter(
     (entry) => /metric|target|trigger/i.test(keyOf(entry)) && entry.node !== target.node,
   );
@@ -200,7 +201,7 @@ function hold(podSets: readonly PodSet[]): boolean {
 }
 
 /** What trains or works off a queue is scaled by other people's reasons. */
-function servesOnGpus({ facts }: Seen<WorkloadFacts>): boolean {
+function servesOnGpus({ facts }: Referenced<WorkloadFacts>): boolean {
   return facts.devices !== 0 && facts.role === 'serving';
 }
 
@@ -210,12 +211,12 @@ function standardMetric({ scaling, manifest, podSets, kind }: Workload): CpuMetr
   const { max, floor, owner } = scaling;
   const ceiling = asNumber(max);
   if (max === undefined || ceiling === undefined || floor === null || ceiling <= Math.max(floor, 1)) return undefined;
-  if (isOpen(owner) || scaling.mechanismFrom === 'default') return undefined;
+  if (isIncomplete(owner) || scaling.mechanismFrom === 'default') return undefined;
   // scale-to-zero-ineffective tells what is wrong with an HPA then.
   if (asNumber(scaling.min) === 0) return undefined;
-  const metric = at(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
+  const metric = getIn(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
   if (metric !== undefined && (isTemplated(metric) || asText(metric) !== 'cpu')) return undefined;
-  if (at(owner, 'autoScaling') !== undefined) return undefined;
+  if (getIn(owner, 'autoScaling') !== undefined) return undefined;
   if (!hold(podSets)) return undefined;
   return metric === undefined
     ? { metric: 'CPU where no metric is named', place: keySpanOf(max) }

@@ -1,12 +1,12 @@
 import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { isInstanceTypeKey } from '../evidence/selected-models.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
-import { asBoolean, at, entries, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, entries, getIn, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
-import { meantResource } from './near-names.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { isInstanceTypeKey } from './selected-models.ts';
 
 /**
  * A pod that asks for no accelerator is sent to nodes that have them.
@@ -68,7 +68,7 @@ export default defineRule({
     if (asksForAny(workload)) return;
     const selector = podSet.selectors.find(meansAccelerator);
     if (selector === undefined || isHandedOtherwise(podSet, workload) || servesNode(podSet)) return;
-    const key = at(selector.at, 'key');
+    const key = getIn(selector.at, 'key');
     const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
     context.report({
       message: `Selects nodes with accelerators (${shown}) and asks for none: it holds such a node and gets no device`,
@@ -98,20 +98,20 @@ function meansAccelerator({ key, values }: Selector): boolean {
 
 /** It asks for an accelerator by a name that is none: gpu-resource-name tells that. */
 function misspells({ resources }: Container): boolean {
-  const asked = [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))];
+  const asked = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
   return asked.some((entry) => meantResource(keyOf(entry)) !== undefined);
 }
 
 /** Devices by claim, by a scheduler's annotation, or by a resource that the catalogue does not know. */
 function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
-  if (items(at(pod, 'resourceClaims')).length > 0 || at(pod, 'schedulerName') !== undefined) return true;
+  if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
   // NVIDIA's runtime shows every GPU of the node to images that ask for them.
-  if (at(pod, 'runtimeClassName') !== undefined) return true;
+  if (getIn(pod, 'runtimeClassName') !== undefined) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
   if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
   return containers.some(
     ({ resources, env }) =>
-      [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))].some((entry) =>
+      [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].some((entry) =>
         keyOf(entry).includes('/'),
       ) || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
   );
@@ -119,12 +119,12 @@ function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { m
 
 /** What looks after the node itself: tools that mount its directories or run with its rights. */
 function servesNode({ pod, containers, volumes }: PodSet): boolean {
-  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(at(pod, field)) === true)) return true;
+  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(getIn(pod, field)) === true)) return true;
   return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
 }
 
 function isPrivileged({ at: container }: Container): boolean {
-  return asBoolean(at(container, 'securityContext', 'privileged')) === true;
+  return asBoolean(getIn(container, 'securityContext', 'privileged')) === true;
 }
 
 const asksForAny = once(({ podSets }: Workload) =>

@@ -1,7 +1,7 @@
 import { plural } from '../cost/format.ts';
+import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import { at, spanOf } from '../yaml/cursor.ts';
-import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { getIn, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -56,7 +56,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     if (container.type === 'init' || isNoWorkload(context.workload)) return;
-    const limit = at(container.resources, 'limits', 'cpu');
+    const limit = getIn(container.resources, 'limits', 'cpu');
     const cores = limit && lowerQuantity(limit).value;
     if (limit === undefined || cores === undefined || cores === null || cores <= 0) return;
     const requests = asked(container);
@@ -64,7 +64,7 @@ export default defineRule({
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 2 || cores * 2 >= devices) return;
     context.report({
-      message: `A limit of ${plural(cores, 'CPU core')} for ${askedWords(requests)}: the accelerators wait for the cores that feed them`,
+      message: `A limit of ${plural(cores, 'CPU core')} for ${requestWords(requests)}: the accelerators wait for the cores that feed them`,
       span: spanOf(limit),
     });
   },

@@ -1,10 +1,10 @@
 import { gpus } from '../catalog/index.ts';
+import { asked } from '../evidence/requests.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
-import { asked } from './asked.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * An image's CUDA is older than the GPU that the pod selects.

@@ -1,8 +1,8 @@
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asText, at, type Cursor, entries, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { addKey } from '../rewrite/requests.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { addKey } from './asked.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
@@ -77,7 +77,7 @@ export default defineRule({
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
     if (!ownTemplate.test(workload.kind)) return;
-    for (const annotation of entries(at(manifest.root, 'metadata', 'annotations')))
+    for (const annotation of entries(getIn(manifest.root, 'metadata', 'annotations')))
       checkObject(annotation, workload, context);
   },
 });
@@ -122,8 +122,8 @@ function intoTemplate(annotation: Cursor, podSets: readonly PodSet[], document: 
   const template = only?.pod.parent;
   const value = asText(annotation);
   if (value === undefined || others.length > 0 || only?.pod.step !== 'spec') return undefined;
-  const metadata = at(template, 'metadata');
-  const annotations = at(metadata, 'annotations');
+  const metadata = getIn(template, 'metadata');
+  const annotations = getIn(metadata, 'annotations');
   const entry = { [keyOf(annotation)]: value };
   const edits =
     annotations !== undefined

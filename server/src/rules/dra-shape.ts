@@ -1,10 +1,20 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
-import { asString, asText, at, type Cursor, isOpen, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, removeKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A claim of devices, or a pod that names one, has the shape of another API version.
@@ -67,9 +77,9 @@ export default defineRule({
 });
 
 function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, context: RuleContext): void {
-  const outer = at(root, 'spec');
-  const spec = claim ? outer : at(outer, 'spec');
-  const version = at(root, 'apiVersion');
+  const outer = getIn(root, 'spec');
+  const spec = claim ? outer : getIn(outer, 'spec');
+  const version = getIn(root, 'apiVersion');
   if (/\/v1alpha2$/.test(apiVersion) && version !== undefined) {
     context.report({
       message: `${apiVersion} left Kubernetes with 1.31: no API server takes this ${kind}; write it for resource.k8s.io/v1`,
@@ -77,7 +87,7 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     });
     return;
   }
-  const misplaced = claim ? at(outer, 'spec', 'devices') && at(outer, 'spec') : at(outer, 'devices');
+  const misplaced = claim ? getIn(outer, 'spec', 'devices') && getIn(outer, 'spec') : getIn(outer, 'devices');
   if (misplaced !== undefined) {
     context.report({
       message: claim
@@ -89,10 +99,10 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
   }
   const nested = /\/v1(beta2)?$/.test(apiVersion);
   if (!nested && !/\/v1(?:beta1|alpha3)$/.test(apiVersion)) return;
-  for (const request of items(at(spec, 'devices', 'requests'))) {
-    const flat = at(request, 'deviceClassName');
-    const exactly = at(request, 'exactly');
-    if (isOpen(request)) continue;
+  for (const request of items(getIn(spec, 'devices', 'requests'))) {
+    const flat = getIn(request, 'deviceClassName');
+    const exactly = getIn(request, 'exactly');
+    if (isIncomplete(request)) continue;
     if (nested && flat !== undefined && exactly === undefined) {
       context.report({
         message: `${apiVersion} has deviceClassName under exactly: the API server refuses it straight in the request`,
@@ -121,9 +131,9 @@ function nest(document: YamlDocument, request: Cursor, flat: Cursor) {
 
 /** Before 1.31 the names of a claim stood under `source`. */
 function checkReferences({ pod }: PodSet, context: RuleContext): void {
-  for (const reference of items(at(pod, 'resourceClaims'))) {
-    const source = at(reference, 'source');
-    const name = at(source, 'resourceClaimTemplateName') ?? at(source, 'resourceClaimName');
+  for (const reference of items(getIn(pod, 'resourceClaims'))) {
+    const source = getIn(reference, 'source');
+    const name = getIn(source, 'resourceClaimTemplateName') ?? getIn(source, 'resourceClaimName');
     if (source === undefined) continue;
     const key = String(name?.step ?? 'resourceClaimName');
     const value = asText(name);
@@ -143,13 +153,13 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
 
 /** A container may name only what its pod declares. */
 function checkNames({ pod, containers }: PodSet, context: RuleContext): void {
-  const declared = at(pod, 'resourceClaims');
-  if (isOpen(pod) || isOpen(declared) || at(pod, 'containers') === undefined) return;
-  const names = items(declared).map((claim) => asText(at(claim, 'name')));
-  if (items(declared).some((claim) => isTemplated(at(claim, 'name')))) return;
+  const declared = getIn(pod, 'resourceClaims');
+  if (isIncomplete(pod) || isIncomplete(declared) || getIn(pod, 'containers') === undefined) return;
+  const names = items(declared).map((claim) => asText(getIn(claim, 'name')));
+  if (items(declared).some((claim) => isTemplated(getIn(claim, 'name')))) return;
   for (const { resources } of containers) {
-    for (const claim of items(at(resources, 'claims'))) {
-      const named = at(claim, 'name');
+    for (const claim of items(getIn(resources, 'claims'))) {
+      const named = getIn(claim, 'name');
       const name = asText(named);
       if (named === undefined || name === undefined || isTemplated(named) || names.includes(name)) continue;
       context.report({

@@ -4,7 +4,7 @@ import { isInstanceTypeLabel } from '../model/gpu-model.ts';
 import { countOf } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
-import { at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -72,7 +72,7 @@ export default defineRule({
     if (types === undefined) return;
     const most = types.reduce((found, type) => (efaOf(type) > efaOf(found) ? type : found));
     for (const key of ['limits', 'requests']) {
-      const asks = at(resources, key, 'vpc.amazonaws.com/efa');
+      const asks = getIn(resources, key, 'vpc.amazonaws.com/efa');
       const count = asks === undefined ? null : countOf(lowerQuantity(asks));
       if (asks === undefined || count === null || count <= efaOf(most)) continue;
       context.report({
@@ -90,7 +90,7 @@ function asMany(resources: Cursor | undefined, count: number, { document }: PodS
   if (count === 0) return undefined;
   const edits: TextEdit[] = [];
   for (const key of ['limits', 'requests']) {
-    const asks = at(resources, key, 'vpc.amazonaws.com/efa');
+    const asks = getIn(resources, key, 'vpc.amazonaws.com/efa');
     const made = asks?.shared === true ? undefined : asks === undefined ? [] : replaceScalar(document, asks, count);
     if (made === undefined) return undefined;
     edits.push(...made);

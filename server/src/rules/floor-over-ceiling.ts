@@ -1,6 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, at, type Cursor, entries, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -76,33 +76,33 @@ interface Bounds {
 }
 
 function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
-  const spec = at(root, 'spec');
+  const spec = getIn(root, 'spec');
   switch (`${groupOf(apiVersion)}/${kind}`) {
     case 'serving.kserve.io/InferenceService':
       return entries(spec).map((component) => replicas(component, true));
     case 'serving.kserve.io/LLMInferenceService':
-      return [replicas(at(spec, 'scaling'), false), replicas(at(spec, 'prefill', 'scaling'), false)];
+      return [replicas(getIn(spec, 'scaling'), false), replicas(getIn(spec, 'prefill', 'scaling'), false)];
     case 'autoscaling/HorizontalPodAutoscaler':
       return [replicas(spec, false)];
     case 'keda.sh/ScaledObject':
-      return [{ min: at(spec, 'minReplicaCount'), max: at(spec, 'maxReplicaCount'), zeroIsNone: false }];
+      return [{ min: getIn(spec, 'minReplicaCount'), max: getIn(spec, 'maxReplicaCount'), zeroIsNone: false }];
     case 'kubeflow.org/PyTorchJob':
-      return [replicas(at(spec, 'elasticPolicy'), false)];
+      return [replicas(getIn(spec, 'elasticPolicy'), false)];
     case 'ray.io/RayCluster':
       return groups(spec);
     case 'ray.io/RayJob':
-      return groups(at(spec, 'rayClusterSpec'));
+      return groups(getIn(spec, 'rayClusterSpec'));
     case 'ray.io/RayService':
-      return groups(at(spec, 'rayClusterConfig'));
+      return groups(getIn(spec, 'rayClusterConfig'));
     default:
       return [];
   }
 }
 
 function replicas(owner: Cursor | undefined, zeroIsNone: boolean): Bounds {
-  return { min: at(owner, 'minReplicas'), max: at(owner, 'maxReplicas'), zeroIsNone };
+  return { min: getIn(owner, 'minReplicas'), max: getIn(owner, 'maxReplicas'), zeroIsNone };
 }
 
 function groups(cluster: Cursor | undefined): readonly Bounds[] {
-  return items(at(cluster, 'workerGroupSpecs')).map((group) => replicas(group, false));
+  return items(getIn(cluster, 'workerGroupSpecs')).map((group) => replicas(group, false));
 }

@@ -1,11 +1,11 @@
+import { asked, requestWords } from '../evidence/requests.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asText, at, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { asked, askedWords } from './asked.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A share of a GPU by annotation, in a form that KAI and Run:ai refuse.
@@ -109,7 +109,7 @@ function checkMemory(memory: Located<string>, { document, report }: PodSetContex
 }
 
 function isScheduled({ pod, labels }: PodSet): boolean {
-  const scheduler = asText(at(pod, 'schedulerName')) ?? '';
+  const scheduler = asText(getIn(pod, 'schedulerName')) ?? '';
   return /^(?:kai|runai)-scheduler/.test(scheduler) || labels.some(({ at: one }) => queues.has(keyOf(one)));
 }
 
@@ -117,5 +117,5 @@ const queues: ReadonlySet<string> = new Set(['kai.scheduler/queue', 'runai/queue
 
 function wholeOf({ containers }: PodSet): string | undefined {
   const whole = containers.flatMap(asked).filter(({ resource }) => resource === 'nvidia.com/gpu');
-  return whole.length === 0 ? undefined : askedWords(whole);
+  return whole.length === 0 ? undefined : requestWords(whole);
 }

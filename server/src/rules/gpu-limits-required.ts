@@ -1,10 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
-import { asNumber, at, type Cursor, entries, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { isKnown, isWhole } from '../rewrite/quantities.ts';
+import { meantName } from '../rewrite/rename-resource.ts';
+import { asNumber, type Cursor, entries, getIn, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
-import { lacksLimitOf } from './lacks-limit.ts';
-import { isKnown, isWhole } from './quantity-edits.ts';
-import { meantName } from './rename-resource.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
 /**
@@ -90,7 +90,7 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   const { resources } = container;
   if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
   const { document } = context;
-  const limits = at(resources, 'limits');
+  const limits = getIn(resources, 'limits');
   const target = limit?.at ?? limits ?? resources;
   if (target.shared || isMisspelt(resource, limits)) return undefined;
   // As it is written: 2 stays a number, "2" a string.

@@ -1,11 +1,10 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { at, type Cursor, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { moveField } from './move-field.ts';
-
+import { moveField } from '../rewrite/move-field.ts';
+import { type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A field that places a pod, or asks for its accelerators, stands where Kubernetes does not look.
@@ -67,11 +66,11 @@ export default defineRule({
   workload({ kind, manifest, podSets }, context) {
     // KServe's pods are written in the predictor: beside it there is nothing that places them.
     if (kind !== 'InferenceService' || !podSets.some(holdsAccelerator)) return;
-    for (const field of placementFields(at(manifest.root, 'spec'))) {
+    for (const field of placementFields(getIn(manifest.root, 'spec'))) {
       context.report({
         message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
         span: keySpanOf(field),
-        fixes: () => [moveTo(at(manifest.root, 'spec', 'predictor'), field, 'predictor', context)],
+        fixes: () => [moveTo(getIn(manifest.root, 'spec', 'predictor'), field, 'predictor', context)],
       });
     }
   },
@@ -127,8 +126,8 @@ function moveTo(owner: Cursor | undefined, field: Cursor, where: string, { docum
 /** Of one that stands in limits and in requests, the limit counts: the request would then be told anew. */
 function toLimits(container: Container | undefined, entry: Cursor, { document }: PodSetContext) {
   const name = keyOf(entry);
-  const beside = entry.parent?.step === 'requests' && at(entry.parent.parent, 'limits', name) !== undefined;
-  if (container === undefined || container.type !== 'app' || beside) return undefined;
+  const relatedFiles = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
+  if (container === undefined || container.type !== 'app' || relatedFiles) return undefined;
   const title = `Move ${name} to the limits of ${container.name === '' ? 'the container' : container.name}`;
   return moveField(document, entry, container.at, ['resources', 'limits', name], title);
 }
@@ -176,7 +175,7 @@ function isListed(container: Cursor): boolean {
 
 /** Accelerators right under `resources`, or under `limits` and `requests` right under the container. */
 function strayResources(container: Cursor, resources: Cursor | undefined): readonly Cursor[] {
-  const holders = [resources, at(container, 'limits'), at(container, 'requests')];
+  const holders = [resources, getIn(container, 'limits'), getIn(container, 'requests')];
   return holders.flatMap((holder) => entries(holder).filter(isAccelerator));
 }
 
@@ -193,16 +192,16 @@ function besideTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly 
 
 /** Accelerators in `limits` or `requests` right in the pod, which has no such fields. */
 function besideContainers({ pod }: PodSet): readonly Cursor[] {
-  if (at(pod, 'containers') === undefined) return [];
-  return [...entries(at(pod, 'limits')), ...entries(at(pod, 'requests'))].filter(isAccelerator);
+  if (getIn(pod, 'containers') === undefined) return [];
+  return [...entries(getIn(pod, 'limits')), ...entries(getIn(pod, 'requests'))].filter(isAccelerator);
 }
 
 /** Only of real pods, which have a list of containers that are not described by the same mapping. */
 function podLevelResources({ pod, containers }: PodSet): readonly Cursor[] {
-  const resources = at(pod, 'resources');
-  if (resources === undefined || at(pod, 'containers') === undefined) return [];
+  const resources = getIn(pod, 'resources');
+  if (resources === undefined || getIn(pod, 'containers') === undefined) return [];
   if (containers.some((container) => container.resources?.node === resources.node)) return [];
-  return [...entries(at(resources, 'limits')), ...entries(at(resources, 'requests'))].filter(isAccelerator);
+  return [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].filter(isAccelerator);
 }
 
 function isAccelerator(entry: Cursor): boolean {

@@ -1,8 +1,8 @@
 import { findLocalProcesses } from '../command/processes.ts';
+import { processInput } from '../evidence/processes.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
-import { isOpen, keySpanOf } from '../yaml/cursor.ts';
-import { processInput } from './process-input.ts';
-import { replaceQuantities, writtenQuantities } from './quantity-edits.ts';
+import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
+import { isIncomplete, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
 /**
@@ -57,7 +57,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { accelerators, resources } = container;
-    if (context.workload.partial || context.workload.role === 'definition' || isOpen(resources)) return;
+    if (context.workload.partial || context.workload.role === 'definition' || isIncomplete(resources)) return;
     for (const accelerator of accelerators) {
       const written = writtenQuantities(accelerator);
       const [first] = written;

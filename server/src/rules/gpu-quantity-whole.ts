@@ -1,8 +1,8 @@
 import { gpus } from '../catalog/index.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { isKnown, isWhole, replaceQuantities, writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
 /**

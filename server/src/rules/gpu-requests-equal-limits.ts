@@ -1,5 +1,5 @@
+import { isKnown, isWhole, replaceQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
-import { isKnown, isWhole, replaceQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix } from './rule.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
 import { type Cursor, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { lacksLimitOf } from './lacks-limit.ts';
-import { meantResource } from './near-names.ts';
-import { renameResource, writtenResources } from './rename-resource.ts';
 import { defineRule } from './rule.ts';
 
 /**

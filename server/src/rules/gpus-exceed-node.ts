@@ -1,10 +1,10 @@
 import { gpus, mostGpusOf } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
+import { largestNode } from '../evidence/largest-node.ts';
 import type { PodAccelerator, PodSet } from '../model/workload.ts';
+import { writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
-import { largestNode } from './largest-node.ts';
-import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule } from './rule.ts';
 
 /**

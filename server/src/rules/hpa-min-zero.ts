@@ -1,5 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
-import { asNumber, asString, at, isOpen, items, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asString, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -67,11 +67,11 @@ export default defineRule({
   severity: 'error',
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'HorizontalPodAutoscaler' || groupOf(apiVersion) !== 'autoscaling') return;
-    const spec = at(root, 'spec');
-    const floor = at(spec, 'minReplicas');
-    const metrics = at(spec, 'metrics');
-    if (floor === undefined || asNumber(floor) !== 0 || isOpen(spec) || isOpen(metrics)) return;
-    const types = items(metrics).map((metric) => asString(at(metric, 'type')));
+    const spec = getIn(root, 'spec');
+    const floor = getIn(spec, 'minReplicas');
+    const metrics = getIn(spec, 'metrics');
+    if (floor === undefined || asNumber(floor) !== 0 || isIncomplete(spec) || isIncomplete(metrics)) return;
+    const types = items(metrics).map((metric) => asString(getIn(metric, 'type')));
     if (types.some((type) => type === undefined || type === 'Object' || type === 'External')) return;
     // The first version knows CPU only.
     context.report({

@@ -1,12 +1,12 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
+import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, at, isOpen, isTemplated, items } from '../yaml/cursor.ts';
-import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asText, getIn, isIncomplete, isTemplated, items } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * A container holds an accelerator and only waits.
@@ -71,7 +71,8 @@ export default defineRule({
     const held = holds(container, context.podSet);
     if (held === undefined || container.type === 'init' || isDrivenFromOutside(context)) return;
     const lines = [...container.command, ...container.args];
-    if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isOpen(line.parent))) return;
+    if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
+      return;
     const waiting = findWaiting(
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),
@@ -105,15 +106,15 @@ function holds(container: Container, podSet: PodSet): Held | undefined {
   if (pods.max === 0) return undefined;
   if (requests.length === 0) return claims(container, podSet);
   const shares = requests.every(({ form }) => form !== 'whole' && form !== 'core');
-  const words = askedWords(requests);
+  const words = requestWords(requests);
   return { words: pods.min !== null && pods.min > 1 ? `${words} in each of ${pods.min} pods` : words, shares };
 }
 
 /** Devices that the container holds by a claim of its pod. */
 function claims({ resources }: Container, { pod, accelerators }: PodSet): Held | undefined {
-  for (const claim of items(at(resources, 'claims'))) {
-    const name = asText(at(claim, 'name'));
-    const reference = items(at(pod, 'resourceClaims')).find((one) => asText(at(one, 'name')) === name);
+  for (const claim of items(getIn(resources, 'claims'))) {
+    const name = asText(getIn(claim, 'name'));
+    const reference = items(getIn(pod, 'resourceClaims')).find((one) => asText(getIn(one, 'name')) === name);
     const devices = accelerators.filter((accelerator) => accelerator.at?.node === reference?.node);
     if (reference === undefined || name === undefined || devices.length === 0) continue;
     return {

@@ -1,7 +1,7 @@
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * An image's name is none.

@@ -1,8 +1,8 @@
 import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { isInstanceTypeKey } from '../evidence/selected-models.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
-import { isInstanceTypeKey } from './selected-models.ts';
 
 /**
  * A pod asks for an accelerator on an instance type that has none of that kind.

@@ -1,5 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
-import { asText, at, entries, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -47,10 +47,10 @@ export default defineRule({
   severity: 'warning',
   manifest({ root, kind, apiVersion }, context) {
     if (groupOf(apiVersion) !== 'keda.sh' || (kind !== 'ScaledObject' && kind !== 'ScaledJob')) return;
-    const spec = at(root, 'spec');
+    const spec = getIn(root, 'spec');
     for (const entry of entries(spec)) {
       const name = meant(keyOf(entry), kind);
-      if (name === undefined || at(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
+      if (name === undefined || getIn(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
         continue;
       const value = asText(entry);
       context.report({

@@ -1,5 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
-import { asNumber, at, spanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -50,12 +50,12 @@ export default defineRule({
   severity: 'warning',
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
-    const idle = at(root, 'spec', 'idleReplicaCount');
+    const idle = getIn(root, 'spec', 'idleReplicaCount');
     const count = asNumber(idle);
     if (idle === undefined || count === undefined) return;
-    const floor = at(root, 'spec', 'minReplicaCount');
+    const floor = getIn(root, 'spec', 'minReplicaCount');
     // The floor is written under a name that KEDA does not know, and that is told by itself.
-    if (floor === undefined && at(root, 'spec', 'minReplicas') !== undefined) return;
+    if (floor === undefined && getIn(root, 'spec', 'minReplicas') !== undefined) return;
     const least = floor === undefined ? 0 : asNumber(floor);
     if (count === 0 && least !== 0) return;
     if (least === undefined && count === 0) return;

@@ -1,9 +1,9 @@
+import { needsPod, podMetric } from '../evidence/pod-metrics.ts';
+import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
-import { asNumber, asString, at, isOpen, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { needsPod, podMetric } from './pod-metrics.ts';
+import { asNumber, asString, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { targetOf } from './scaler-target.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A ScaledObject is to reach zero replicas with triggers that need a running pod.
@@ -66,14 +66,14 @@ export default defineRule({
   manifest(manifest, context) {
     const { root, kind, apiVersion } = manifest;
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
-    const spec = at(root, 'spec');
-    const triggers = at(spec, 'triggers');
-    const floor = at(spec, 'minReplicaCount');
-    if (triggers === undefined || isOpen(spec) || isOpen(triggers) || isTemplated(floor)) return;
+    const spec = getIn(root, 'spec');
+    const triggers = getIn(spec, 'triggers');
+    const floor = getIn(spec, 'minReplicaCount');
+    if (triggers === undefined || isIncomplete(spec) || isIncomplete(triggers) || isTemplated(floor)) return;
     // A bound under another name is told by itself.
-    if (floor === undefined && at(spec, 'minReplicas') !== undefined) return;
+    if (floor === undefined && getIn(spec, 'minReplicas') !== undefined) return;
     if (floor !== undefined && asNumber(floor) !== 0) return;
-    const types = items(triggers).map((trigger) => asString(at(trigger, 'type')));
+    const types = items(triggers).map((trigger) => asString(getIn(trigger, 'type')));
     const said = floor === undefined ? 'No minReplicaCount means 0' : 'minReplicaCount is 0';
     const span = floor === undefined ? keySpanOf(triggers) : spanOf(floor);
     if (types.length === 0) return;
@@ -82,11 +82,11 @@ export default defineRule({
       context.report({ message, span });
       return;
     }
-    const queries = items(triggers).map((trigger) => at(trigger, 'metadata', 'query'));
+    const queries = items(triggers).map((trigger) => getIn(trigger, 'metadata', 'query'));
     const metric = queries.map(podMetric).find((found) => found !== undefined);
     // With a fallback KEDA starts pods where a query fails.
-    if (metric === undefined || !items(triggers).every(needsPod) || at(spec, 'fallback') !== undefined) return;
-    const target = targetOf(manifest, context.surroundings);
+    if (metric === undefined || !items(triggers).every(needsPod) || getIn(spec, 'fallback') !== undefined) return;
+    const target = targetOf(manifest, context.crossReferences);
     if (target?.facts.role !== 'serving') return;
     const own = !target.apart && queries.some((query) => isAbout(asString(query) ?? '', target.name));
     context.report({

@@ -1,5 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
-import { asText, at, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
@@ -60,7 +60,7 @@ export default defineRule({
   manifest({ root, apiVersion }, { options, report }) {
     const cluster = minorOf(options.kubernetesVersion);
     const served = groupOf(apiVersion) === 'resource.k8s.io' ? resourceApis[apiVersion.split('/')[1] ?? ''] : undefined;
-    const written = at(root, 'apiVersion');
+    const written = getIn(root, 'apiVersion');
     if (cluster === undefined || served === undefined || written === undefined) return;
     const [first, last] = served;
     if (cluster < first) {

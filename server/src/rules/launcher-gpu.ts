@@ -1,8 +1,9 @@
 import { programWords, recogniseProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asBoolean, at, isOpen } from '../yaml/cursor.ts';
-import { asked, askedSpan, askedWords, giveBack } from './asked.ts';
+import { removeRequests } from '../rewrite/requests.ts';
+import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -98,11 +99,11 @@ export default defineRule({
     for (const container of podSet.containers) {
       const requests = asked(container);
       const says = waits ?? downloads(container, podSet);
-      if (requests.length === 0 || says === undefined || isOpen(container.resources)) continue;
+      if (requests.length === 0 || says === undefined || isIncomplete(container.resources)) continue;
       context.report({
-        message: `${says} holds ${askedWords(requests)} and does not use ${requests[0]?.count === 1 ? 'it' : 'them'}`,
-        span: askedSpan(requests, container),
-        fixes: () => [giveBack(document, requests, 'Take its accelerators away')],
+        message: `${says} holds ${requestWords(requests)} and does not use ${requests[0]?.count === 1 ? 'it' : 'them'}`,
+        span: requestSpan(requests, container),
+        fixes: () => [removeRequests(document, requests, 'Take its accelerators away')],
       });
     }
   },
@@ -111,17 +112,17 @@ export default defineRule({
 /** What the pods of a set are, where they wait for others that compute. */
 function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): string | undefined {
   if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
-  const spec = at(manifest.root, 'spec');
+  const spec = getIn(manifest.root, 'spec');
   const others = podSets.filter((other) => other.name !== name);
   if (!others.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0))) return undefined;
   if (kind === 'RayJob' && name === 'submitter') return 'The submitter, which waits for the Ray cluster,';
   if (kind === 'MPIJob' && name === 'Launcher')
-    return asBoolean(at(spec, 'runLauncherAsWorker')) === true
+    return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true
       ? undefined
       : 'The launcher, which waits for its workers,';
   if (!kind.endsWith('TrainingRuntime') || name !== 'launcher') return undefined;
-  const mpi = at(spec, 'mlPolicy', 'mpi');
-  return mpi === undefined || asBoolean(at(mpi, 'runLauncherAsNode')) === true
+  const mpi = getIn(spec, 'mlPolicy', 'mpi');
+  return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true
     ? undefined
     : 'The launcher, which waits for its workers,';
 }

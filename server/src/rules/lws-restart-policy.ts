@@ -1,5 +1,5 @@
 import { lowerCount } from '../model/pod.ts';
-import { asString, at, spanOf } from '../yaml/cursor.ts';
+import { asString, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -67,11 +67,11 @@ export default defineRule({
   severity: 'warning',
   workload({ kind, manifest, podSets }, context) {
     if (kind !== 'LeaderWorkerSet') return;
-    const template = at(manifest.root, 'spec', 'leaderWorkerTemplate');
-    const policy = at(template, 'restartPolicy');
+    const template = getIn(manifest.root, 'spec', 'leaderWorkerTemplate');
+    const policy = getIn(template, 'restartPolicy');
     const written = asString(policy);
     if (policy === undefined || (written !== 'None' && written !== 'Default')) return;
-    if (lowerCount(at(template, 'size'), 1) === 1) return;
+    if (lowerCount(getIn(template, 'size'), 1) === 1) return;
     const worker = podSets.find(({ name }) => name === 'worker');
     if (worker === undefined || !worker.accelerators.some(({ perPod }) => perPod !== 0)) return;
     context.report({

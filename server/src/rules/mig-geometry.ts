@@ -1,8 +1,9 @@
-import { asNumber, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { configInDocument, configsInConfigMap, type EmbeddedConfig, limited } from './embedded-config.ts';
-import { anyCardHolds, isMigProfile, type MigMix, mixThatFits } from './mig-placement.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig } from '../evidence/embedded-config.ts';
+import { anyCardHolds, isMigProfile, type MigMix, mixThatFits } from '../evidence/mig-placement.ts';
+import { asNumber, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A MIG configuration that no GPU can be cut into.
@@ -71,9 +72,9 @@ export default defineRule({
 });
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
-  for (const named of entries(at(config.root, 'mig-configs'))) {
+  for (const named of entries(getIn(config.root, 'mig-configs'))) {
     for (const part of items(named)) {
-      const devices = at(part, 'mig-devices');
+      const devices = getIn(part, 'mig-devices');
       if (devices !== undefined) checkMix(keyOf(named), devices, config, context);
     }
   }

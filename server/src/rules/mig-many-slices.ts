@@ -1,13 +1,13 @@
 import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { formatNumber } from '../cost/format.ts';
+import { processInput } from '../evidence/processes.ts';
+import { asked, isNoWorkload } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
+import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { asked, isNoWorkload } from './asked.ts';
-import { processInput } from './process-input.ts';
-import { replaceQuantities, writtenQuantities } from './quantity-edits.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A container asks for several MIG slices, or splits a model over them.

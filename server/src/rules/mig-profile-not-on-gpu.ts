@@ -1,10 +1,10 @@
 import { type GpuModel, migByResource, migTable } from '../catalog/index.ts';
+import { selectedModels } from '../evidence/selected-models.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
+import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
-import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { selectedModels } from './selected-models.ts';
 
 /**
  * A MIG profile that the selected GPU cannot be cut into.

@@ -1,10 +1,10 @@
 import { gpus, migByResource, migTable } from '../catalog/index.ts';
+import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { isWithoutTable } from '../evidence/mig-placement.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
+import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
-import { isWithoutTable } from './mig-placement.ts';
-import { meantMigResource } from './mig-spelling.ts';
-import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
 import { keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { lacksLimitOf } from './lacks-limit.ts';
-import { meantMigResource } from './mig-spelling.ts';
-import { renameResource, writtenResources } from './rename-resource.ts';
 import { defineRule } from './rule.ts';
 
 /**

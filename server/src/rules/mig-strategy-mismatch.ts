@@ -1,11 +1,11 @@
 import { migByResource } from '../catalog/index.ts';
 import type { AcceleratorRequest, Selector } from '../model/workload.ts';
+import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { TextEdit } from '../yaml/span.ts';
-import { writtenQuantities } from './quantity-edits.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A MIG slice that is asked for in a way in which the nodes do not offer it.

@@ -1,7 +1,7 @@
 import { plural } from '../cost/format.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asNumber, at, type Cursor, isOpen, items, spanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type Fix } from './rule.ts';
 
@@ -72,16 +72,16 @@ export default defineRule({
   severity: 'error',
   workload({ kind, apiVersion, manifest, podSets }, context) {
     if (kind !== 'Job' || !apiVersion.startsWith('batch.volcano.sh/')) return;
-    const spec = at(manifest.root, 'spec');
-    const tasks = at(spec, 'tasks');
-    if (tasks === undefined || isOpen(spec) || isOpen(tasks)) return;
-    const pods = items(tasks).map((task) => lowerCount(at(task, 'replicas'), 1));
+    const spec = getIn(manifest.root, 'spec');
+    const tasks = getIn(spec, 'tasks');
+    if (tasks === undefined || isIncomplete(spec) || isIncomplete(tasks)) return;
+    const pods = items(tasks).map((task) => lowerCount(getIn(task, 'replicas'), 1));
     for (const [index, task] of items(tasks).entries()) {
       const most = pods[index] ?? null;
-      check(at(task, 'minAvailable'), most, 'the task has');
+      check(getIn(task, 'minAvailable'), most, 'the task has');
     }
     const all = pods.reduce<number | null>((sum, count) => (sum === null || count === null ? null : sum + count), 0);
-    const whole = at(spec, 'minAvailable');
+    const whole = getIn(spec, 'minAvailable');
     if (pods.length > 0) check(whole, all, 'its tasks have');
     const least = asNumber(whole);
     if (whole !== undefined && least !== undefined && all !== null && least < all && isGang(spec, podSets)) {
@@ -112,10 +112,10 @@ export default defineRule({
 
 /** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, and none gets further before all are there. */
 function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
-  if (at(spec, 'plugins', 'pytorch') === undefined) return false;
+  if (getIn(spec, 'plugins', 'pytorch') === undefined) return false;
   if (
-    items(at(spec, 'tasks')).some(
-      (task) => at(task, 'dependsOn') !== undefined || at(task, 'minAvailable') !== undefined,
+    items(getIn(spec, 'tasks')).some(
+      (task) => getIn(task, 'dependsOn') !== undefined || getIn(task, 'minAvailable') !== undefined,
     )
   )
     return false;

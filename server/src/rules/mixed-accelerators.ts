@@ -1,9 +1,9 @@
+import { meantMigResource } from '../catalog/mig-spelling.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
+import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
-import { meantMigResource } from './mig-spelling.ts';
-import { writtenQuantities } from './quantity-edits.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * One container asks for two kinds of accelerators.

@@ -1,9 +1,9 @@
 import { plural } from '../cost/format.ts';
+import { wholeGpus } from '../evidence/processes.ts';
+import { isNoWorkload } from '../evidence/requests.ts';
 import type { Container, PodSet } from '../model/workload.ts';
-import { at, entries, keyOf, spanOf } from '../yaml/cursor.ts';
+import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
-import { isNoWorkload } from './asked.ts';
-import { wholeGpus } from './process-input.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -93,6 +93,6 @@ function lostBy(name: string, container: Container, podSet: PodSet): string | un
 /** EFA is no InfiniBand: NCCL reaches it by a plugin that the variable does not touch. */
 function asksForRdma({ resources }: Container, { containers }: PodSet): boolean {
   return [resources, ...containers.map((other) => other.resources)].some((one) =>
-    entries(at(one, 'limits')).some((entry) => /rdma|infiniband|\/ib|roce/i.test(keyOf(entry))),
+    entries(getIn(one, 'limits')).some((entry) => /rdma|infiniband|\/ib|roce/i.test(keyOf(entry))),
   );
 }

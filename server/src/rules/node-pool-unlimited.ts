@@ -1,8 +1,8 @@
-import { at, type Cursor, entries, isOpen, isTemplated, keySpanOf } from '../yaml/cursor.ts';
-import { addKey } from './asked.ts';
-import { gpuPools } from './gpu-pools.ts';
+import { gpuPools } from '../evidence/gpu-pools.ts';
+import { addKey } from '../rewrite/requests.ts';
+import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type RuleContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A Karpenter pool of GPU nodes has no limits.
@@ -70,9 +70,9 @@ export default defineRule({
   manifest(manifest, context) {
     const gpus = context.option('gpus');
     for (const { spec, kind, name, because } of gpuPools(manifest)) {
-      if (spec === undefined || at(spec, 'replicas') !== undefined) continue;
-      const limits = at(spec, 'limits');
-      if (entries(limits).length > 0 || isOpen(limits) || isTemplated(limits)) continue;
+      if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
+      const limits = getIn(spec, 'limits');
+      if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
       const shown = name === null ? '' : ` ${shorten(name)}`;
       context.report({
         message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,

@@ -1,8 +1,8 @@
-import { at, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type GpuPool, gpuPools, hasTaints } from '../evidence/gpu-pools.ts';
+import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
-import { type GpuPool, gpuPools, hasTaints } from './gpu-pools.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type RuleContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A pool of GPU nodes has no taint.
@@ -69,7 +69,7 @@ export default defineRule({
       if (hasTaints(pool)) continue;
       const [devices, one] = deviceWords(pool);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
-      const place = at(pool.owner, 'requirements') ?? at(pool.owner, 'name') ?? pool.owner;
+      const place = getIn(pool.owner, 'requirements') ?? getIn(pool.owner, 'name') ?? pool.owner;
       context.report({
         message: `The ${devices} ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
         span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
@@ -97,7 +97,7 @@ function taint({ owner, taints, because }: GpuPool, { document }: RuleContext): 
           owner,
           'taints',
           [value],
-          at(owner, 'requirements') === undefined ? {} : { after: 'requirements' },
+          getIn(owner, 'requirements') === undefined ? {} : { after: 'requirements' },
         )
       : taints.node.kind === 'seq'
         ? appendItem(document, taints, value)

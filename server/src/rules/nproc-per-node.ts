@@ -1,15 +1,15 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
 import { plural } from '../cost/format.ts';
+import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, at, type Cursor, spanOf } from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { setLastNumber } from '../rewrite/words.ts';
+import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { processInput, scriptInput, wholeGpus } from './process-input.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { setLastNumber } from './word-edits.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * A launcher starts another number of processes than the container has GPUs.
@@ -148,14 +148,14 @@ function inScript(container: Container): Told | undefined {
 
 /** The fields in which kinds say it; they hold for the container that trains. */
 function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Told | undefined {
-  const spec = at(manifest.root, 'spec');
+  const spec = getIn(manifest.root, 'spec');
   const field =
     kind === 'PyTorchJob'
-      ? at(spec, 'nprocPerNode')
+      ? getIn(spec, 'nprocPerNode')
       : kind === 'TrainJob'
-        ? at(spec, 'trainer', 'numProcPerNode')
+        ? getIn(spec, 'trainer', 'numProcPerNode')
         : kind === 'TrainingRuntime' || kind === 'ClusterTrainingRuntime'
-          ? at(spec, 'mlPolicy', 'torch', 'numProcPerNode')
+          ? getIn(spec, 'mlPolicy', 'torch', 'numProcPerNode')
           : undefined;
   const text = asText(field);
   if (field === undefined || text === undefined || !/^\d{1,4}$/.test(text)) return undefined;

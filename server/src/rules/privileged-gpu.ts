@@ -1,6 +1,6 @@
-import { asBoolean, asText, at, keySpanOf } from '../yaml/cursor.ts';
-import { asked, askedWords, isNoWorkload } from './asked.ts';
-import { largestNode } from './largest-node.ts';
+import { largestNode } from '../evidence/largest-node.ts';
+import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { asBoolean, asText, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -60,14 +60,14 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const privileged = at(container.at, 'securityContext', 'privileged');
+    const privileged = getIn(container.at, 'securityContext', 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isNoWorkload(context.workload)) return;
     const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     if (requests.length === 0 || takesWholeNode(context)) return;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
     context.report({
       severity: whole || usesRdma(context) ? 'info' : 'warning',
-      message: `privileged: true with ${askedWords(requests)}: the container sees every GPU of its node, also those of other pods`,
+      message: `privileged: true with ${requestWords(requests)}: the container sees every GPU of its node, also those of other pods`,
       span: keySpanOf(privileged),
     });
   },
@@ -84,9 +84,9 @@ function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext):
 
 /** Network devices for RDMA, or the host's own network, in the pod. */
 function usesRdma({ podSet }: PodSetContext): boolean {
-  if (asText(at(podSet.pod, 'hostNetwork')) === 'true') return true;
+  if (asText(getIn(podSet.pod, 'hostNetwork')) === 'true') return true;
   return podSet.containers.some(({ resources }) => {
-    const limits = at(resources, 'limits')?.node;
+    const limits = getIn(resources, 'limits')?.node;
     return limits?.kind === 'map' && limits.entries.some(({ key }) => /rdma|efa\b|infiniband|\bib\b|roce/i.test(key));
   });
 }

@@ -1,9 +1,9 @@
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Located } from '../yaml/cursor.ts';
-import { asText, at, type Cursor, isOpen, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A queue does not cover a resource that a workload in it asks for.
@@ -94,7 +94,7 @@ export default defineRule({
   workload(workload, context) {
     const label = queueLabel(workload);
     if (label === undefined || isTemplated(label.at) || workload.role === 'definition') return;
-    const queue = context.surroundings.clusterQueueOf(workload.namespace, label.value);
+    const queue = context.crossReferences.clusterQueueOf(workload.namespace, label.value);
     const covered = queue?.facts.resources;
     if (queue === undefined || covered == null) return;
     const [missing, ...others] = askedOf(workload).filter((resource) => !covered.includes(resource));
@@ -109,14 +109,14 @@ export default defineRule({
   },
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'ClusterQueue' || groupOf(apiVersion) !== 'kueue.x-k8s.io') return;
-    for (const group of items(at(root, 'spec', 'resourceGroups'))) {
-      const covered = namesIn(at(group, 'coveredResources'));
+    for (const group of items(getIn(root, 'spec', 'resourceGroups'))) {
+      const covered = namesIn(getIn(group, 'coveredResources'));
       if (covered === undefined) continue;
-      for (const flavor of items(at(group, 'flavors'))) {
-        const list = at(flavor, 'resources');
+      for (const flavor of items(getIn(group, 'flavors'))) {
+        const list = getIn(flavor, 'resources');
         const listed = namesIn(list, 'name');
         if (listed === undefined || list === undefined || listed.join() === covered.join()) continue;
-        const name = at(flavor, 'name');
+        const name = getIn(flavor, 'name');
         context.report({
           message: `Flavor ${shorten(asText(name) ?? '')} lists ${shorten(listed.join(', '))}, not ${shorten(covered.join(', '))} as coveredResources does: it is refused`,
           span: spanOf(name ?? list),
@@ -146,8 +146,8 @@ function askedOf({ podSets }: Workload): readonly string[] {
 
 /** The texts of a list, or those under a key of its items; undefined where some are not known. */
 function namesIn(list: Cursor | undefined, key?: string): readonly string[] | undefined {
-  if (list === undefined || list.node.kind !== 'seq' || isOpen(list)) return undefined;
-  const names = items(list).map((item) => (key === undefined ? item : at(item, key)));
+  if (list === undefined || list.node.kind !== 'seq' || isIncomplete(list)) return undefined;
+  const names = items(list).map((item) => (key === undefined ? item : getIn(item, key)));
   if (names.some((name) => name === undefined || isTemplated(name))) return undefined;
   return names.map((name) => asText(name) ?? '');
 }

@@ -1,7 +1,7 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
-import { asNumber, at, type Cursor, isOpen, items, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
@@ -94,14 +94,15 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     const cluster = clusterOf(workload);
-    if (cluster === undefined || isOpen(cluster) || at(cluster, 'enableInTreeAutoscaling') !== undefined) return;
+    if (cluster === undefined || isIncomplete(cluster) || getIn(cluster, 'enableInTreeAutoscaling') !== undefined)
+      return;
     // Kueue's webhook refuses the autoscaler on what it queues, unless the gate ElasticJobsViaWorkloadSlices is on.
     if (lookUp(workload.manifest.labels, 'kueue.x-k8s.io/queue-name') !== undefined) return;
-    for (const group of items(at(cluster, 'workerGroupSpecs'))) {
-      const min = asNumber(at(group, 'minReplicas'));
-      const max = asNumber(at(group, 'maxReplicas'));
+    for (const group of items(getIn(cluster, 'workerGroupSpecs'))) {
+      const min = asNumber(getIn(group, 'minReplicas'));
+      const max = asNumber(getIn(group, 'maxReplicas'));
       if (min === undefined || max === undefined || min >= max || !holdsAccelerator(group)) continue;
-      const replicas = asNumber(at(group, 'replicas')) ?? 1;
+      const replicas = asNumber(getIn(group, 'replicas')) ?? 1;
       // Managed by something else, which counts up from nothing.
       if (replicas === 0) continue;
       const atFloor = replicas <= min;
@@ -109,7 +110,7 @@ export default defineRule({
         // At its floor the group wastes nothing by it.
         severity: atFloor ? 'info' : 'warning',
         message: `Bounds ${min} to ${max} without enableInTreeAutoscaling: the group stays at ${replicas}, ${atFloor ? 'whatever the load' : 'used or not'}`,
-        span: keySpanOf(at(group, 'minReplicas') ?? group),
+        span: keySpanOf(getIn(group, 'minReplicas') ?? group),
         fixes: () => [enable(cluster, context)],
       });
     }
@@ -117,14 +118,14 @@ export default defineRule({
 });
 
 function clusterOf({ kind, manifest: { root } }: Workload): Cursor | undefined {
-  if (kind === 'RayCluster') return at(root, 'spec');
-  if (kind === 'RayJob') return at(root, 'spec', 'rayClusterSpec');
-  return kind === 'RayService' ? at(root, 'spec', 'rayClusterConfig') : undefined;
+  if (kind === 'RayCluster') return getIn(root, 'spec');
+  if (kind === 'RayJob') return getIn(root, 'spec', 'rayClusterSpec');
+  return kind === 'RayService' ? getIn(root, 'spec', 'rayClusterConfig') : undefined;
 }
 
 function holdsAccelerator(group: Cursor): boolean {
-  return items(at(group, 'template', 'spec', 'containers')).some((container) => {
-    const limits = at(container, 'resources', 'limits');
+  return items(getIn(group, 'template', 'spec', 'containers')).some((container) => {
+    const limits = getIn(container, 'resources', 'limits');
     return limits?.node.kind === 'map' && limits.node.entries.some(({ key }) => acceleratorResource(key) !== undefined);
   });
 }
@@ -133,7 +134,7 @@ function enable(cluster: Cursor, { document }: WorkloadContext): Fix | undefined
   const edits = cluster.shared
     ? undefined
     : insertKey(document, cluster, 'enableInTreeAutoscaling', true, {
-        after: at(cluster, 'rayVersion') === undefined ? 'headGroupSpec' : 'rayVersion',
+        after: getIn(cluster, 'rayVersion') === undefined ? 'headGroupSpec' : 'rayVersion',
       });
   return edits && { title: "Turn Ray's autoscaler on", safe: false, edits };
 }

@@ -1,5 +1,6 @@
-import { isOpen } from '../yaml/cursor.ts';
-import { asked, askedSpan, askedWords, giveBack } from './asked.ts';
+import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { removeRequests } from '../rewrite/requests.ts';
+import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -93,11 +94,11 @@ export default defineRule({
     if (head === undefined || !helped) return;
     for (const container of head.containers) {
       const requests = asked(container);
-      if (requests.length === 0 || isOpen(container.resources)) continue;
+      if (requests.length === 0 || isIncomplete(container.resources)) continue;
       context.report({
-        message: `The Ray head holds ${askedWords(requests)} beside the workers' own: work there competes with Ray's control plane`,
-        span: askedSpan(requests, container),
-        fixes: () => [giveBack(context.document, requests, "Take the head's accelerators away")],
+        message: `The Ray head holds ${requestWords(requests)} beside the workers' own: work there competes with Ray's control plane`,
+        span: requestSpan(requests, container),
+        fixes: () => [removeRequests(context.document, requests, "Take the head's accelerators away")],
       });
     }
   },

@@ -1,7 +1,7 @@
 import { recogniseProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
-import { asBoolean, asText, at, isNull, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
@@ -74,11 +74,11 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     if (workload.kind !== 'RayJob' || workload.partial) return;
-    const spec = at(workload.manifest.root, 'spec');
-    if (spec === undefined || isOpen(spec) || at(spec, 'clusterSelector') !== undefined) return;
-    if (at(spec, 'deletionStrategy') !== undefined || at(spec, 'deletionPolicy') !== undefined) return;
-    if (isServer(asText(at(spec, 'entrypoint')) ?? '')) return;
-    const shutdown = at(spec, 'shutdownAfterJobFinishes');
+    const spec = getIn(workload.manifest.root, 'spec');
+    if (spec === undefined || isIncomplete(spec) || getIn(spec, 'clusterSelector') !== undefined) return;
+    if (getIn(spec, 'deletionStrategy') !== undefined || getIn(spec, 'deletionPolicy') !== undefined) return;
+    if (isServer(asText(getIn(spec, 'entrypoint')) ?? '')) return;
+    const shutdown = getIn(spec, 'shutdownAfterJobFinishes');
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
     // Groups that the autoscaler takes down to nothing cost nothing when they are idle.
@@ -103,10 +103,10 @@ function isServer(entrypoint: string): boolean {
 }
 
 function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
-  const spec = at(manifest.root, 'spec');
-  const written = at(spec, 'shutdownAfterJobFinishes');
+  const spec = getIn(manifest.root, 'spec');
+  const written = getIn(spec, 'shutdownAfterJobFinishes');
   if (spec === undefined || spec.shared || written?.shared === true) return undefined;
-  const neighbour = at(spec, 'entrypoint') === undefined ? {} : { after: 'entrypoint' };
+  const neighbour = getIn(spec, 'entrypoint') === undefined ? {} : { after: 'entrypoint' };
   const edits =
     written === undefined
       ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, neighbour)

@@ -1,7 +1,7 @@
 import { spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A name that nothing in the project has, one letter from one that something has.
@@ -86,7 +86,7 @@ export default defineRule({
   topic: 'cluster',
   severity: 'info',
   manifest(manifest, context) {
-    for (const { at, name, near } of context.surroundings.unfound(manifest)) {
+    for (const { at, name, near } of context.crossReferences.dangling(manifest)) {
       const [first] = near;
       if (first === undefined) continue;
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;

@@ -1,11 +1,11 @@
 import type { Flag } from '../command/flags.ts';
+import { resumeOff } from '../evidence/progress-flags.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
-import { isTrial } from './durable.ts';
-import { resumeOff } from './progress-flags.ts';
-import { hasRole } from './role.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord, setFlag } from '../rewrite/words.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { rewriteWord, setFlag } from './word-edits.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * The job is restarted, and its training is told not to resume.

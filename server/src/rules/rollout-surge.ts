@@ -1,9 +1,9 @@
 import { formatNumber, plural } from '../cost/format.ts';
 import type { PodSet } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
-import { asText, at, type Cursor, isOpen, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { addKey } from '../rewrite/requests.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { addKey } from './asked.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -82,15 +82,19 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'info',
   workload({ kind, manifest, podSets, partial, role }, context) {
-    const spec = at(manifest.root, 'spec');
-    const strategy = at(spec, 'strategy');
+    const spec = getIn(manifest.root, 'spec');
+    const strategy = getIn(spec, 'strategy');
     const [podSet] = podSets;
     if (kind !== 'Deployment' || partial || role === 'infrastructure' || podSet === undefined) return;
-    if ((asText(at(strategy, 'type')) ?? 'RollingUpdate') !== 'RollingUpdate' || isOpen(strategy) || isOpen(spec))
+    if (
+      (asText(getIn(strategy, 'type')) ?? 'RollingUpdate') !== 'RollingUpdate' ||
+      isIncomplete(strategy) ||
+      isIncomplete(spec)
+    )
       return;
-    const written = at(strategy, 'rollingUpdate', 'maxSurge');
+    const written = getIn(strategy, 'rollingUpdate', 'maxSurge');
     const replicas = podSet.pods.min;
-    const free = at(strategy, 'rollingUpdate', 'maxUnavailable');
+    const free = getIn(strategy, 'rollingUpdate', 'maxUnavailable');
     if (replicas === null || replicas === 0 || isTemplated(written) || isTemplated(free)) return;
     const surge = podsOf(written, replicas, Math.ceil);
     const gone = podsOf(free, replicas, Math.floor);
@@ -102,7 +106,9 @@ export default defineRule({
     context.report({
       message: `${said} of ${plural(replicas, 'pod')}: a rollout needs ${formatNumber(surge * devices)} more accelerators at once, or stands still`,
       span:
-        written === undefined ? keySpanOf(strategy ?? at(spec, 'replicas') ?? spec ?? manifest.root) : spanOf(written),
+        written === undefined
+          ? keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root)
+          : spanOf(written),
       fixes: () => [written === undefined ? fromNothing() : inPlace(written, free)],
     });
 

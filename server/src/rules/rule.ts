@@ -1,6 +1,6 @@
 import type { CostResult } from '../cost/types.ts';
+import type { CrossReferences } from '../model/cross-references.ts';
 import type { ModelOptions } from '../model/options.ts';
-import type { Surroundings } from '../model/surroundings.ts';
 import type { Container, Manifest, PodSet, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -81,7 +81,7 @@ export interface DocumentContext {
   readonly document: YamlDocument;
   readonly options: ModelOptions;
   /** What other documents say. A finding still lands in this one. */
-  readonly surroundings: Surroundings;
+  readonly crossReferences: CrossReferences;
   costOf(workload: Workload): CostResult;
   /** The value of one of the rule's own options. */
   option(name: string): number;

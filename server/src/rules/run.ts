@@ -1,6 +1,6 @@
 import type { CostResult } from '../cost/types.ts';
+import { type CrossReferences, noCrossReferences } from '../model/cross-references.ts';
 import type { ModelOptions } from '../model/options.ts';
-import { noSurroundings, type Surroundings } from '../model/surroundings.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
@@ -18,7 +18,7 @@ export interface RunInput {
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
   readonly options: ModelOptions;
-  readonly surroundings?: Surroundings;
+  readonly crossReferences?: CrossReferences;
   readonly rules: RulesOptions;
   readonly ruleOptions?: RuleNumbers;
   readonly costOf: (workload: Workload) => CostResult;
@@ -37,14 +37,14 @@ export interface RunResult {
 
 /** Lets every rule that is not off look at the document. The runner walks, the rules look. */
 export function runRules(input: RunInput): RunResult {
-  const { document, manifests, options, costOf, surroundings = noSurroundings } = input;
+  const { document, manifests, options, costOf, crossReferences = noCrossReferences } = input;
   const looking = lookingOf(input.registry ?? everyRule, input.rules);
   const walk: Walk = { input, found: [], crashes: [], asked: undefined, option: (name) => optionOf(walk, name) };
   const { option } = walk;
-  const context = { document, options, surroundings, costOf, option, report: reporter(walk, null, null) };
+  const context = { document, options, crossReferences, costOf, option, report: reporter(walk, null, null) };
   ask(walk, looking.document, document, context);
   for (const manifest of manifests) {
-    const inManifest = { document, options, surroundings, costOf, option, report: context.report, manifest };
+    const inManifest = { document, options, crossReferences, costOf, option, report: context.report, manifest };
     ask(walk, looking.manifest, manifest, inManifest);
   }
   for (const workload of input.workloads) visitWorkload(walk, looking, workload);
@@ -103,32 +103,32 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
       return look === undefined ? [] : [{ id, rule, severity, look }];
     });
   return {
-    document: at('document'),
-    manifest: at('manifest'),
-    workload: at('workload'),
-    podSet: at('podSet'),
-    container: at('container'),
+    document: getIn('document'),
+    manifest: getIn('manifest'),
+    workload: getIn('workload'),
+    podSet: getIn('podSet'),
+    container: getIn('container'),
   };
 }
 
 /** Every pod set and every container (init, sidecar or app) is shown once. */
 function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
-  const { document, options, costOf, surroundings = noSurroundings } = walk.input;
+  const { document, options, costOf, crossReferences = noCrossReferences } = walk.input;
   const { option } = walk;
   const { manifest } = workload;
   // Contexts are written out: a spread costs many times as much.
   const report = reporter(walk, workload, null);
-  const context = { document, options, surroundings, costOf, option, report, manifest, workload };
+  const context = { document, options, crossReferences, costOf, option, report, manifest, workload };
   ask(walk, looking.workload, workload, context);
   for (const podSet of workload.podSets) {
-    const inPodSet = { document, options, surroundings, costOf, option, report, manifest, workload, podSet };
+    const inPodSet = { document, options, crossReferences, costOf, option, report, manifest, workload, podSet };
     ask(walk, looking.podSet, podSet, inPodSet);
     for (const container of podSet.containers) {
       const reportOf = reporter(walk, workload, container.name);
       const inContainer = {
         document,
         options,
-        surroundings,
+        crossReferences,
         costOf,
         option,
         report: reportOf,

@@ -1,14 +1,24 @@
 import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
+import { isLatencyCritical } from '../evidence/latency.ts';
+import { mayNeedPod, podMetric } from '../evidence/pod-metrics.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
-import { asNumber, asText, at, type Cursor, entries, isOpen, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asNumber,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  items,
+  keyOf,
+  keySpanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
-import { isLatencyCritical } from './latency.ts';
-import { mayNeedPod, podMetric } from './pod-metrics.ts';
-import { hasRole } from './role.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type RuleContext, type WorkloadContext } from './rule.ts';
-import { targetOf } from './scaler-target.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * An endpoint holds a GPU with no traffic, though it could scale to zero.
@@ -91,8 +101,8 @@ export default defineRule({
     if (!scaling.canReachZero || scaling.floor !== 1 || isLatencyCritical(workload)) return;
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
-    if (scaling.min === undefined && isOpen(scaling.owner)) return;
-    const metrics = items(at(scaling.owner, 'autoScaling', 'metrics'));
+    if (scaling.min === undefined && isIncomplete(scaling.owner)) return;
+    const metrics = items(getIn(scaling.owner, 'autoScaling', 'metrics'));
     if (scaling.mechanism === 'keda' && metrics.length > 0 && metrics.every(isOfPods)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
@@ -145,13 +155,13 @@ interface FloorOfOne {
 }
 
 /** A ScaledObject that keeps one replica of a server with GPUs, and has a trigger that could wake it. */
-function scaledObjectAtOne(manifest: Manifest, { surroundings }: RuleContext): FloorOfOne | undefined {
+function scaledObjectAtOne(manifest: Manifest, { crossReferences }: RuleContext): FloorOfOne | undefined {
   if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
-  const spec = at(manifest.root, 'spec');
-  const floor = at(spec, 'minReplicaCount');
-  if (floor === undefined || asNumber(floor) !== 1 || at(spec, 'idleReplicaCount') !== undefined) return undefined;
-  if (items(at(spec, 'triggers')).every(mayNeedPod)) return undefined;
-  const target = targetOf(manifest, surroundings);
+  const spec = getIn(manifest.root, 'spec');
+  const floor = getIn(spec, 'minReplicaCount');
+  if (floor === undefined || asNumber(floor) !== 1 || getIn(spec, 'idleReplicaCount') !== undefined) return undefined;
+  if (items(getIn(spec, 'triggers')).every(mayNeedPod)) return undefined;
+  const target = targetOf(manifest, crossReferences);
   if (target === undefined || target.facts.role !== 'serving' || target.facts.latencyCritical) return undefined;
   const { devices, hourly } = target.facts;
   return devices === 0 ? undefined : { floor, target: target.name, devices, hourly };
@@ -159,8 +169,8 @@ function scaledObjectAtOne(manifest: Manifest, { surroundings }: RuleContext): F
 
 /** A metric of KServe, which asks the collector for those of the predictor's own pods where it is a PodMetric. */
 function isOfPods(metric: Cursor): boolean {
-  const external = at(metric, 'external');
-  return external === undefined || podMetric(at(external, 'metric', 'query')) !== undefined;
+  const external = getIn(metric, 'external');
+  return external === undefined || podMetric(getIn(external, 'metric', 'query')) !== undefined;
 }
 
 function scaleToZero(floor: Cursor, { document }: RuleContext): Fix | undefined {

@@ -1,10 +1,10 @@
+import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
-import { asNumber, at, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
-import { targetOf } from './scaler-target.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A floor of 0 that an HPA keeps from being reached.
@@ -69,14 +69,14 @@ export default defineRule({
   severity: 'warning',
   manifest(manifest, context) {
     if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return;
-    const spec = at(manifest.root, 'spec');
-    const floor = at(spec, 'idleReplicaCount') ?? at(spec, 'minReplicaCount');
-    const place = floor ?? at(spec, 'scaleTargetRef');
+    const spec = getIn(manifest.root, 'spec');
+    const floor = getIn(spec, 'idleReplicaCount') ?? getIn(spec, 'minReplicaCount');
+    const place = floor ?? getIn(spec, 'scaleTargetRef');
     if (place === undefined || (floor !== undefined && asNumber(floor) !== 0)) return;
-    const target = targetOf(manifest, context.surroundings);
+    const target = targetOf(manifest, context.crossReferences);
     if (target === undefined || target.facts.devices === 0) return;
     const { kind, name } = target;
-    const scalers = context.surroundings.scalersOf(kind, manifest.namespace, name);
+    const scalers = context.crossReferences.scalersOf(kind, manifest.namespace, name);
     const other = scalers.find((scaler) => scaler.kind === 'HorizontalPodAutoscaler');
     if (other === undefined || other.facts.min === null) return;
     const where = other.file === null ? '' : ` (${shorten(other.file)})`;
@@ -104,7 +104,7 @@ export default defineRule({
 });
 
 function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | undefined {
-  const annotations = at(manifest.root, 'metadata', 'annotations');
+  const annotations = getIn(manifest.root, 'metadata', 'annotations');
   const key = 'serving.kserve.io/autoscalerClass';
   const written = lookUp(manifest.annotations, key);
   if (annotations === undefined || annotations.shared || written?.at.shared === true) return undefined;

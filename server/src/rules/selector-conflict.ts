@@ -1,10 +1,10 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
+import { modelsOf } from '../evidence/selected-models.ts';
 import type { Selector } from '../model/workload.ts';
-import { asText, at, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asText, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { modelsOf } from './selected-models.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * Selectors that no node can satisfy together.
@@ -110,6 +110,6 @@ function shortKey({ key }: Selector): string {
 }
 
 function spanOfSelector({ at: cursor }: Selector): ReturnType<typeof keySpanOf> {
-  const key = at(cursor, 'key');
+  const key = getIn(cursor, 'key');
   return key !== undefined && asText(key) !== undefined && keyOf(cursor) === '' ? key.node.span : keySpanOf(cursor);
 }

@@ -1,7 +1,7 @@
 import { formatNumber } from '../cost/format.ts';
+import { asked, isNoWorkload } from '../evidence/requests.ts';
+import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { asked, isNoWorkload } from './asked.ts';
-import { replaceQuantities, writtenQuantities } from './quantity-edits.ts';
 import { defineRule } from './rule.ts';
 
 /**

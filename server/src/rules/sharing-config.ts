@@ -1,7 +1,8 @@
-import { asNumber, asText, at, type Cursor, entries, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { configInDocument, configsInConfigMap, type EmbeddedConfig, limited } from './embedded-config.ts';
+import { configInDocument, configsInConfigMap, type EmbeddedConfig } from '../evidence/embedded-config.ts';
+import { asNumber, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A sharing configuration that NVIDIA's device plugin does not take.
@@ -61,12 +62,12 @@ export default defineRule({
 });
 
 function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>): void {
-  const timeSlicing = at(config.root, 'sharing', 'timeSlicing');
-  const mps = at(config.root, 'sharing', 'mps');
+  const timeSlicing = getIn(config.root, 'sharing', 'timeSlicing');
+  const mps = getIn(config.root, 'sharing', 'mps');
   if (timeSlicing !== undefined) checkMethod(timeSlicing, 'timeSlicing', config, context);
   if (mps === undefined) return;
   checkMethod(mps, 'mps', config, context);
-  const strategy = asText(at(config.root, 'flags', 'migStrategy')) ?? 'none';
+  const strategy = asText(getIn(config.root, 'flags', 'migStrategy')) ?? 'none';
   if (timeSlicing !== undefined) {
     context.report({
       message: 'timeSlicing and mps exclude each other: the device plugin does not start',
@@ -90,9 +91,9 @@ function checkMethod(
   { report }: Pick<DocumentContext, 'report'>,
 ): void {
   checkFields(method, methodFields);
-  for (const resource of items(at(method, 'resources'))) {
+  for (const resource of items(getIn(method, 'resources'))) {
     checkFields(resource, resourceFields);
-    const name = at(resource, 'name');
+    const name = getIn(resource, 'name');
     const text = asText(name);
     if (name !== undefined && text !== undefined && !isTemplated(name) && !isShareable(text, kind)) {
       const allowed =
@@ -101,7 +102,7 @@ function checkMethod(
           : 'time slicing shares nvidia.com/gpu and nvidia.com/mig-* only';
       report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
-    const replicas = at(resource, 'replicas');
+    const replicas = getIn(resource, 'replicas');
     const count = asNumber(replicas);
     if (replicas === undefined || count === undefined || (Number.isInteger(count) && count >= 2)) continue;
     report({

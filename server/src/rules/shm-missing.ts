@@ -1,12 +1,12 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
+import { isNoWorkload } from '../evidence/requests.ts';
+import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asBoolean, asText, at, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { addItem } from './add-item.ts';
-import { isNoWorkload } from './asked.ts';
-import { processInput, scriptInput, wholeGpus } from './process-input.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { hasRun } from './status.ts';
 
 /**
  * Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
@@ -80,7 +80,8 @@ export default defineRule({
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
     if (gpus === null || gpus < 2) return;
-    if (isOpen(container.at) || isOpen(podSet.pod) || asBoolean(at(podSet.pod, 'hostIPC')) === true) return;
+    if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
+      return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const said = evidence(container, gpus, podSet, workload);
     if (said === undefined) return;
@@ -120,7 +121,7 @@ function evidence(container: Container, gpus: number, podSet: PodSet, workload: 
 function ofOperator(container: Container, { manifest }: Workload, gpus: number): string | undefined {
   const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
   if (!launches || isBenchmarkOfNccl(container)) return undefined;
-  const text = asText(at(manifest.root, 'spec', 'nprocPerNode')) ?? '';
+  const text = asText(getIn(manifest.root, 'spec', 'nprocPerNode')) ?? '';
   return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
 }
 
@@ -130,11 +131,11 @@ function isBenchmarkOfNccl({ command, args }: Container): boolean {
 }
 
 function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
-  const volumes = at(podSet.pod, 'volumes');
-  const mounts = at(container.at, 'volumeMounts');
+  const volumes = getIn(podSet.pod, 'volumes');
+  const mounts = getIn(container.at, 'volumeMounts');
   if (podSet.pod.shared || container.at.shared || volumes?.shared === true || mounts?.shared === true) return undefined;
   const existing = podSet.volumes.find(
-    ({ source, at: volume }) => source === 'emptyDir' && asText(at(volume, 'emptyDir', 'medium')) === 'Memory',
+    ({ source, at: volume }) => source === 'emptyDir' && asText(getIn(volume, 'emptyDir', 'medium')) === 'Memory',
   );
   const taken = podSet.volumes.some(({ name }) => name === 'shm');
   const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');

@@ -1,13 +1,13 @@
 import { findCheckpointSigns } from '../command/checkpoint.ts';
 import { formatHourly } from '../cost/format.ts';
+import { processInput } from '../evidence/processes.ts';
+import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial, outlivesNode } from '../evidence/volume-lifetime.ts';
 import { platformOf } from '../model/platform.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import { isTrial, outlivesNode } from './durable.ts';
-import { processInput } from './process-input.ts';
-import { neverSaves, resumeOff } from './progress-flags.ts';
-import { hasRole } from './role.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
 
 /**
@@ -116,16 +116,16 @@ function keepsProgress(container: Container, { volumes }: PodSet): boolean {
 }
 
 function placeOf(podSets: readonly PodSet[], { manifest }: Workload): ReturnType<typeof spanOf> {
-  const selector = podSets.map(({ pod }) => at(pod, 'nodeSelector')).find((found) => found !== undefined);
-  return selector === undefined ? spanOf(at(manifest.root, 'kind') ?? manifest.root) : keySpanOf(selector);
+  const selector = podSets.map(({ pod }) => getIn(pod, 'nodeSelector')).find((found) => found !== undefined);
+  return selector === undefined ? spanOf(getIn(manifest.root, 'kind') ?? manifest.root) : keySpanOf(selector);
 }
 
 /** By the label of the platform whose other labels the pods select; elsewhere nobody knows what spot nodes are called. */
 function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadContext): Fix | undefined {
-  const selector = podSet && at(podSet.pod, 'nodeSelector');
+  const selector = podSet && getIn(podSet.pod, 'nodeSelector');
   if (podSet === undefined || selector === undefined || selector.shared || podSet.placement.capacity !== 'unknown')
     return undefined;
-  if (at(podSet.pod, 'terminationGracePeriodSeconds') !== undefined) return undefined;
+  if (getIn(podSet.pod, 'terminationGracePeriodSeconds') !== undefined) return undefined;
   const platform = platformOf(podSet, options);
   const [label] = Object.entries(platform?.facts.spotLabels ?? {}).sort(([a], [b]) => preference(b) - preference(a));
   const [key, value] = [label?.[0], label?.[1][0]];

@@ -1,6 +1,6 @@
 import { providerName } from '../catalog/index.ts';
 import { type FoundPlatform, platformOf } from '../model/platform.ts';
-import { asNumber, at, spanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -76,7 +76,7 @@ export default defineRule({
     // The notice is the provider's, which a likely platform tells as well.
     const platform = platformOf(podSet, context.options);
     const granted = platform && grantedSeconds(platform);
-    const written = at(pod, 'terminationGracePeriodSeconds');
+    const written = getIn(pod, 'terminationGracePeriodSeconds');
     const seconds = asNumber(written);
     if (platform === undefined || granted === undefined || written === undefined || seconds === undefined) return;
     // On GKE up to 120 seconds can be granted, by the node's configuration.

@@ -1,5 +1,5 @@
 import type { PodSet, Workload } from '../model/workload.ts';
-import { asNumber, asText, at, type Cursor, entries, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
@@ -72,8 +72,8 @@ export default defineRule({
     if (workload.partial || workload.role === 'serving' || workload.role === 'infrastructure') return;
     if (!workload.podSets.some(isOnSpot) || isOrchestrated(workload)) return;
     const job = jobSpec(workload);
-    const written = at(job, 'backoffLimit') ?? at(job, 'backoffLimitPerIndex');
-    const failing = items(at(job, 'podFailurePolicy', 'rules')).find(failsOnDisruption);
+    const written = getIn(job, 'backoffLimit') ?? getIn(job, 'backoffLimitPerIndex');
+    const failing = items(getIn(job, 'podFailurePolicy', 'rules')).find(failsOnDisruption);
     const never = neverRestarts(workload, written);
     const place = failing ?? never;
     if (place === undefined || (failing === undefined && ignoresDisruptions(job))) return;
@@ -83,7 +83,7 @@ export default defineRule({
         : 'podFailurePolicy fails the job on a disruption';
     context.report({
       message: `${said} on spot: the first interruption ends the job`,
-      span: failing === undefined ? keySpanOf(place) : spanOf(at(failing, 'action') ?? failing),
+      span: failing === undefined ? keySpanOf(place) : spanOf(getIn(failing, 'action') ?? failing),
       fixes: () => [failing === undefined ? comeBack(place, workload, context) : ignore(failing, context)],
     });
   },
@@ -97,9 +97,9 @@ function comeBack(
 ): Fix | undefined {
   const never = asText(place) === 'Never';
   const others = never
-    ? entries(place.parent?.parent).map((replica) => at(replica, 'restartPolicy'))
+    ? entries(place.parent?.parent).map((replica) => getIn(replica, 'restartPolicy'))
     : kind === 'JobSet'
-      ? items(at(root, 'spec', 'replicatedJobs')).map((job) => at(job, 'template', 'spec', 'backoffLimit'))
+      ? items(getIn(root, 'spec', 'replicatedJobs')).map((job) => getIn(job, 'template', 'spec', 'backoffLimit'))
       : [place];
   const edits: TextEdit[] = [];
   for (const one of others.filter((other) => asText(other) === asText(place))) {
@@ -116,7 +116,7 @@ function comeBack(
 const usual = 6;
 
 function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
-  const action = at(rule, 'action');
+  const action = getIn(rule, 'action');
   const edits = action === undefined || action.shared ? undefined : replaceScalar(document, action, 'Ignore');
   return edits && { title: 'Do not count disruptions as failures', safe: false, edits };
 }
@@ -133,7 +133,11 @@ function isOrchestrated({ manifest }: Workload): boolean {
 
 function jobSpec({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {
   if (!apiVersion.startsWith('batch/')) return undefined;
-  return kind === 'Job' ? at(root, 'spec') : kind === 'CronJob' ? at(root, 'spec', 'jobTemplate', 'spec') : undefined;
+  return kind === 'Job'
+    ? getIn(root, 'spec')
+    : kind === 'CronJob'
+      ? getIn(root, 'spec', 'jobTemplate', 'spec')
+      : undefined;
 }
 
 /** Where it is written that nothing brings the pods back. */
@@ -147,7 +151,9 @@ function neverRestarts(
   }
   if (kind === 'JobSet') {
     // The jobs of a set have retries of their own.
-    const jobs = items(at(root, 'spec', 'replicatedJobs')).map((job) => at(job, 'template', 'spec', 'backoffLimit'));
+    const jobs = items(getIn(root, 'spec', 'replicatedJobs')).map((job) =>
+      getIn(job, 'template', 'spec', 'backoffLimit'),
+    );
     const none = jobs.length > 0 && jobs.every((limit) => asNumber(limit) === 0);
     return none && (retries?.limit ?? 0) === 0 ? jobs[0] : undefined;
   }
@@ -155,15 +161,17 @@ function neverRestarts(
 }
 
 function failsOnDisruption(rule: Cursor): boolean {
-  return asText(at(rule, 'action')) === 'FailJob' && namesDisruption(rule);
+  return asText(getIn(rule, 'action')) === 'FailJob' && namesDisruption(rule);
 }
 
 function ignoresDisruptions(job: Cursor | undefined): boolean {
-  return items(at(job, 'podFailurePolicy', 'rules')).some(
-    (rule) => asText(at(rule, 'action')) === 'Ignore' && namesDisruption(rule),
+  return items(getIn(job, 'podFailurePolicy', 'rules')).some(
+    (rule) => asText(getIn(rule, 'action')) === 'Ignore' && namesDisruption(rule),
   );
 }
 
 function namesDisruption(rule: Cursor): boolean {
-  return items(at(rule, 'onPodConditions')).some((condition) => asText(at(condition, 'type')) === 'DisruptionTarget');
+  return items(getIn(rule, 'onPodConditions')).some(
+    (condition) => asText(getIn(condition, 'type')) === 'DisruptionTarget',
+  );
 }

@@ -1,5 +1,5 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
-import { at, isOpen, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
@@ -65,13 +65,13 @@ export default defineRule({
   topic: 'spot',
   severity: 'warning',
   podSet(podSet, context) {
-    if (context.workload.partial || isOpen(podSet.pod) || isOpen(at(podSet.pod, 'tolerations'))) return;
+    if (context.workload.partial || isIncomplete(podSet.pod) || isIncomplete(getIn(podSet.pod, 'tolerations'))) return;
     const selector = podSet.selectors.find(
       ({ key, values }) => key === taint && values.length > 0 && values.every(({ value }) => value === 'spot'),
     );
     if (selector === undefined) return toleratesAlone(podSet, context);
     if (podSet.tolerations.some(tolerates)) return;
-    const key = at(selector.at, 'key');
+    const key = getIn(selector.at, 'key');
     context.report({
       message: `Selects AKS spot nodes without tolerating their taint ${taint}: the pod stays Pending`,
       span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
@@ -112,10 +112,10 @@ function tolerates({ key, value, at: cursor }: Toleration): boolean {
 }
 
 function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {
-  const list = at(pod, 'tolerations');
+  const list = getIn(pod, 'tolerations');
   if (pod.shared || list?.shared === true) return undefined;
   const value = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
-  const after = at(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
+  const after = getIn(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
   const edits =
     list === undefined
       ? insertKey(document, pod, 'tolerations', [value], after)

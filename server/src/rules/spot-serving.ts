@@ -1,6 +1,6 @@
+import { hasRole } from '../evidence/role-confidence.ts';
 import type { PodSet } from '../model/workload.ts';
-import { asText, at, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { hasRole } from './role.ts';
+import { asText, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -86,7 +86,7 @@ function told({ placement: { capacityAt }, pod }: PodSet): {
   readonly label: string;
   readonly span: ReturnType<typeof spanOf>;
 } {
-  const key = at(capacityAt, 'key');
+  const key = getIn(capacityAt, 'key');
   if (key !== undefined && capacityAt !== undefined && keyOf(capacityAt) === '')
     return { label: asText(key) ?? '', span: spanOf(key) };
   const cursor = capacityAt ?? pod;

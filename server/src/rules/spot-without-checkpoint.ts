@@ -1,9 +1,9 @@
+import { checkpointSigns } from '../evidence/processes.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, at, type Cursor, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
-import { hasDurableMount, isTrial, runsMountedScript } from './durable.ts';
-import { checkpointSigns } from './process-input.ts';
-import { hasRole } from './role.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
@@ -106,7 +106,7 @@ function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
 }
 
 function mayKeepProgress(podSet: PodSet): boolean {
-  const account = asText(at(podSet.pod, 'serviceAccountName')) ?? 'default';
+  const account = asText(getIn(podSet.pod, 'serviceAccountName')) ?? 'default';
   if (account !== 'default') return true;
   return podSet.containers.some(
     (container) => hasDurableMount(container, podSet) || runsMountedScript(container, podSet) || saysSo(container),
@@ -115,7 +115,7 @@ function mayKeepProgress(podSet: PodSet): boolean {
 
 /** What the command line and the environment say; a resume flag counts where no path tells that it resumes from inside the pod. */
 function saysSo(container: Container): boolean {
-  if (items(at(container.at, 'envFrom')).length > 0) return true;
+  if (items(getIn(container.at, 'envFrom')).length > 0) return true;
   const signs = checkpointSigns(container);
   const inPod = signs.some(({ kind }) => kind === 'path');
   return signs.some(({ kind }) => kind === 'store' || kind === 'unknown' || (kind === 'resume' && !inPod));
@@ -131,8 +131,8 @@ function placeOf(
   { manifest }: WorkloadContext,
 ): { readonly span: Span; readonly selector: string } {
   if (capacityAt === undefined)
-    return { span: spanOf(at(manifest.root, 'kind') ?? manifest.root), selector: 'as configured' };
-  const key = at(capacityAt, 'key');
+    return { span: spanOf(getIn(manifest.root, 'kind') ?? manifest.root), selector: 'as configured' };
+  const key = getIn(capacityAt, 'key');
   if (key !== undefined) return { span: spanOf(key), selector: `${asText(key)}` };
   return { span: keySpanOf(capacityAt), selector: `${keyOf(capacityAt)}: ${asText(capacityAt)}` };
 }

@@ -1,4 +1,4 @@
-import { asText, at, type Cursor, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -74,9 +74,9 @@ export default defineRule({
   workload({ kind, apiVersion, manifest, podSets }, context) {
     if (kind !== 'Deployment' || !apiVersion.startsWith('apps/')) return;
     if (!podSets.some(({ accelerators }) => accelerators.length > 0)) return;
-    const update = at(manifest.root, 'spec', 'strategy', 'rollingUpdate');
-    const surge = at(update, 'maxSurge');
-    const unavailable = at(update, 'maxUnavailable');
+    const update = getIn(manifest.root, 'spec', 'strategy', 'rollingUpdate');
+    const surge = getIn(update, 'maxSurge');
+    const unavailable = getIn(update, 'maxUnavailable');
     if (surge === undefined || unavailable === undefined || isTemplated(surge) || isTemplated(unavailable)) return;
     const isZero = (text: string | undefined) => /^0+%?$/.test(text ?? '');
     if (!isZero(asText(surge)) || !isZero(asText(unavailable))) return;

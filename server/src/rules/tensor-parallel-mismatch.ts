@@ -1,15 +1,15 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/format.ts';
+import { processInput, wholeGpus } from '../evidence/processes.ts';
+import { hasRun } from '../evidence/run-status.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
-import { at, type Cursor, spanOf } from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { processInput, wholeGpus } from './process-input.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { hasRun } from './status.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * A model server is split over more, or fewer, GPUs than its container has.
@@ -105,7 +105,9 @@ function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
   if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
   if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
   if (podSets.some(({ name }) => /worker/i.test(name))) return true;
-  return at(manifest.root, 'spec', 'multiNode') !== undefined || at(manifest.root, 'spec', 'workerSpec') !== undefined;
+  return (
+    getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
+  );
 }
 
 /** Somebody has dealt the GPUs out by hand, or a launcher starts several processes that each are told. */

@@ -1,5 +1,14 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
-import { type Cursor, entries, isNull, isOpen, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  type Cursor,
+  entries,
+  isIncomplete,
+  isNull,
+  isTemplated,
+  keySpanOf,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
@@ -65,7 +74,7 @@ export default defineRule({
   severity: 'error',
   podSet(podSet: PodSet, context: PodSetContext) {
     for (const toleration of podSet.tolerations) {
-      if (toleration.at.node.kind !== 'map' || isOpen(toleration.at)) continue;
+      if (toleration.at.node.kind !== 'map' || isIncomplete(toleration.at)) continue;
       checkOperator(toleration, context);
       checkEffect(toleration, context);
       checkSeconds(toleration, context);

@@ -1,6 +1,6 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { meantResource } from './near-names.ts';
 import { defineRule } from './rule.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { poolTaints } from '../evidence/pool-taints.ts';
 import { nodeTaints } from '../model/node-pools.ts';
 import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
-import { at, isNull, isOpen, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
 import type { Span, TextEdit } from '../yaml/span.ts';
-import { meantResource } from './near-names.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { seenTaints } from './seen-taints.ts';
 
 /**
  * A GPU pod does not tolerate a taint that the project's GPU nodes have.
@@ -81,7 +81,7 @@ export default defineRule({
     if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
     const told = nodeTaints(podSet.selectors, options);
     const { whose, taints, apart } =
-      told.length > 0 ? { whose: ofProject, taints: told, apart: false } : seenTaints(podSet, context);
+      told.length > 0 ? { whose: ofProject, taints: told, apart: false } : poolTaints(podSet, context);
     const missing = taints.filter((taint) => isMissing(taint, podSet, context));
     const [first, ...others] = missing;
     if (first === undefined) return;
@@ -105,13 +105,13 @@ function asksForGpus({ accelerators }: PodSet): boolean {
 
 /** What else may tolerate: fields that a template or a controller fills in, or a kind that does not write pods as Kubernetes does. */
 function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boolean {
-  const list = at(pod, 'tolerations');
-  if (isOpen(pod) || isOpen(list)) return true;
+  const list = getIn(pod, 'tolerations');
+  if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
-  if (items(at(pod, 'containers')).length === 0 || at(pod, 'model') !== undefined) return true;
-  if (at(pod, 'nodeName') !== undefined) return true;
+  if (items(getIn(pod, 'containers')).length === 0 || getIn(pod, 'model') !== undefined) return true;
+  if (getIn(pod, 'nodeName') !== undefined) return true;
   // A runtime class may bring tolerations; NVIDIA's does not.
-  const runtime = at(pod, 'runtimeClassName');
+  const runtime = getIn(pod, 'runtimeClassName');
   if (runtime !== undefined && !(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
   return [...labels, ...workload.manifest.labels].some(({ at: label }) => keyOf(label).startsWith('kueue.x-k8s.io/'));
 }
@@ -154,15 +154,15 @@ function textOf({ key, value, effect }: NodeTaint): string {
 
 /** The tolerations that there are, else what asks for the GPU. */
 function placeOf({ pod, containers }: PodSet): Span {
-  const list = at(pod, 'tolerations');
+  const list = getIn(pod, 'tolerations');
   if (list !== undefined) return keySpanOf(list);
   const request = containers.flatMap(({ accelerators }) => accelerators)[0];
   const asking = request?.limit ?? request?.request;
-  return asking === undefined ? spanOf(at(pod, 'containers') ?? pod) : keySpanOf(asking.at);
+  return asking === undefined ? spanOf(getIn(pod, 'containers') ?? pod) : keySpanOf(asking.at);
 }
 
 function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: PodSetContext): Fix | undefined {
-  const list = at(pod, 'tolerations');
+  const list = getIn(pod, 'tolerations');
   // Several items cannot be appended with one edit each: they would stand at one place.
   const [first, ...others] = missing.map(({ key, value, effect }) => ({
     key,
@@ -170,7 +170,7 @@ function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: 
     effect,
   }));
   if (first === undefined || pod.shared || list?.shared === true) return undefined;
-  const after = at(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
+  const after = getIn(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
   const edits: readonly TextEdit[] | undefined =
     list === undefined
       ? insertKey(document, pod, 'tolerations', [first, ...others], after)

@@ -1,5 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
-import { asText, at, items, spanOf } from '../yaml/cursor.ts';
+import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
@@ -60,9 +60,9 @@ export default defineRule({
   severity: 'error',
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'TrainJob' || groupOf(apiVersion) !== 'trainer.kubeflow.org') return;
-    if (!/torch/i.test(asText(at(root, 'spec', 'runtimeRef', 'name')) ?? '')) return;
-    for (const item of items(at(root, 'spec', 'trainer', 'env'))) {
-      const name = at(item, 'name');
+    if (!/torch/i.test(asText(getIn(root, 'spec', 'runtimeRef', 'name')) ?? '')) return;
+    for (const item of items(getIn(root, 'spec', 'trainer', 'env'))) {
+      const name = getIn(item, 'name');
       const text = asText(name);
       if (name === undefined || text === undefined || !reserved.has(text)) continue;
       context.report({

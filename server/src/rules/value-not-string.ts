@@ -1,5 +1,5 @@
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { at, type Cursor, entries, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
@@ -60,8 +60,8 @@ export default defineRule({
     const { workload, document } = context;
     if (workload.byShape || !isPodSpec(podSet) || !holdsAccelerators(workload)) return;
     const values = [
-      ...entries(at(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
-      ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: at(one, 'value') })),
+      ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
+      ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: getIn(one, 'value') })),
       ...podSet.containers.flatMap(environment),
       ...named('Annotation', podSet.annotations),
       ...named('Label', podSet.labels),
@@ -86,7 +86,7 @@ function named(what: string, strings: PodSet['labels']) {
 }
 
 function environment({ env }: Container): readonly { readonly of: string; readonly value: Cursor | undefined }[] {
-  return env.map(({ name, at: one }) => ({ of: `The value of ${name}`, value: at(one, 'value') }));
+  return env.map(({ name, at: one }) => ({ of: `The value of ${name}`, value: getIn(one, 'value') }));
 }
 
 /** The text of a plain number or boolean. */
@@ -101,7 +101,7 @@ function typeOf({ node }: Cursor): string {
 
 /** Kinds that describe pods in words of their own may take numbers there. */
 function isPodSpec({ pod }: PodSet): boolean {
-  return at(pod, 'containers')?.node.kind === 'seq';
+  return getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
 function holdsAccelerators({ podSets }: Workload): boolean {

@@ -1,9 +1,9 @@
+import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
-import { asked, askedWords, isNoWorkload } from './asked.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * NVIDIA_VISIBLE_DEVICES is set by hand.
@@ -76,7 +76,7 @@ export default defineRule({
     const instead =
       requests.length === 0
         ? 'takes GPUs that nobody counts, and the scheduler may give them to another pod'
-        : `overrides the ${askedWords(requests)} that the device plugin hands out`;
+        : `overrides the ${requestWords(requests)} that the device plugin hands out`;
     context.report({
       // Who writes a limit of 0 beside it shares the card on purpose.
       severity: requests.length === 0 && isToldNone(container) ? 'info' : 'warning',

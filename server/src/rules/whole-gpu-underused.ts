@@ -1,14 +1,14 @@
 import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { formatHourly } from '../cost/format.ts';
+import { isLatencyCritical } from '../evidence/latency.ts';
+import { processInput, wholeGpus } from '../evidence/processes.ts';
+import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
 import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
-import { asked, askedSpan, isNoWorkload } from './asked.ts';
-import { isLatencyCritical } from './latency.ts';
-import { processInput, wholeGpus } from './process-input.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
 
 /**
  * A model server has a whole GPU, and half of one would hold its model.
@@ -102,7 +102,7 @@ export default defineRule({
     const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the card';
     context.report({
       message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} GiB of ${held}: ${count > 1 ? `one GPU would do${alone}` : `${enough} would do${price}`}`,
-      span: askedSpan([request], container),
+      span: requestSpan([request], container),
       fixes: () => [slice && toSlice(found, slice, container, context)],
       saving: savingOf(found, slice),
     });

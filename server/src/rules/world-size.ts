@@ -1,14 +1,14 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/format.ts';
+import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import { at, spanOf } from '../yaml/cursor.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { setLastNumber } from '../rewrite/words.ts';
+import { getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { processInput, wholeGpus } from './process-input.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
-import { shorten } from './shorten.ts';
-import { setLastNumber } from './word-edits.ts';
-import { spanOfWords } from './word-span.ts';
 
 /**
  * A distributed launch waits for another number of nodes or processes than the job has.
@@ -77,7 +77,7 @@ export default defineRule({
   severity: 'warning',
   workload(workload, { document, report }) {
     if (workload.partial) return;
-    const written = at(workload.manifest.root, 'spec', 'slotsPerWorker');
+    const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
     if (written === undefined || slots == null || gpus === null || slots <= gpus || placesByItself(workload)) return;
@@ -134,7 +134,7 @@ export default defineRule({
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   switch (workload.kind) {
     case 'PyTorchJob':
-      return at(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? sum(workload) : null;
+      return getIn(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? sum(workload) : null;
     case 'Job':
       return workload.apiVersion.startsWith('batch/') && podSet.pods.min !== null && podSet.pods.min > 1
         ? podSet.pods.min
@@ -179,10 +179,10 @@ function placesByItself({ podSets }: Workload): boolean {
 }
 
 function slotsOfWorkers({ kind, manifest, podSets }: Workload): number | null {
-  const written = at(manifest.root, 'spec', 'slotsPerWorker');
+  const written = getIn(manifest.root, 'spec', 'slotsPerWorker');
   if (kind !== 'MPIJob' || written === undefined) return null;
   const slots = lowerCount(written, 1);
   const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? null;
-  const launches = at(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
+  const launches = getIn(manifest.root, 'spec', 'runLauncherAsWorker') !== undefined;
   return slots === null || workers === null || launches ? null : slots * workers;
 }

@@ -1,6 +1,6 @@
 import { claimUse } from './kinds.ts';
 import { type Asker, candidates, fullName, fullNameOf, type Group } from './named.ts';
-import { placeAt } from './near.ts';
+import { placeAt } from './place.ts';
 import type { Count } from './shelf.ts';
 import type { Found, FoundReference } from './workspace.ts';
 

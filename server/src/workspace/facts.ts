@@ -1,14 +1,7 @@
+import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
-import type { OwnPrices } from '../cost/own-prices.ts';
+import { isLatencyCritical } from '../evidence/latency.ts';
 import { claimedDevices } from '../model/claims.ts';
-import type { GivenAccelerator } from '../model/given.ts';
-import { llmReplicas } from '../model/kinds/kserve-llm.ts';
-import { lowerManifest } from '../model/lower.ts';
-import { groupOf } from '../model/manifest.ts';
-import type { ModelOptions } from '../model/options.ts';
-import { defaultModelOptions } from '../model/options.ts';
-import { lowerCount } from '../model/pod.ts';
-import { oneReplica } from '../model/scaled.ts';
 import type {
   BudgetFacts,
   LlmConfigFacts,
@@ -22,10 +15,17 @@ import type {
   SeenPods,
   TrainingFacts,
   WorkloadFacts,
-} from '../model/surroundings.ts';
+} from '../model/cross-references.ts';
+import type { ImplicitDevices } from '../model/implicit-devices.ts';
+import { llmReplicas } from '../model/kinds/kserve-llm.ts';
+import { lowerManifest } from '../model/lower.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { ModelOptions } from '../model/options.ts';
+import { defaultModelOptions } from '../model/options.ts';
+import { lowerCount } from '../model/pod.ts';
+import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
-import { isLatencyCritical } from '../rules/latency.ts';
-import { asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
 import { poolsOf } from './pools.ts';
 import { scalerOf } from './scalers.ts';
@@ -53,7 +53,7 @@ export type FactsOptions = ModelOptions & { readonly prices?: OwnPrices };
 
 export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null {
   const { root, kind } = manifest;
-  const spec = at(root, 'spec');
+  const spec = getIn(root, 'spec');
   switch (`${groupOf(manifest.apiVersion)}/${kind}`) {
     case 'serving.kserve.io/ServingRuntime':
     case 'serving.kserve.io/ClusterServingRuntime':
@@ -66,9 +66,9 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     case 'resource.k8s.io/ResourceClaim':
       return { type: 'devices', facts: claimedDevices(spec).map(seenDevice) };
     case 'resource.k8s.io/ResourceClaimTemplate':
-      return { type: 'devices', facts: claimedDevices(at(spec, 'spec')).map(seenDevice) };
+      return { type: 'devices', facts: claimedDevices(getIn(spec, 'spec')).map(seenDevice) };
     case '/ConfigMap':
-      return { type: 'files', facts: smallFiles(at(root, 'data')) };
+      return { type: 'files', facts: smallFiles(getIn(root, 'data')) };
     case 'keda.sh/ScaledObject':
     case 'http.keda.sh/HTTPScaledObject':
     case 'autoscaling/HorizontalPodAutoscaler':
@@ -77,7 +77,7 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return scaler && { type: 'scaler', ...scaler };
     }
     case 'kueue.x-k8s.io/LocalQueue': {
-      const clusterQueue = at(spec, 'clusterQueue');
+      const clusterQueue = getIn(spec, 'clusterQueue');
       if (clusterQueue === undefined || isTemplated(clusterQueue)) return null;
       return { type: 'localQueue', clusterQueue: asText(clusterQueue) ?? '' };
     }
@@ -100,7 +100,7 @@ function servingFacts(manifest: Manifest): Facts | null {
   const predictor = podSets.find(({ name }) => name === 'predictor');
   const worker = podSets.find(({ name }) => name === 'worker');
   if (predictor === undefined) return null;
-  const size = (key: string) => lowerCount(at(manifest.root, 'spec', 'workerSpec', key), 1);
+  const size = (key: string) => lowerCount(getIn(manifest.root, 'spec', 'workerSpec', key), 1);
   const sizes = { pipeline: size('pipelineParallelSize'), tensor: size('tensorParallelSize') };
   return {
     type: 'pods',
@@ -117,10 +117,10 @@ function llmFacts(manifest: Manifest): LlmConfigFacts {
   const role = (name: string, said: Cursor | undefined): LlmRoleFacts | null => {
     if (said === undefined) return null;
     const number = (key: string): SeenNumber | null => {
-      const value = at(said, 'parallelism', key);
+      const value = getIn(said, 'parallelism', key);
       return value === undefined ? null : { is: lowerCount(value, 1) };
     };
-    const counted = at(said, 'replicas') !== undefined || at(said, 'scaling') !== undefined;
+    const counted = getIn(said, 'replicas') !== undefined || getIn(said, 'scaling') !== undefined;
     return {
       template: pods(name),
       worker: pods(`${name} worker`),
@@ -130,8 +130,8 @@ function llmFacts(manifest: Manifest): LlmConfigFacts {
       pipeline: number('pipeline'),
     };
   };
-  const spec = at(manifest.root, 'spec');
-  return { decode: role('decode', spec), prefill: role('prefill', at(spec, 'prefill')) };
+  const spec = getIn(manifest.root, 'spec');
+  return { decode: role('decode', spec), prefill: role('prefill', getIn(spec, 'prefill')) };
 }
 
 /** The job that trains is called `node`; others fetch data and models. */
@@ -139,7 +139,7 @@ function trainingFacts(manifest: Manifest): Facts | null {
   const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
   const node = podSets.find(({ name }) => name === 'node');
   if (node === undefined) return null;
-  const written = at(manifest.root, 'spec', 'mlPolicy', 'numNodes');
+  const written = getIn(manifest.root, 'spec', 'mlPolicy', 'numNodes');
   return { type: 'training', facts: { ...podsFacts(node), numNodes: lowerCount(written, 1) } };
 }
 
@@ -158,7 +158,7 @@ function seenPods(podSet: PodSet): SeenPods {
   };
 }
 
-function seenDevice({ resource, form, vendor, perPod, each, profile, models = [] }: GivenAccelerator): SeenDevice {
+function seenDevice({ resource, form, vendor, perPod, each, profile, models = [] }: ImplicitDevices): SeenDevice {
   return { resource, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
 }
 
@@ -175,11 +175,12 @@ function smallFiles(data: Cursor | undefined): Table<string> {
 
 /** https://kubernetes.io/docs/tasks/run-application/configure-pdb/ */
 function budgetFacts(spec: Cursor | undefined): BudgetFacts {
-  const selector = at(spec, 'selector');
-  const labels = entries(at(selector, 'matchLabels'));
-  const plain = !isOpen(selector) && at(selector, 'matchExpressions') === undefined && !labels.some(isTemplated);
+  const selector = getIn(spec, 'selector');
+  const labels = entries(getIn(selector, 'matchLabels'));
+  const plain =
+    !isIncomplete(selector) && getIn(selector, 'matchExpressions') === undefined && !labels.some(isTemplated);
   const amount = (key: string) => {
-    const said = at(spec, key);
+    const said = getIn(spec, key);
     return said === undefined ? null : (asText(said) ?? null);
   };
   return {
@@ -193,10 +194,13 @@ function budgetFacts(spec: Cursor | undefined): BudgetFacts {
 }
 
 function queueFacts(spec: Cursor | undefined): QueueFacts {
-  const groups = at(spec, 'resourceGroups');
-  const covered = items(groups).map((group) => at(group, 'coveredResources'));
+  const groups = getIn(spec, 'resourceGroups');
+  const covered = items(groups).map((group) => getIn(group, 'coveredResources'));
   const unknown =
-    isOpen(spec) || isOpen(groups) || isTemplated(groups) || covered.some((list) => isOpen(list) || isTemplated(list));
+    isIncomplete(spec) ||
+    isIncomplete(groups) ||
+    isTemplated(groups) ||
+    covered.some((list) => isIncomplete(list) || isTemplated(list));
   const names = covered.flatMap(items);
   if (unknown || names.some(isTemplated)) return { resources: null };
   return { resources: names.flatMap((name) => asText(name) ?? []) };

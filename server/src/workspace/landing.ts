@@ -1,6 +1,6 @@
+import type { Landing, PoolFacts, WantedLabel } from '../model/cross-references.ts';
 import type { NodeTaint } from '../model/options.ts';
-import type { Landing, PoolFacts, WantedLabel } from '../model/surroundings.ts';
-import { lazy } from './lazy.ts';
+import { lazy } from '../yaml/lazy.ts';
 import { type Asker, factsAs, seen } from './named.ts';
 import { type Places, placesOf } from './places.ts';
 import { everyOne, type Found, type Workspace } from './workspace.ts';

@@ -1,25 +1,25 @@
 import { normalizeUri } from '../config/places.ts';
+import type { BudgetFacts, CrossReferences, QueueFacts, Referenced, ScalerFacts } from '../model/cross-references.ts';
 import { scalableGroup } from '../model/scaled.ts';
-import type { BudgetFacts, QueueFacts, ScalerFacts, Seen, Surroundings } from '../model/surroundings.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
+import { dangling, meant, restsOn, wholeNames } from './dangling.ts';
 import { landingOf, poolKinds } from './landing.ts';
 import { type Asker, agreed, candidates, factsAs, factsNamed, type Group, ofGroup, seen } from './named.ts';
-import { isApart, placeAt } from './near.ts';
+import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
-import { meant, restsOn, unfound, wholeNames } from './unfound.ts';
 import type { Found, Workspace } from './workspace.ts';
 
 /** The surroundings of one file's document, and a record of what was read of them. */
-export function surroundingsOf(
+export function crossReferencesOf(
   workspace: Workspace,
   uri: string,
-): { readonly surroundings: Surroundings; readonly reads: Reads } {
+): { readonly crossReferences: CrossReferences; readonly reads: Reads } {
   const { reads, read } = recordReads(workspace);
   const asker: Asker = { ...placeAt(normalizeUri(uri)), workspace };
 
-  const surroundings: Surroundings = {
+  const crossReferences: CrossReferences = {
     servingRuntime: (namespace, name) =>
       read(['ServingRuntime', 'ClusterServingRuntime'], ['servingRuntime', namespace, name], () =>
         factsNamed(
@@ -63,9 +63,9 @@ export function surroundingsOf(
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(asker, namespace, name),
       ),
-    unfound: (manifest) =>
+    dangling: (manifest) =>
       wholeNames(manifest).flatMap((found) =>
-        unfound(
+        dangling(
           found,
           read(restsOn(found), ['unfound', ...found.kinds, found.namespace, found.name], () => meant(asker, found)),
         ),
@@ -73,14 +73,19 @@ export function surroundingsOf(
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(asker, wanted, isFree)),
   };
-  return { surroundings, reads };
+  return { crossReferences, reads };
 }
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */
 const kserves = 'kserve';
 
-function scalersOf(asker: Asker, kind: string, namespace: string | null, name: string): readonly Seen<ScalerFacts>[] {
+function scalersOf(
+  asker: Asker,
+  kind: string,
+  namespace: string | null,
+  name: string,
+): readonly Referenced<ScalerFacts>[] {
   const word = JSON.stringify([kind, namespace, name]);
   return scalerKinds.flatMap((scaler) => {
     const group = asker.workspace.objects(scaler, targetOf, word, name).nearest(asker);
@@ -100,7 +105,7 @@ function targetNamed(
   kind: string,
   namespace: string | null,
   name: string,
-): ReturnType<Surroundings['workload']> {
+): ReturnType<CrossReferences['workload']> {
   const group = kind === 'InferenceService' ? 'serving.kserve.io' : scalableGroup(kind);
   if (group === undefined) return undefined;
   const own = factsNamed(asker, [`${group}/${kind}`], namespace, name, 'workload');
@@ -111,7 +116,7 @@ function targetNamed(
 }
 
 /** Those beside the pods, or above them: one in a folder apart may know nothing of them. */
-function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Seen<BudgetFacts>[] {
+function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
   const there = asker.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(asker);
   return there.flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
@@ -125,13 +130,13 @@ function namespaceOf({ object }: Found): string {
   return JSON.stringify(object.namespace);
 }
 
-function clusterQueueOf(asker: Asker, namespace: string | null, name: string): Seen<QueueFacts> | undefined {
+function clusterQueueOf(asker: Asker, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
   const locals = candidates(asker, 'kueue.x-k8s.io/LocalQueue', namespace, name);
   const queue = ofGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
   if (queue === undefined) return undefined;
   const agreement = agreed(asker, candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const apart = locals.slice(0, 1).some(({ folders }) => isApart(asker, folders));
+  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
   return agreement && { ...agreement, apart: agreement.apart || apart };
 }
 

@@ -1,6 +1,6 @@
-import type { Seen } from '../model/surroundings.ts';
+import type { Referenced } from '../model/cross-references.ts';
 import type { Facts } from './facts.ts';
-import { isApart, type Place, pathFrom } from './near.ts';
+import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
 import { isClusterKind } from './references.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
@@ -52,7 +52,7 @@ export function factsNamed<T extends 'pods' | 'llm' | 'training' | 'devices' | '
   namespace: string | null,
   name: string,
   type: T,
-): Seen<FactsOf<T>> | undefined {
+): Referenced<FactsOf<T>> | undefined {
   return agreed(asker, objectNamed(asker.workspace, asker, kinds, namespace, name), type);
 }
 
@@ -61,13 +61,17 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
   return facts !== null && facts.type === type && 'facts' in facts ? (facts.facts as FactsOf<T>) : null;
 }
 
-export function seen<T>(asker: Place, found: Found, facts: T): Seen<T> {
+export function seen<T>(asker: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(asker, found), apart: isApart(asker, found.folders), facts };
+  return { kind, name, file: pathFrom(asker, found), apart: isInSiblingFolder(asker, found.folders), facts };
 }
 
 /** One of several that say the same; nothing where they do not, or where one says nothing. */
-export function agreed<T extends Facts['type']>(asker: Place, group: Group, type: T): Seen<FactsOf<T>> | undefined {
+export function agreed<T extends Facts['type']>(
+  asker: Place,
+  group: Group,
+  type: T,
+): Referenced<FactsOf<T>> | undefined {
   const [first] = group;
   if (first === undefined || !ofGroup(group, `agree on ${type}`, () => saySame(group, type))) return undefined;
   const facts = factsAs(first.object, type);

@@ -1,5 +1,5 @@
-import { lazy } from './lazy.ts';
-import type { Place } from './near.ts';
+import { lazy } from '../yaml/lazy.ts';
+import type { Place } from './place.ts';
 
 /**
  * Things of one name or kind, by where they stand. What is near a file is found in as many steps as its path has folders, however many there are.
@@ -59,7 +59,7 @@ export function placesOf<T extends Place>(all: readonly T[]): Places<T> {
 
 function firstOf<T>(paths: readonly string[], at: (path: string) => T | undefined): T | undefined {
   for (const path of paths) {
-    const found = at(path);
+    const found = getIn(path);
     if (found !== undefined) return found;
   }
   return undefined;

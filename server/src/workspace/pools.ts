@@ -1,9 +1,19 @@
+import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
+import type { PoolFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodeTaint } from '../model/options.ts';
-import type { PoolFacts } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
-import { type GpuPool, gpuPools } from '../rules/gpu-pools.ts';
-import { asString, asText, at, type Cursor, entries, isOpen, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
 import { type Table, table, tableOf } from '../yaml/table.ts';
 
 /** The pools of GPU nodes that an object describes: their own labels and their taints. */
@@ -15,7 +25,11 @@ export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
     taints: items(pool.taints).length > 0 ? items(pool.taints).flatMap(taint) : mappedTaints(pool.taints),
     // https://learn.microsoft.com/azure/aks/use-nvidia-gpu says it of AKS; EKS has no such plugin.
     toleratesRequested: /azure/.test(pool.because) || /azure/.test(manifest.document.text),
-    open: isOpen(pool.owner) || isOpen(pool.taints) || isTemplated(pool.taints) || items(pool.taints).some(isUnknown),
+    open:
+      isIncomplete(pool.owner) ||
+      isIncomplete(pool.taints) ||
+      isTemplated(pool.taints) ||
+      items(pool.taints).some(isUnknown),
     chosen: false,
   }));
 }
@@ -25,15 +39,17 @@ export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
  * anybody. https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
  */
 function computeClass({ root, name }: Manifest): readonly PoolFacts[] {
-  const config = at(root, 'spec', 'nodePoolConfig');
-  const taints = at(config, 'taints');
+  const config = getIn(root, 'spec', 'nodePoolConfig');
+  const taints = getIn(config, 'taints');
   if (name === null) return [];
   // Node pools that somebody made by hand may have any.
-  const byHand = items(at(root, 'spec', 'priorities')).some((priority) => at(priority, 'nodepools') !== undefined);
-  const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isOpen);
+  const byHand = items(getIn(root, 'spec', 'priorities')).some(
+    (priority) => getIn(priority, 'nodepools') !== undefined,
+  );
+  const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isIncomplete);
   return [
     {
-      labels: table(labelsAt(at(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
+      labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
       toleratesRequested: true,
       open: byHand || unknown,
@@ -44,16 +60,16 @@ function computeClass({ root, name }: Manifest): readonly PoolFacts[] {
 
 /** https://karpenter.sh/docs/concepts/nodepools/: its own labels, its name, and requirements that leave one value. */
 function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Table<string> {
-  const metadata = kind === 'NodePool' ? at(root, 'spec', 'template', 'metadata') : at(root, 'spec');
-  const required = items(at(owner, 'requirements')).flatMap((requirement): [string, string][] => {
-    const [only, ...others] = items(at(requirement, 'values'));
-    if (only === undefined || others.length > 0 || asString(at(requirement, 'operator')) !== 'In') return [];
-    return isTemplated(only) ? [] : [[asText(at(requirement, 'key')) ?? '', asText(only) ?? '']];
+  const metadata = kind === 'NodePool' ? getIn(root, 'spec', 'template', 'metadata') : getIn(root, 'spec');
+  const required = items(getIn(owner, 'requirements')).flatMap((requirement): [string, string][] => {
+    const [only, ...others] = items(getIn(requirement, 'values'));
+    if (only === undefined || others.length > 0 || asString(getIn(requirement, 'operator')) !== 'In') return [];
+    return isTemplated(only) ? [] : [[asText(getIn(requirement, 'key')) ?? '', asText(only) ?? '']];
   });
   const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
   return tableOf([
     ...required,
-    ...Object.entries(labelsAt(at(metadata, 'labels'))),
+    ...Object.entries(labelsAt(getIn(metadata, 'labels'))),
     ...(name === null ? [] : [[own, name] as const]),
   ]);
 }
@@ -62,7 +78,7 @@ function karpenterLabels({ owner, name }: GpuPool, { root, kind }: Manifest): Ta
 function eksctlLabels({ owner, name }: GpuPool): Table<string> {
   const named =
     name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
-  return table(labelsAt(at(owner, 'labels')), named);
+  return table(labelsAt(getIn(owner, 'labels')), named);
 }
 
 function labelsAt(map: Cursor | undefined): Table<string> {
@@ -72,10 +88,10 @@ function labelsAt(map: Cursor | undefined): Table<string> {
 }
 
 function taint(item: Cursor): readonly NodeTaint[] {
-  const key = asText(at(item, 'key'));
-  const effect = asText(at(item, 'effect'));
+  const key = asText(getIn(item, 'key'));
+  const effect = asText(getIn(item, 'effect'));
   if (key === undefined || !isEffect(effect)) return [];
-  return [{ key, value: asText(at(item, 'value')) ?? '', effect }];
+  return [{ key, value: asText(getIn(item, 'value')) ?? '', effect }];
 }
 
 /** eksctl's earlier form: `nvidia.com/gpu: "true:NoSchedule"`. */
@@ -91,5 +107,5 @@ function isEffect(text: string | undefined): text is NodeTaint['effect'] {
 }
 
 function isUnknown(item: Cursor): boolean {
-  return isOpen(item) || entries(item).some(isTemplated);
+  return isIncomplete(item) || entries(item).some(isTemplated);
 }

@@ -1,5 +1,5 @@
 import { type Claims, joinClaims } from '../model/claims.ts';
-import { lazy } from './lazy.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { DocumentSummary } from './summary.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,6 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, at, type Cursor, entries, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { table } from '../yaml/table.ts';
 
@@ -55,7 +55,7 @@ function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: numbe
       const kinds = targetsOf(child, manifest);
       const name = asText(child);
       if (kinds.length === 0 || name === undefined || name === '' || isTemplated(child)) continue;
-      const namespace = asText(at(child.parent, 'namespace')) ?? manifest.namespace;
+      const namespace = asText(getIn(child.parent, 'namespace')) ?? manifest.namespace;
       found.push({ at: child, kinds, name, namespace });
     }
   }
@@ -109,14 +109,14 @@ function namedBy(cursor: Cursor, holder: string, manifest: Manifest): readonly s
   const known = byHolder[holder];
   if (known !== undefined) return known;
   const { parent } = cursor;
-  const said = asText(at(parent, 'kind'));
-  if (holder === 'scaleTargetRef') return [withGroup(said ?? 'Deployment', asText(at(parent, 'apiVersion')))];
+  const said = asText(getIn(parent, 'kind'));
+  if (holder === 'scaleTargetRef') return [withGroup(said ?? 'Deployment', asText(getIn(parent, 'apiVersion')))];
   if (holder === 'runtimeRef') {
     const kind = said ?? 'ClusterTrainingRuntime';
     return kind.endsWith('TrainingRuntime') ? [`trainer.kubeflow.org/${kind}`] : [];
   }
   if (holder === 'nodeClassRef')
-    return [`${asText(at(parent, 'group')) ?? 'karpenter.k8s.aws'}/${said ?? 'EC2NodeClass'}`];
+    return [`${asText(getIn(parent, 'group')) ?? 'karpenter.k8s.aws'}/${said ?? 'EC2NodeClass'}`];
   const above = parent?.parent === undefined ? '' : keyOf(parent.parent);
   if (above === 'flavors' && manifest.kind === 'ClusterQueue') return ['kueue.x-k8s.io/ResourceFlavor'];
   if (above === 'baseRefs') return ['serving.kserve.io/LLMInferenceServiceConfig'];

@@ -1,8 +1,8 @@
+import type { ScalerFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { ScalerFacts } from '../model/surroundings.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, at, type Cursor, isTemplated, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 
 /** The kinds of objects that set the replicas of others. */
 export const scalerKinds = ['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler'] as const;
@@ -14,8 +14,8 @@ export interface ScalerOf {
 
 /** What a scaler scales, and between which bounds; null where a template says it. */
 export function scalerOf({ root, kind, apiVersion }: Manifest): ScalerOf | null {
-  const spec = at(root, 'spec');
-  const reference = at(spec, 'scaleTargetRef');
+  const spec = getIn(root, 'spec');
+  const reference = getIn(spec, 'scaleTargetRef');
   switch (`${groupOf(apiVersion)}/${kind}`) {
     case 'keda.sh/ScaledObject':
       return withTarget(targetOf(reference, 'Deployment'), scaledObject(spec));
@@ -36,26 +36,30 @@ function withTarget(target: ScalerOf['target'] | null, facts: ScalerFacts): Scal
 
 /** https://keda.sh/docs/latest/reference/scaledobject-spec/ */
 function scaledObject(spec: Cursor | undefined): ScalerFacts {
-  const min = lowerCount(at(spec, 'idleReplicaCount'), lowerCount(at(spec, 'minReplicaCount'), 0) ?? Number.NaN);
+  const min = lowerCount(getIn(spec, 'idleReplicaCount'), lowerCount(getIn(spec, 'minReplicaCount'), 0) ?? Number.NaN);
   return {
     min: Number.isNaN(min) ? null : min,
-    max: lowerCount(at(spec, 'maxReplicaCount'), 100),
-    metrics: items(at(spec, 'triggers')).map((trigger) => asText(at(trigger, 'type')) ?? ''),
+    max: lowerCount(getIn(spec, 'maxReplicaCount'), 100),
+    metrics: items(getIn(spec, 'triggers')).map((trigger) => asText(getIn(trigger, 'type')) ?? ''),
   };
 }
 
 /** https://github.com/kedacore/http-add-on/blob/main/docs/ref */
 function httpScaledObject(spec: Cursor | undefined): ScalerFacts {
-  const replicas = at(spec, 'replicas');
-  return { min: lowerCount(at(replicas, 'min'), 0), max: lowerCount(at(replicas, 'max'), 100), metrics: ['http'] };
+  const replicas = getIn(spec, 'replicas');
+  return {
+    min: lowerCount(getIn(replicas, 'min'), 0),
+    max: lowerCount(getIn(replicas, 'max'), 100),
+    metrics: ['http'],
+  };
 }
 
 /** https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/ */
 function podAutoscaler(spec: Cursor | undefined): ScalerFacts {
   return {
     ...bounds(spec),
-    metrics: items(at(spec, 'metrics')).map(
-      (metric) => asText(at(metric, 'resource', 'name')) ?? asText(at(metric, 'type')) ?? '',
+    metrics: items(getIn(spec, 'metrics')).map(
+      (metric) => asText(getIn(metric, 'resource', 'name')) ?? asText(getIn(metric, 'type')) ?? '',
     ),
   };
 }
@@ -64,19 +68,19 @@ function podAutoscaler(spec: Cursor | undefined): ScalerFacts {
 function aibrixAutoscaler(spec: Cursor | undefined): ScalerFacts {
   return {
     ...bounds(spec),
-    metrics: items(at(spec, 'metricsSources')).map((source) => asText(at(source, 'targetMetric')) ?? ''),
+    metrics: items(getIn(spec, 'metricsSources')).map((source) => asText(getIn(source, 'targetMetric')) ?? ''),
   };
 }
 
 function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
-  const max = at(spec, 'maxReplicas');
-  return { min: lowerCount(at(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
+  const max = getIn(spec, 'maxReplicas');
+  return { min: lowerCount(getIn(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
 }
 
 /** @param former the key of the name before it was called that */
 function targetOf(reference: Cursor | undefined, usual: string, former?: string): ScalerOf['target'] | null {
-  const name = at(reference, 'name') ?? (former === undefined ? undefined : at(reference, former));
-  const kind = at(reference, 'kind');
+  const name = getIn(reference, 'name') ?? (former === undefined ? undefined : getIn(reference, former));
+  const kind = getIn(reference, 'kind');
   if (name === undefined || isTemplated(name) || isTemplated(kind)) return null;
   return { kind: asText(kind) ?? usual, name: asText(name) ?? '' };
 }

@@ -1,4 +1,4 @@
-import type { Place } from './near.ts';
+import type { Place } from './place.ts';
 import { type Places, placesOf } from './places.ts';
 import { createSlips, type Slips } from './slips.ts';
 import type { FileSummary } from './summary.ts';
@@ -137,7 +137,7 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
 interface View<T extends Place> {
   add(key: string, things: readonly T[]): void;
   remove(key: string, things: readonly T[]): void;
-  at(word: string): Places<T>;
+  getIn(word: string): Places<T>;
   count(word: string): Count;
   has(word: string): boolean;
   words(): Iterable<string>;
@@ -178,7 +178,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
         note(word);
       }
     },
-    at(word) {
+    getIn(word) {
       const files = byWord.get(word);
       if (files === undefined) return nothing;
       const sorted = () => [...files.keys()].sort().flatMap((key) => files.get(key) ?? []);

@@ -1,13 +1,13 @@
 import { claimsIn, type DocumentClaims } from '../model/claims.ts';
 import { lowerManifests } from '../model/manifest.ts';
-import { at, spanOf } from '../yaml/cursor.ts';
+import { getIn, spanOf } from '../yaml/cursor.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
 import { isTargetKind, kindsIn } from './kinds.ts';
-import { lazy } from './lazy.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files may need of an object. */
@@ -58,7 +58,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
     objects: lazy(() =>
       manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
-        const name = at(root, 'metadata', 'name');
+        const name = getIn(root, 'metadata', 'name');
         // What the text does not name plainly is told of no document: some are not even parsed.
         if (!isTargetKind(kind) || !kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];

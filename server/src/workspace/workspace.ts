@@ -1,7 +1,7 @@
 import { normalizeUri } from '../config/places.ts';
 import type { Span } from '../yaml/span.ts';
 import { claimUse } from './kinds.ts';
-import { type Place, placeAt } from './near.ts';
+import { type Place, placeAt } from './place.ts';
 import type { Places } from './places.ts';
 import type { Reference } from './references.ts';
 import { type Count, createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';

@@ -28,7 +28,7 @@ export function rootCursor(node: YamlNode): Cursor {
 }
 
 /** The value under a path of keys and indices, or undefined as soon as a step is missing or the node is of another kind. */
-export function at(cursor: Cursor | undefined, ...path: readonly (string | number)[]): Cursor | undefined {
+export function getIn(cursor: Cursor | undefined, ...path: readonly (string | number)[]): Cursor | undefined {
   let here = cursor;
   for (const step of path) {
     if (here === undefined) return undefined;
@@ -96,7 +96,7 @@ export function isTemplated(cursor: Cursor | undefined): boolean {
 }
 
 /** A mapping or sequence into which a template may put what cannot be seen. */
-export function isOpen(cursor: Cursor | undefined): boolean {
+export function isIncomplete(cursor: Cursor | undefined): boolean {
   return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.open;
 }
 

@@ -150,9 +150,9 @@ export function restoreMasked(mask: Mask, text: string, span: Span, source: stri
 export function markOpen(root: YamlNode, mask: Mask): void {
   const written = new Map<YamlNode, readonly Child[]>();
   for (const opening of mask.openings) {
-    const { node, below, beside } = targetOf(root, opening, mask, written);
+    const { node, below, relatedFiles } = targetOf(root, opening, mask, written);
     if (node.kind === 'scalar') draftOf(node).templated = true;
-    else if (beside) setOpen(node, opening);
+    else if (relatedFiles) setOpen(node, opening);
     if (below !== undefined && below.kind !== 'scalar') setOpen(below, opening);
     else if (below !== undefined) draftOf(below).templated = true;
   }
@@ -172,7 +172,7 @@ interface Target {
   /** The last value in the node, where items may belong to it instead: its key stands at the same column. */
   readonly below: YamlNode | undefined;
   /** Whether the lines may stand in the node itself. */
-  readonly beside: boolean;
+  readonly relatedFiles: boolean;
 }
 
 /** A value whose text stands in its parent, and where it (or its key) begins. */
@@ -185,7 +185,7 @@ function targetOf(root: YamlNode, opening: Opening, mask: Mask, written: Map<Yam
   const { offset, column } = opening;
   let node = root;
   for (;;) {
-    if (node.kind === 'scalar' || node.flow) return { node, below: undefined, beside: true };
+    if (node.kind === 'scalar' || node.flow) return { node, below: undefined, relatedFiles: true };
     const here = columnOf(mask.text, node.span.start);
     const last = lastBefore(node, offset, written);
     if (column <= here || last === undefined) {
@@ -194,8 +194,8 @@ function targetOf(root: YamlNode, opening: Opening, mask: Mask, written: Map<Yam
       const items = below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column;
       const empty = below?.kind === 'scalar' && below.span.start === below.span.end;
       // A loop's own first item says that it makes items and no keys.
-      const beside = !items || mask.text.charAt(offset) !== '-';
-      return { node, below: items || empty ? below : undefined, beside };
+      const relatedFiles = !items || mask.text.charAt(offset) !== '-';
+      return { node, below: items || empty ? below : undefined, relatedFiles };
     }
     node = last;
   }

@@ -1,4 +1,4 @@
-import { beside } from './beside.ts';
+import { relatedFiles } from './beside.ts';
 import { besideKubernetes } from './beside-kubernetes.ts';
 import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
@@ -38,9 +38,9 @@ export const tours: readonly Tour[] = [
     prepare: writeStrangersSettings,
     steps: restricted,
   },
-  { title: 'beside Red Hat YAML', beside: 'red-hat-yaml', steps: beside },
-  { title: 'beside the Kubernetes extension', beside: 'kubernetes-tools', steps: besideKubernetes },
-  { title: 'a virtual workspace', beside: 'memfs', prepare: makeVirtual, steps: virtual },
+  { title: 'beside Red Hat YAML', relatedFiles: 'red-hat-yaml', steps: relatedFiles },
+  { title: 'beside the Kubernetes extension', relatedFiles: 'kubernetes-tools', steps: besideKubernetes },
+  { title: 'a virtual workspace', relatedFiles: 'memfs', prepare: makeVirtual, steps: virtual },
   { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
   {
     title: 'high contrast',

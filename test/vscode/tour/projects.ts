@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { caretBehind, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
 
-interface Seen {
+interface Referenced {
   readonly feature: string;
   readonly shows: string;
   readonly picture: string;
@@ -13,7 +13,7 @@ interface Seen {
   readonly hover: RegExp;
 }
 
-const seen: readonly Seen[] = [
+const seen: readonly Referenced[] = [
   {
     feature: 'Node pools',
     shows: 'a pool of the config says what a selector of the project means',

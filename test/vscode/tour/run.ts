@@ -13,11 +13,11 @@ export interface Tour {
   /** Changes the copy of the workspace before it is opened, and gives the path to open. */
   readonly prepare?: (workspace: string) => string;
   /** An extension beside ours: a folder of test/vscode/extensions. */
-  readonly beside?: string;
+  readonly relatedFiles?: string;
   readonly steps: readonly Step[];
 }
 
-export interface Surroundings {
+export interface CrossReferences {
   /** The extensions, packaged. */
   readonly vsix: readonly string[];
   /** Of the extension host. */
@@ -38,7 +38,7 @@ export interface Outcome {
 
 export async function runTour(
   tour: Tour,
-  { vsix, env, workspace, pictures, grep, say }: Surroundings,
+  { vsix, env, workspace, pictures, grep, say }: CrossReferences,
 ): Promise<Outcome> {
   const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
   if (steps.length === 0) return { passed: 0, failed: 0 };

@@ -35,13 +35,13 @@ export const problemRow = '.markers-panel-container .monaco-list-row';
 const nowhere = { x: 170, y: 790 };
 
 /** How long a loaded machine may take, in milliseconds; no test measures it. */
-const patience = 45_000;
+const timeoutMs = 45_000;
 
 /** Waits until an element with the text is seen; tells what is there instead when it never is. */
 export async function sees(page: Page, selector: string, text: RegExp | string): Promise<Locator> {
   const found = page.locator(selector, { hasText: text }).first();
   try {
-    await found.waitFor({ timeout: patience });
+    await found.waitFor({ timeout: timeoutMs });
   } catch {
     const texts = await page.locator(selector).allInnerTexts();
     assert.fail(`no ${selector} with ${text}; there is ${JSON.stringify(texts.map(plain))}`);
@@ -52,7 +52,7 @@ export async function sees(page: Page, selector: string, text: RegExp | string):
 /** Waits until no element with the text is left. */
 export async function seesNo(page: Page, selector: string, text: RegExp | string): Promise<void> {
   const found = page.locator(selector, { hasText: text }).first();
-  await found.waitFor({ state: 'detached', timeout: patience });
+  await found.waitFor({ state: 'detached', timeout: timeoutMs });
 }
 
 /** The editor's lines, without the ones scrolled out of sight. */
@@ -74,7 +74,7 @@ export async function showsText(page: Page, wanted: RegExp): Promise<void> {
     text = await shownText(page);
     return wanted.test(text);
   };
-  await until(String(wanted), shown, patience).catch(() =>
+  await until(String(wanted), shown, timeoutMs).catch(() =>
     assert.fail(`the editor does not show ${wanted}, but\n${text}`),
   );
 }

@@ -1,8 +1,12 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
-import { reportedFixes } from '../../features/safe-fixes.ts';
-import { type UnusedSuppression, unusedSuppressionId, unusedSuppressions } from '../../features/unused-suppressions.ts';
+import { reportedFixes } from '../../features/actions/safe-fixes.ts';
+import {
+  type UnusedSuppression,
+  unusedSuppressionId,
+  unusedSuppressions,
+} from '../../features/actions/unused-suppressions.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
 import type { Finding, Fix, Severity } from '../../rules/rule.ts';

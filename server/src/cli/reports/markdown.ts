@@ -1,9 +1,9 @@
 import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
-import { escapeMarkdown } from '../../features/markdown.ts';
+import { escapeMarkdown } from '../../features/hover/markdown.ts';
 import { printable } from '../terminal.ts';
+import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import { summarise } from './json.ts';
-import { priceBasis } from './price-basis.ts';
 import type { ReportFinding } from './report-schema.ts';
 import { counted, isAtLeast, severities } from './text.ts';
 

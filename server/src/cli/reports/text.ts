@@ -2,14 +2,19 @@ import type { FileAnalysis } from '../../analysis.ts';
 import { formatHourly, plural } from '../../cost/format.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
-import { acceleratedWorkloads, describeAccelerators, describeWorkload, deviceNoun } from '../../features/gpu-words.ts';
+import {
+  acceleratedWorkloads,
+  describeAccelerators,
+  describeWorkload,
+  deviceNoun,
+} from '../../features/hover/gpu-words.ts';
 import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
+import { priceBasis } from './cost-basis.ts';
 import type { CheckedFile } from './format.ts';
 import { lineStartsOf, positionAt } from './position.ts';
-import { priceBasis } from './price-basis.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
 export interface TextOptions {

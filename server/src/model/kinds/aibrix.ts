@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, items } from '../../yaml/cursor.ts';
+import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
 import { fromTemplate, product, times, untilStopped, written } from './pod-sets.ts';
@@ -11,36 +11,36 @@ export const aibrixKinds: readonly KindEntry[] = [
     group: 'orchestration.aibrix.ai',
     kinds: ['StormService'],
     role: 'serving',
-    lower: ({ root }) => lowerRoles(at(root, 'spec'), at(root, 'spec', 'template', 'spec')),
+    lower: ({ root }) => lowerRoles(getIn(root, 'spec'), getIn(root, 'spec', 'template', 'spec')),
   },
   {
     group: 'orchestration.aibrix.ai',
     kinds: ['RoleSet'],
     role: 'serving',
-    lower: ({ root }) => lowerRoles(undefined, at(root, 'spec')),
+    lower: ({ root }) => lowerRoles(undefined, getIn(root, 'spec')),
   },
   {
     group: 'orchestration.aibrix.ai',
     kinds: ['RayClusterFleet', 'RayClusterReplicaSet'],
     role: 'serving',
-    lower: ({ root }) => lowerFleet(at(root, 'spec')),
+    lower: ({ root }) => lowerFleet(getIn(root, 'spec')),
   },
 ];
 
 /** Each replica has all roles; a role's replica may be a group of several pods. */
 function lowerRoles(service: Cursor | undefined, roleSet: Cursor | undefined): KindLowering {
-  const sets = lowerCount(at(service, 'replicas'), 1);
-  const podSets = items(at(roleSet, 'roles')).flatMap((role) => {
-    const replicas = at(role, 'replicas');
-    const size = lowerCount(at(role, 'podGroupSize'), 1);
+  const sets = lowerCount(getIn(service, 'replicas'), 1);
+  const podSets = items(getIn(roleSet, 'roles')).flatMap((role) => {
+    const replicas = getIn(role, 'replicas');
+    const size = lowerCount(getIn(role, 'podGroupSize'), 1);
     const pods = times(written(replicas), product(sets, size));
-    return fromTemplate(asText(at(role, 'name')) ?? 'role', at(role, 'template'), pods, replicas);
+    return fromTemplate(asText(getIn(role, 'name')) ?? 'role', getIn(role, 'template'), pods, replicas);
   });
   return { podSets, retries: untilStopped, scaling: null, partial: false };
 }
 
 function lowerFleet(spec: Cursor | undefined): KindLowering {
-  const clusters = lowerCount(at(spec, 'replicas'), 1);
-  const cluster = lowerRayCluster(at(spec, 'template', 'spec'), untilStopped);
+  const clusters = lowerCount(getIn(spec, 'replicas'), 1);
+  const cluster = lowerRayCluster(getIn(spec, 'template', 'spec'), untilStopped);
   return { ...cluster, podSets: cluster.podSets.map((set) => ({ ...set, pods: times(set.pods, clusters) })) };
 }

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { groupOf } from '../manifest.ts';
 import type { Manifest } from '../workload.ts';
 import type { KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -12,7 +12,7 @@ import { exactly, written } from './pod-sets.ts';
 export function lowerByShape({ root, apiVersion, kind }: Manifest): KindLowering | undefined {
   const group = groupOf(apiVersion);
   if (silentGroups.test(group) || silentKinds.has(`${group}/${kind}`)) return undefined;
-  const podSets = podsIn(at(root, 'spec') ?? root, 0);
+  const podSets = podsIn(getIn(root, 'spec') ?? root, 0);
   return podSets.length === 0 ? undefined : { podSets, retries: null, scaling: null, partial: true };
 }
 
@@ -40,21 +40,23 @@ function podsIn(at_: Cursor, depth: number): readonly PodSetSource[] {
 
 /** A list of containers in which each has a name and some an image. */
 function isPodSpec(cursor: Cursor): boolean {
-  const containers = items(at(cursor, 'containers'));
+  const containers = items(getIn(cursor, 'containers'));
   return (
     containers.length > 0 &&
-    containers.every((container) => at(container, 'name') !== undefined || at(container, 'image') !== undefined) &&
-    containers.some((container) => at(container, 'image') !== undefined)
+    containers.every(
+      (container) => getIn(container, 'name') !== undefined || getIn(container, 'image') !== undefined,
+    ) &&
+    containers.some((container) => getIn(container, 'image') !== undefined)
   );
 }
 
 function podSetOf(pod: Cursor): PodSetSource {
   const holder = holderOf(pod);
-  const replicas = at(holder, 'replicas');
+  const replicas = getIn(holder, 'replicas');
   return {
-    name: asText(at(holder, 'name')) ?? keysAbove(pod) ?? 'pod',
+    name: asText(getIn(holder, 'name')) ?? keysAbove(pod) ?? 'pod',
     pod,
-    metadata: at(pod.parent, 'metadata'),
+    metadata: getIn(pod.parent, 'metadata'),
     replicas,
     pods: replicas === undefined ? unknown : written(replicas),
   };
@@ -72,7 +74,7 @@ function holderOf(pod: Cursor): Cursor | undefined {
 function keysAbove(pod: Cursor): string | undefined {
   for (let here: Cursor | undefined = pod; here !== undefined; here = here.parent) {
     // Beyond the object is the list that it stands in.
-    if (at(here, 'apiVersion') !== undefined) return undefined;
+    if (getIn(here, 'apiVersion') !== undefined) return undefined;
     const key = keyOf(here);
     if (key !== '' && !/^(spec|template|podTemplate|podSpec|podTemplateSpec)$/.test(key)) return key;
   }

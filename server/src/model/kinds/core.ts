@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, items } from '../../yaml/cursor.ts';
+import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
@@ -14,7 +14,7 @@ export const coreKinds: readonly KindEntry[] = [
     group: '',
     kinds: ['PodTemplate'],
     role: 'definition',
-    lower: ({ root }) => ({ podSets: fromTemplate('pod', at(root, 'template'), exactly(null)), ...nothingElse }),
+    lower: ({ root }) => ({ podSets: fromTemplate('pod', getIn(root, 'template'), exactly(null)), ...nothingElse }),
   },
   { group: 'apps', kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'], lower: ({ root }) => lowerReplicated(root) },
   // Controllers of others that keep the shape of a Deployment; an OpenShift one is told its selector by its template.
@@ -32,66 +32,66 @@ export const coreKinds: readonly KindEntry[] = [
     // One pod a node, and how many nodes there are is not in the file.
     lower: ({ root }) => lowerReplicated(root, exactly(null)),
   },
-  { group: 'batch', kinds: ['Job'], lower: ({ root }) => lowerJob(at(root, 'spec')) },
-  { group: 'batch', kinds: ['CronJob'], lower: ({ root }) => lowerJob(at(root, 'spec', 'jobTemplate', 'spec')) },
-  { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(at(root, 'spec')) },
+  { group: 'batch', kinds: ['Job'], lower: ({ root }) => lowerJob(getIn(root, 'spec')) },
+  { group: 'batch', kinds: ['CronJob'], lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')) },
+  { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')) },
 ];
 
 const nothingElse = { retries: null, scaling: null, partial: false } as const;
 
 function lowerPod(root: Cursor): KindLowering {
-  const pod = at(root, 'spec');
-  const sets = fromPodSpec('pod', pod, exactly(1)).map((set) => ({ ...set, metadata: at(root, 'metadata') }));
+  const pod = getIn(root, 'spec');
+  const sets = fromPodSpec('pod', pod, exactly(1)).map((set) => ({ ...set, metadata: getIn(root, 'metadata') }));
   return { ...nothingElse, podSets: sets, retries: restarts(pod, 'Always') };
 }
 
 function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
-  const replicas = pods === undefined ? at(root, 'spec', 'replicas') : undefined;
-  const template = at(root, 'spec', 'template');
-  const patch = at(root, 'spec', 'selector') === undefined && isPatch(template);
+  const replicas = pods === undefined ? getIn(root, 'spec', 'replicas') : undefined;
+  const template = getIn(root, 'spec', 'template');
+  const patch = getIn(root, 'spec', 'selector') === undefined && isPatch(template);
   const count = replicas === undefined && patch ? exactly(null) : written(replicas);
   return {
     podSets: fromTemplate('pod', template, pods ?? count, replicas),
     retries: untilStopped,
     scaling: null,
-    partial: at(root, 'spec', 'selector') === undefined,
+    partial: getIn(root, 'spec', 'selector') === undefined,
   };
 }
 
 /** A Job runs as many pods at a time as its parallelism says, but never more than it still has to complete. */
 function lowerJob(job: Cursor | undefined): KindLowering {
-  const parallelism = at(job, 'parallelism');
-  const template = at(job, 'template');
-  const patch = at(template, 'spec', 'restartPolicy') === undefined && isPatch(template);
+  const parallelism = getIn(job, 'parallelism');
+  const template = getIn(job, 'template');
+  const patch = getIn(template, 'spec', 'restartPolicy') === undefined && isPatch(template);
   const count = parallelism === undefined && patch ? null : jobPods(job);
   const podSets = fromTemplate('pod', template, exactly(count), parallelism);
-  const backoff = at(job, 'backoffLimitPerIndex') ?? at(job, 'backoffLimit');
+  const backoff = getIn(job, 'backoffLimitPerIndex') ?? getIn(job, 'backoffLimit');
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
 }
 
 /** As many Jobs as there is work, from none to a bound. https://keda.sh/docs/latest/reference/scaledjob-spec/ */
 function lowerScaledJob(spec: Cursor | undefined): KindLowering {
-  const max = at(spec, 'maxReplicaCount');
-  const jobs = between(lowerCount(at(spec, 'minReplicaCount'), 0), lowerCount(max, 100));
-  const job = lowerJob(at(spec, 'jobTargetRef'));
-  const each = jobPods(at(spec, 'jobTargetRef'));
+  const max = getIn(spec, 'maxReplicaCount');
+  const jobs = between(lowerCount(getIn(spec, 'minReplicaCount'), 0), lowerCount(max, 100));
+  const job = lowerJob(getIn(spec, 'jobTargetRef'));
+  const each = jobPods(getIn(spec, 'jobTargetRef'));
   return { ...job, podSets: job.podSets.map((set) => ({ ...set, replicas: max, pods: times(jobs, each) })) };
 }
 
 /** Pods that a Job's spec runs at a time. */
 export function jobPods(job: Cursor | undefined): number | null {
-  const parallelism = lowerCount(at(job, 'parallelism'), 1);
-  const completions = lowerCount(at(job, 'completions'), Number.POSITIVE_INFINITY);
+  const parallelism = lowerCount(getIn(job, 'parallelism'), 1);
+  const completions = lowerCount(getIn(job, 'completions'), Number.POSITIVE_INFINITY);
   return parallelism === null || completions === null ? null : Math.min(parallelism, completions);
 }
 
 /** A container without an image, where other things are missing too, stands in a patch: what it is laid over may say how many pods there are. */
 function isPatch(template: Cursor | undefined): boolean {
-  return items(at(template, 'spec', 'containers')).some((container) => at(container, 'image') === undefined);
+  return items(getIn(template, 'spec', 'containers')).some((container) => getIn(container, 'image') === undefined);
 }
 
 function restarts(pod: Cursor | undefined, unset: string): Retries | null {
-  const policy = at(pod, 'restartPolicy');
+  const policy = getIn(pod, 'restartPolicy');
   const limit = (asText(policy) ?? unset) === 'Never' ? 0 : Number.POSITIVE_INFINITY;
   return pod === undefined ? null : { limit, at: policy };
 }

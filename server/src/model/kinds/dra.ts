@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { at } from '../../yaml/cursor.ts';
+import { getIn } from '../../yaml/cursor.ts';
 import { claimedDevices } from '../claims.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
 import { exactly } from './pod-sets.ts';
@@ -10,13 +10,13 @@ export const draKinds: readonly KindEntry[] = [
     group: 'resource.k8s.io',
     kinds: ['ResourceClaimTemplate'],
     role: 'definition',
-    lower: ({ root }) => lowerClaim(at(root, 'spec', 'spec')),
+    lower: ({ root }) => lowerClaim(getIn(root, 'spec', 'spec')),
   },
   {
     group: 'resource.k8s.io',
     kinds: ['ResourceClaim'],
     role: 'definition',
-    lower: ({ root }) => lowerClaim(at(root, 'spec')),
+    lower: ({ root }) => lowerClaim(getIn(root, 'spec')),
   },
 ];
 

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, items } from '../../yaml/cursor.ts';
+import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
@@ -7,73 +7,73 @@ import { exactly, fromTemplate, product, retriesAt, times, untilStopped, written
 
 /** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
-  { group: 'jobset.x-k8s.io', kinds: ['JobSet'], lower: ({ root }) => lowerJobSet(at(root, 'spec')) },
+  { group: 'jobset.x-k8s.io', kinds: ['JobSet'], lower: ({ root }) => lowerJobSet(getIn(root, 'spec')) },
   {
     group: 'leaderworkerset.x-k8s.io',
     kinds: ['LeaderWorkerSet'],
-    lower: ({ root }) => lowerLeaderWorkerSet(at(root, 'spec')),
+    lower: ({ root }) => lowerLeaderWorkerSet(getIn(root, 'spec')),
   },
-  { group: 'batch.volcano.sh', kinds: ['Job'], lower: ({ root }) => lowerVolcanoJob(at(root, 'spec')) },
+  { group: 'batch.volcano.sh', kinds: ['Job'], lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')) },
   {
     group: 'batch.volcano.sh',
     kinds: ['CronJob'],
-    lower: ({ root }) => lowerVolcanoJob(at(root, 'spec', 'jobTemplate', 'spec')),
+    lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   {
     group: 'flow.volcano.sh',
     kinds: ['JobTemplate'],
     role: 'definition',
-    lower: ({ root }) => lowerVolcanoJob(at(root, 'spec')),
+    lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),
   },
   {
     group: 'training.volcano.sh',
     kinds: ['HyperJob'],
     role: 'training',
-    lower: ({ root }) => lowerHyperJob(at(root, 'spec')),
+    lower: ({ root }) => lowerHyperJob(getIn(root, 'spec')),
   },
 ];
 
 /** Jobs of one template: replicas x min(parallelism, completions) pods. https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/ */
 export function lowerJobSet(spec: Cursor | undefined): KindLowering {
-  const podSets = items(at(spec, 'replicatedJobs')).flatMap((job) => {
-    const template = at(job, 'template', 'spec');
-    const replicas = at(job, 'replicas');
+  const podSets = items(getIn(spec, 'replicatedJobs')).flatMap((job) => {
+    const template = getIn(job, 'template', 'spec');
+    const replicas = getIn(job, 'replicas');
     const pods = times(written(replicas), jobPods(template));
-    return fromTemplate(asText(at(job, 'name')) ?? 'job', at(template, 'template'), pods, replicas);
+    return fromTemplate(asText(getIn(job, 'name')) ?? 'job', getIn(template, 'template'), pods, replicas);
   });
-  const restarts = at(spec, 'failurePolicy', 'maxRestarts');
+  const restarts = getIn(spec, 'failurePolicy', 'maxRestarts');
   return { podSets, retries: retriesAt(restarts, 0), scaling: null, partial: false };
 }
 
 /** replicas groups of one leader and size - 1 workers; without a leader template the leader is made like a worker. https://lws.sigs.k8s.io/docs/reference/leaderworkerset.v1/ */
 function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
-  const template = at(spec, 'leaderWorkerTemplate');
-  const groups = lowerCount(at(spec, 'replicas'), 1);
-  const size = lowerCount(at(template, 'size'), 1);
-  const leaders = fromTemplate('leader', at(template, 'leaderTemplate'), exactly(groups), at(spec, 'replicas'));
+  const template = getIn(spec, 'leaderWorkerTemplate');
+  const groups = lowerCount(getIn(spec, 'replicas'), 1);
+  const size = lowerCount(getIn(template, 'size'), 1);
+  const leaders = fromTemplate('leader', getIn(template, 'leaderTemplate'), exactly(groups), getIn(spec, 'replicas'));
   const each = size === null ? null : leaders.length === 0 ? size : Math.max(size - 1, 0);
   const pods = exactly(product(groups, each));
-  const workers = fromTemplate('worker', at(template, 'workerTemplate'), pods, at(template, 'size'));
+  const workers = fromTemplate('worker', getIn(template, 'workerTemplate'), pods, getIn(template, 'size'));
   return { podSets: [...leaders, ...workers], retries: untilStopped, scaling: null, partial: workers.length === 0 };
 }
 
 /** https://volcano.sh/en/docs/vcjob/ */
 function lowerVolcanoJob(spec: Cursor | undefined): KindLowering {
-  return { podSets: volcanoTasks(spec), retries: retriesAt(at(spec, 'maxRetry'), 3), scaling: null, partial: false };
+  return { podSets: volcanoTasks(spec), retries: retriesAt(getIn(spec, 'maxRetry'), 3), scaling: null, partial: false };
 }
 
 function volcanoTasks(job: Cursor | undefined): readonly PodSetSource[] {
-  return items(at(job, 'tasks')).flatMap((task) => {
-    const replicas = at(task, 'replicas');
-    return fromTemplate(asText(at(task, 'name')) ?? 'task', at(task, 'template'), written(replicas), replicas);
+  return items(getIn(job, 'tasks')).flatMap((task) => {
+    const replicas = getIn(task, 'replicas');
+    return fromTemplate(asText(getIn(task, 'name')) ?? 'task', getIn(task, 'template'), written(replicas), replicas);
   });
 }
 
 /** Volcano Jobs over several clusters. https://github.com/volcano-sh/volcano/blob/master/docs/design/hyperjob-multi-cluster-job-splitting.md */
 function lowerHyperJob(spec: Cursor | undefined): KindLowering {
-  const podSets = items(at(spec, 'replicatedJobs')).flatMap((job) => {
-    const jobs = lowerCount(at(job, 'replicas'), 1);
-    return volcanoTasks(at(job, 'templateSpec')).map((task) => ({ ...task, pods: times(task.pods, jobs) }));
+  const podSets = items(getIn(spec, 'replicatedJobs')).flatMap((job) => {
+    const jobs = lowerCount(getIn(job, 'replicas'), 1);
+    return volcanoTasks(getIn(job, 'templateSpec')).map((task) => ({ ...task, pods: times(task.pods, jobs) }));
   });
   return { podSets, retries: null, scaling: null, partial: false };
 }

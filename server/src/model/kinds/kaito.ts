@@ -1,7 +1,7 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, isTemplated } from '../../yaml/cursor.ts';
-import type { GivenAccelerator } from '../given.ts';
-import { devicesOfInstance } from '../given.ts';
+import { asText, getIn, isTemplated } from '../../yaml/cursor.ts';
+import type { ImplicitDevices } from '../implicit-devices.ts';
+import { devicesOfInstance } from '../implicit-devices.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { times, untilStopped, written } from './pod-sets.ts';
@@ -17,55 +17,66 @@ export const kaitoKinds: readonly KindEntry[] = [
     group: 'kaito.sh',
     kinds: ['InferenceSet'],
     role: 'serving',
-    lower: ({ root }) => lowerInferenceSet(at(root, 'spec')),
+    lower: ({ root }) => lowerInferenceSet(getIn(root, 'spec')),
   },
   {
     group: 'kaito.sh',
     kinds: ['RAGEngine'],
     role: 'serving',
-    lower: ({ root }) => lowerRagEngine(at(root, 'spec')),
+    lower: ({ root }) => lowerRagEngine(getIn(root, 'spec')),
   },
 ];
 
 const rest = { retries: untilStopped, scaling: null, partial: false } as const;
 
 function lowerWorkspace(root: Cursor): KindLowering {
-  const resource = at(root, 'resource');
-  const tuning = at(root, 'tuning');
-  const podSets = nodePods(tuning === undefined ? 'inference' : 'tuning', resource, at(root, 'inference', 'template'));
+  const resource = getIn(root, 'resource');
+  const tuning = getIn(root, 'tuning');
+  const podSets = nodePods(
+    tuning === undefined ? 'inference' : 'tuning',
+    resource,
+    getIn(root, 'inference', 'template'),
+  );
   return { ...rest, podSets, role: tuning === undefined ? 'serving' : 'training' };
 }
 
 function lowerInferenceSet(spec: Cursor | undefined): KindLowering {
-  const template = at(spec, 'template');
-  const sets = lowerCount(at(spec, 'replicas'), 1);
-  const podSets = nodePods('inference', at(template, 'resource') ?? template, at(template, 'inference', 'template'));
+  const template = getIn(spec, 'template');
+  const sets = lowerCount(getIn(spec, 'replicas'), 1);
+  const podSets = nodePods(
+    'inference',
+    getIn(template, 'resource') ?? template,
+    getIn(template, 'inference', 'template'),
+  );
   return {
     ...rest,
-    podSets: podSets.map((set) => ({ ...set, replicas: at(spec, 'replicas'), pods: times(set.pods, sets) })),
+    podSets: podSets.map((set) => ({ ...set, replicas: getIn(spec, 'replicas'), pods: times(set.pods, sets) })),
   };
 }
 
 /** Without `compute`, or with an instance type without GPUs, it runs on CPUs. */
 function lowerRagEngine(spec: Cursor | undefined): KindLowering {
-  const compute = at(spec, 'compute');
-  return { ...rest, podSets: at(compute, 'instanceType') === undefined ? [] : nodePods('engine', compute, undefined) };
+  const compute = getIn(spec, 'compute');
+  return {
+    ...rest,
+    podSets: getIn(compute, 'instanceType') === undefined ? [] : nodePods('engine', compute, undefined),
+  };
 }
 
 /** One pod a node. A template's own requests are for the same GPUs as the node's; they count only where the node's are not told. */
 function nodePods(name: string, resource: Cursor | undefined, template: Cursor | undefined): readonly PodSetSource[] {
   if (resource === undefined) return [];
-  const pod = at(template, 'spec');
+  const pod = getIn(template, 'spec');
   const containers = pod === undefined ? [] : lowerContainers(pod);
-  const instanceType = text(at(resource, 'instanceType'));
+  const instanceType = text(getIn(resource, 'instanceType'));
   const onNode = nodeDevices(resource);
   const told = onNode.perPod !== null || containers.every(({ accelerators }) => accelerators.length === 0);
-  const count = at(resource, 'count');
+  const count = getIn(resource, 'count');
   return [
     {
       name,
       pod: pod ?? resource,
-      metadata: at(template, 'metadata'),
+      metadata: getIn(template, 'metadata'),
       replicas: count,
       pods: written(count),
       containers,
@@ -76,16 +87,16 @@ function nodePods(name: string, resource: Cursor | undefined, template: Cursor |
 }
 
 /** A partition takes a slice, or some cards, of nodes that are there already. */
-function nodeDevices(resource: Cursor): GivenAccelerator {
-  const partition = at(resource, 'partition');
-  const count = lowerCount(at(partition, 'count'), 1);
-  const profile = asText(at(partition, 'profile'));
+function nodeDevices(resource: Cursor): ImplicitDevices {
+  const partition = getIn(resource, 'partition');
+  const count = lowerCount(getIn(partition, 'count'), 1);
+  const profile = asText(getIn(partition, 'profile'));
   if (profile !== undefined) {
     const name = `nvidia.com/mig-${profile.replace('+', '.')}`;
     return { resource: name, at: partition, form: 'mig', vendor: 'nvidia', perPod: count, each: null, profile };
   }
   if (partition !== undefined)
     return { resource: 'kaito:partition', at: partition, form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
-  const type = text(at(resource, 'instanceType'));
+  const type = text(getIn(resource, 'instanceType'));
   return devicesOfInstance(type === undefined ? 'kaito:labelSelector' : 'kaito:instanceType', type);
 }

@@ -1,7 +1,7 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import type { GivenAccelerator } from '../given.ts';
+import type { CrossReferences, PodsFacts, Referenced } from '../cross-references.ts';
+import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
-import type { PodsFacts, Seen, Surroundings } from '../surroundings.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
 /** One row of the kinds table: what an object of these kinds will run. */
@@ -22,7 +22,7 @@ export interface KindInput {
   readonly namespace: string | null;
   readonly annotations: readonly Located<string>[];
   readonly options: ModelOptions;
-  readonly surroundings: Surroundings;
+  readonly crossReferences: CrossReferences;
 }
 
 export interface KindLowering {
@@ -46,9 +46,9 @@ export interface PodSetSource {
   /** For kinds that describe containers in other places than `containers`. */
   readonly containers?: readonly Container[];
   /** For kinds that say what one pod takes in other places than its containers; it then stands for what these ask. */
-  readonly given?: readonly GivenAccelerator[];
+  readonly given?: readonly ImplicitDevices[];
   /** For kinds that make claims of devices, beside the pod's own. */
-  readonly claimed?: readonly GivenAccelerator[];
+  readonly claimed?: readonly ImplicitDevices[];
   /** For kinds that name claims in other places than the pod's `resourceClaims`. */
   readonly claims?: readonly Cursor[];
   /** For kinds that name the instance type outside of the pod. */
@@ -62,7 +62,7 @@ export interface PodSetSource {
 export interface Borrowed {
   /** Where the other object is named. */
   readonly at: Cursor;
-  readonly from: Seen<unknown>;
+  readonly from: Referenced<unknown>;
   /** Of the group's pods the first, or the others. */
   readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }

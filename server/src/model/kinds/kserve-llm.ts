@@ -1,17 +1,17 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import { asText, at, isTemplated, items } from '../../yaml/cursor.ts';
+import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import { lookUp } from '../manifest.ts';
-import { countOf, lowerCount } from '../pod.ts';
-import { lowerQuantity } from '../quantity.ts';
 import {
   type LlmConfigFacts,
   type LlmRoleFacts,
-  type Seen,
+  type Referenced,
   type SeenNumber,
   type SeenPods,
   seenWords,
-} from '../surroundings.ts';
+} from '../cross-references.ts';
+import { lookUp } from '../manifest.ts';
+import { countOf, lowerCount } from '../pod.ts';
+import { lowerQuantity } from '../quantity.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
 
@@ -21,7 +21,7 @@ export const kserveLlmKinds: readonly KindEntry[] = [
     group: 'serving.kserve.io',
     kinds: ['ServingRuntime', 'ClusterServingRuntime'],
     role: 'definition',
-    lower: ({ root }) => lowerRuntime(at(root, 'spec')),
+    lower: ({ root }) => lowerRuntime(getIn(root, 'spec')),
   },
   { group: 'serving.kserve.io', kinds: ['LLMInferenceService'], role: 'serving', lower: lowerLlmService },
   { group: 'serving.kserve.io', kinds: ['LLMInferenceServiceConfig'], role: 'definition', lower: lowerLlmService },
@@ -30,23 +30,23 @@ export const kserveLlmKinds: readonly KindEntry[] = [
 function lowerRuntime(spec: Cursor | undefined): KindLowering {
   const podSets = [
     ...fromPodSpec('predictor', spec, exactly(null)),
-    ...fromPodSpec('worker', at(spec, 'workerSpec'), exactly(null)),
+    ...fromPodSpec('worker', getIn(spec, 'workerSpec'), exactly(null)),
   ];
   return { podSets, retries: null, scaling: null, partial: true };
 }
 
 /** What it leaves out comes from the configs that it names, and from those of the cluster, so it is always partial. */
-function lowerLlmService({ root, annotations, namespace, surroundings }: KindInput): KindLowering {
-  const spec = at(root, 'spec');
+function lowerLlmService({ root, annotations, namespace, crossReferences }: KindInput): KindLowering {
+  const spec = getIn(root, 'spec');
   const claimed = annotatedClaim(annotations);
-  const bases = items(at(spec, 'baseRefs')).flatMap((reference): readonly Base[] => {
-    const name = at(reference, 'name');
+  const bases = items(getIn(spec, 'baseRefs')).flatMap((reference): readonly Base[] => {
+    const name = getIn(reference, 'name');
     if (name === undefined || isTemplated(name)) return [];
-    const from = surroundings.llmConfig(namespace, asText(name) ?? '');
+    const from = crossReferences.llmConfig(namespace, asText(name) ?? '');
     return from === undefined ? [] : [{ at: name, from }];
   });
-  const podSets = [...rolePods('decode', spec, bases), ...rolePods('prefill', at(spec, 'prefill'), bases)];
-  const scheduler = at(spec, 'router', 'scheduler', 'template');
+  const podSets = [...rolePods('decode', spec, bases), ...rolePods('prefill', getIn(spec, 'prefill'), bases)];
+  const scheduler = getIn(spec, 'router', 'scheduler', 'template');
   return {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
     retries: untilStopped,
@@ -58,7 +58,7 @@ function lowerLlmService({ root, annotations, namespace, surroundings }: KindInp
 /** A config that the service names, and where it does. */
 interface Base {
   readonly at: Cursor;
-  readonly from: Seen<LlmConfigFacts>;
+  readonly from: Referenced<LlmConfigFacts>;
 }
 
 type RoleName = 'decode' | 'prefill';
@@ -78,10 +78,10 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
     return found?.said;
   };
 
-  const counted = at(role, 'replicas') !== undefined || at(role, 'scaling') !== undefined;
+  const counted = getIn(role, 'replicas') !== undefined || getIn(role, 'scaling') !== undefined;
   const pods = (part: 'template' | 'worker') =>
     borrowedPods(
-      at(role, part),
+      getIn(role, part),
       based((facts) => facts[part]),
     );
   const head = pods('template');
@@ -95,10 +95,10 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
           based(({ replicas }) => replicas),
         )) ?? llmReplicas(role);
   const size = (key: 'data' | 'dataLocal' | 'pipeline') => {
-    const said = at(role, 'parallelism', key);
+    const said = getIn(role, 'parallelism', key);
     return said === undefined ? based((facts) => facts[key])?.said : { is: lowerCount(said, 1) };
   };
-  const sets = head === undefined ? [] : [{ ...head, name, pods: groups, replicas: at(role, 'replicas'), told }];
+  const sets = head === undefined ? [] : [{ ...head, name, pods: groups, replicas: getIn(role, 'replicas'), told }];
   if (worker === undefined) return sets;
   const nodes = groupSize(size('data'), size('dataLocal'), size('pipeline'));
   const others = times(groups, nodes === null ? null : Math.max(nodes - (head === undefined ? 0 : 1), 0));
@@ -118,10 +118,10 @@ function borrowedPods(
 
 /** `replicas`, or bounds under `scaling`; never both. */
 export function llmReplicas(role: Cursor | undefined): PodCount {
-  const scaling = at(role, 'scaling');
-  if (scaling === undefined) return written(at(role, 'replicas'));
-  const max = at(scaling, 'maxReplicas');
-  return between(lowerCount(at(scaling, 'minReplicas'), 1), max === undefined ? null : lowerCount(max, 0));
+  const scaling = getIn(role, 'scaling');
+  if (scaling === undefined) return written(getIn(role, 'replicas'));
+  const max = getIn(scaling, 'maxReplicas');
+  return between(lowerCount(getIn(scaling, 'minReplicas'), 1), max === undefined ? null : lowerCount(max, 0));
 }
 
 /** Pods of one group: data ranks by those on one node, or the stages of the pipeline. */

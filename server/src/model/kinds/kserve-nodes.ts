@@ -1,14 +1,14 @@
 import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
-import { at } from '../../yaml/cursor.ts';
+import { getIn } from '../../yaml/cursor.ts';
+import type { PodsFacts, Referenced, SeenContainer } from '../cross-references.ts';
 import { lowerContainers, lowerCount } from '../pod.ts';
-import type { PodsFacts, Seen, SeenContainer } from '../surroundings.ts';
 import type { Borrowed, PodSetSource } from './kind.ts';
 import { exactly, product } from './pod-sets.ts';
 
 /** The ServingRuntime that a predictor names. */
 export interface BorrowedRuntime extends Borrowed {
-  readonly from: Seen<PodsFacts>;
+  readonly from: Referenced<PodsFacts>;
 }
 
 /**
@@ -30,7 +30,7 @@ export function multiNode(
     name: 'worker',
     pod: spec,
     metadata: undefined,
-    replicas: at(spec, 'pipelineParallelSize'),
+    replicas: getIn(spec, 'pipelineParallelSize'),
     pods: exactly(null),
     ...(borrowed && { borrowed }),
   };
@@ -50,7 +50,7 @@ export function multiNode(
 
 /** null where a template says it, `unset` where nobody does. */
 function sizeOf<T>(spec: Cursor, key: string, unset: T): number | null | T {
-  const said = at(spec, key);
+  const said = getIn(spec, key);
   return said === undefined ? unset : lowerCount(said, 1);
 }
 
@@ -90,7 +90,7 @@ function gpusOf({ pod, containers, borrowed }: PodSetSource): Asked {
 function taking(source: PodSetSource, spec: Cursor, count: number | null, asked: Asked): Pick<PodSetSource, 'given'> {
   if (count === asked.count) return {};
   const known = acceleratorResource(asked.resource);
-  const place = at(spec, 'tensorParallelSize') ?? source.borrowed?.at ?? spec;
+  const place = getIn(spec, 'tensorParallelSize') ?? source.borrowed?.at ?? spec;
   return {
     given: [
       {

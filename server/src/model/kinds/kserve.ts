@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
@@ -37,17 +37,17 @@ const modelKeys = new Set([
 ]); // prettier-ignore
 
 function lowerInferenceService(object: KindInput): KindLowering {
-  const spec = at(object.root, 'spec');
+  const spec = getIn(object.root, 'spec');
   const mode = deploymentMode(object);
-  const stable = at(spec, 'default') ?? spec;
-  const predictor = at(stable, 'predictor');
+  const stable = getIn(spec, 'default') ?? spec;
+  const predictor = getIn(stable, 'predictor');
   return {
     podSets: [
       ...endpointPods(stable, '', mode, object),
-      ...endpointPods(at(spec, 'canary'), 'canary ', mode, object),
+      ...endpointPods(getIn(spec, 'canary'), 'canary ', mode, object),
       // Each beside the stable predictor, with a floor of its own (kserve/kserve@aaac4e29).
-      ...items(at(spec, 'canaries')).flatMap((canary) =>
-        endpointPods(canary, `${asText(at(canary, 'name')) ?? 'canary'} `, mode, object),
+      ...items(getIn(spec, 'canaries')).flatMap((canary) =>
+        endpointPods(canary, `${asText(getIn(canary, 'name')) ?? 'canary'} `, mode, object),
       ),
     ],
     retries: untilStopped,
@@ -63,7 +63,7 @@ function endpointPods(
   object: KindInput,
 ): readonly PodSetSource[] {
   return components.flatMap((name): readonly PodSetSource[] => {
-    const component = at(endpoint, name);
+    const component = getIn(endpoint, name);
     if (component === undefined) return [];
     const scaling = lowerScaling(component, mode);
     const runtime = name === 'predictor' ? runtimeOf(component, object) : undefined;
@@ -76,7 +76,7 @@ function endpointPods(
       containers: componentContainers(component),
       ...(runtime && { borrowed: runtime }),
     };
-    const worker = at(component, 'workerSpec');
+    const worker = getIn(component, 'workerSpec');
     return worker === undefined ? [served] : multiNode(served, worker, scaling.floor, runtime);
   });
 }
@@ -85,11 +85,11 @@ function endpointPods(
  * The runtime that a predictor names: what the predictor leaves out is taken from it. Without a name KServe picks one by the model's format
  * from all that the cluster has, which is not told here.
  */
-function runtimeOf(component: Cursor, { namespace, surroundings }: KindInput): BorrowedRuntime | undefined {
-  const named = at(component, 'model', 'runtime');
+function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput): BorrowedRuntime | undefined {
+  const named = getIn(component, 'model', 'runtime');
   const name = asText(named);
   if (named === undefined || name === undefined || isTemplated(named)) return undefined;
-  const from = surroundings.servingRuntime(namespace, name);
+  const from = crossReferences.servingRuntime(namespace, name);
   return from && { at: named, from, pods: from.facts };
 }
 
@@ -117,15 +117,15 @@ function deploymentMode({ annotations, options }: KindInput): Mode {
 
 function lowerScaling(component: Cursor, mode: Mode): Scaling {
   // KServe writes minReplicas over a min-scale annotation, so the annotation says nothing.
-  const min = at(component, 'minReplicas');
-  const multiNode = at(component, 'workerSpec') !== undefined;
+  const min = getIn(component, 'minReplicas');
+  const multiNode = getIn(component, 'workerSpec') !== undefined;
   const mechanism = multiNode ? 'none' : mode.mechanism;
   const floor = lowerCount(min, 1);
   return {
     mechanism,
     mechanismFrom: mode.from,
     min,
-    max: at(component, 'maxReplicas'),
+    max: getIn(component, 'maxReplicas'),
     owner: component,
     minKey: 'minReplicas',
     // An HPA cannot go to zero: KServe raises the floor to 1 without a word.
@@ -136,7 +136,7 @@ function lowerScaling(component: Cursor, mode: Mode): Scaling {
 
 /** Unset or 0: no limit in Knative mode (so unknown), lifted to the floor by HPA and KEDA. */
 function ceiling(component: Cursor, scaling: Scaling): number | null {
-  const max = lowerCount(at(component, 'maxReplicas'), 0);
+  const max = lowerCount(getIn(component, 'maxReplicas'), 0);
   if (max === null || scaling.floor === null) return null;
   if (max > 0) return Math.max(max, scaling.floor);
   return scaling.mechanism === 'knative' || scaling.mechanism === 'unknown' ? null : scaling.floor;

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
@@ -26,7 +26,7 @@ function trainingJob(kind: string, field: string, restartDefault: string): KindE
     kinds: [kind],
     role: 'training',
     lower: ({ root, apiVersion }) => {
-      const spec = at(root, 'spec');
+      const spec = getIn(root, 'spec');
       const first = firstVersions(spec);
       if (first !== undefined) return first;
       // The first MPI operators that took roles ran no worker unless told how many.
@@ -42,29 +42,29 @@ function lowerTrainingJob(
   restartDefault: string,
   workers: number,
 ): KindLowering {
-  const roles = entries(at(spec, field));
+  const roles = entries(getIn(spec, field));
   const podSets = roles.flatMap((role) => {
     const unset = keyOf(role) === 'Worker' ? workers : 1;
-    return fromTemplate(keyOf(role), at(role, 'template'), podsOf(spec, role, unset), at(role, 'replicas'));
+    return fromTemplate(keyOf(role), getIn(role, 'template'), podsOf(spec, role, unset), getIn(role, 'replicas'));
   });
   return { podSets, retries: retriesOf(spec, roles, restartDefault), scaling: null, partial: false };
 }
 
 /** v1alpha1: MPIJob had one template for all its pods, PyTorchJob and TFJob a list of roles. */
 function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
-  const listed = items(at(spec, 'replicaSpecs'));
-  const template = at(spec, 'template');
+  const listed = items(getIn(spec, 'replicaSpecs'));
+  const template = getIn(spec, 'template');
   const rest = { retries: null, scaling: null, partial: false } as const;
   if (listed.length > 0) {
     const podSets = listed.flatMap((role) => {
-      const name = asText(at(role, 'replicaType')) ?? asText(at(role, 'tfReplicaType')) ?? 'worker';
-      return fromTemplate(name, at(role, 'template'), written(at(role, 'replicas')), at(role, 'replicas'));
+      const name = asText(getIn(role, 'replicaType')) ?? asText(getIn(role, 'tfReplicaType')) ?? 'worker';
+      return fromTemplate(name, getIn(role, 'template'), written(getIn(role, 'replicas')), getIn(role, 'replicas'));
     });
     return { ...rest, podSets };
   }
   if (template === undefined) return undefined;
-  const replicas = at(spec, 'replicas');
-  const gpus = at(spec, 'gpus') ?? at(spec, 'processingUnits');
+  const replicas = getIn(spec, 'replicas');
+  const gpus = getIn(spec, 'gpus') ?? getIn(spec, 'processingUnits');
   if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
   // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
   const all = { resource: 'nvidia.com/gpu', form: 'whole', vendor: 'nvidia', each: 1 } as const;
@@ -74,17 +74,17 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
 
 /** Elastic jobs run with any number of workers between two bounds. */
 function podsOf(spec: Cursor | undefined, role: Cursor, unset: number): PodCount {
-  const count = lowerCount(at(role, 'replicas'), unset);
-  const elastic = at(spec, 'elasticPolicy');
+  const count = lowerCount(getIn(role, 'replicas'), unset);
+  const elastic = getIn(spec, 'elasticPolicy');
   if (elastic === undefined || keyOf(role) !== 'Worker' || count === null) return exactly(count);
-  return between(lowerCount(at(elastic, 'minReplicas'), count), lowerCount(at(elastic, 'maxReplicas'), count));
+  return between(lowerCount(getIn(elastic, 'minReplicas'), count), lowerCount(getIn(elastic, 'maxReplicas'), count));
 }
 
 /** Every role restarts by its own policy, within the job's backoffLimit where there is one; the weakest role decides. */
 function retriesOf(spec: Cursor | undefined, roles: readonly Cursor[], restartDefault: string): Retries | null {
-  const never = roles.find((role) => (asText(at(role, 'restartPolicy')) ?? restartDefault) === 'Never');
-  if (never !== undefined) return { limit: 0, at: at(never, 'restartPolicy') };
-  const limit = at(spec, 'runPolicy', 'backoffLimit') ?? at(spec, 'elasticPolicy', 'maxRestarts');
+  const never = roles.find((role) => (asText(getIn(role, 'restartPolicy')) ?? restartDefault) === 'Never');
+  if (never !== undefined) return { limit: 0, at: getIn(never, 'restartPolicy') };
+  const limit = getIn(spec, 'runPolicy', 'backoffLimit') ?? getIn(spec, 'elasticPolicy', 'maxRestarts');
   return retriesAt(limit, Number.POSITIVE_INFINITY);
 }
 
@@ -93,7 +93,7 @@ function lowerNotebook({ root, annotations }: KindInput): KindLowering {
   const stopped = lookUp(annotations, 'kubeflow-resource-stopped') !== undefined;
   const podSets: readonly PodSetSource[] = fromTemplate(
     'notebook',
-    at(root, 'spec', 'template'),
+    getIn(root, 'spec', 'template'),
     exactly(stopped ? 0 : 1),
   );
   return { podSets, retries: untilStopped, scaling: null, partial: false };

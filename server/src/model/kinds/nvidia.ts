@@ -1,7 +1,7 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import { asBoolean, asText, at, entries, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import type { GivenAccelerator } from '../given.ts';
+import type { ImplicitDevices } from '../implicit-devices.ts';
 import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import type { Container, Scaling } from '../workload.ts';
@@ -14,26 +14,26 @@ export const nvidiaKinds: readonly KindEntry[] = [
     group: 'apps.nvidia.com',
     kinds: ['NIMService'],
     role: 'serving',
-    lower: ({ root }) => ({ ...served, ...lowerNimService(at(root, 'spec'), 'service') }),
+    lower: ({ root }) => ({ ...served, ...lowerNimService(getIn(root, 'spec'), 'service') }),
   },
   { group: 'apps.nvidia.com', kinds: ['NIMPipeline'], role: 'serving', lower: ({ root }) => lowerNimPipeline(root) },
   {
     group: 'nvidia.com',
     kinds: ['DynamoGraphDeployment'],
     role: 'serving',
-    lower: ({ root }) => lowerDynamoGraph(at(root, 'spec')),
+    lower: ({ root }) => lowerDynamoGraph(getIn(root, 'spec')),
   },
   {
     group: 'nvidia.com',
     kinds: ['DynamoComponentDeployment'],
     role: 'serving',
-    lower: ({ root }) => ({ ...served, podSets: componentPods('component', at(root, 'spec')) }),
+    lower: ({ root }) => ({ ...served, podSets: componentPods('component', getIn(root, 'spec')) }),
   },
   {
     group: 'grove.io',
     kinds: ['PodCliqueSet'],
     role: 'serving',
-    lower: ({ root }) => ({ ...served, podSets: cliquePods(at(root, 'spec')) }),
+    lower: ({ root }) => ({ ...served, podSets: cliquePods(getIn(root, 'spec')) }),
   },
 ];
 
@@ -43,28 +43,28 @@ const served = { retries: untilStopped, scaling: null, partial: false } as const
 function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLowering, 'podSets' | 'scaling'> {
   if (spec === undefined) return { podSets: [], scaling: null };
   const scaling = hpaOf(spec);
-  const replicas = scaling?.min ?? at(spec, 'replicas');
+  const replicas = scaling?.min ?? getIn(spec, 'replicas');
   const pods =
     scaling === null
-      ? written(at(spec, 'replicas'))
+      ? written(getIn(spec, 'replicas'))
       : between(scaling.floor, scaling.max === undefined ? null : lowerCount(scaling.max, 1));
   const podSet: PodSetSource = {
     name,
     pod: spec,
     metadata: spec,
     replicas,
-    pods: times(pods, nodesOf(at(spec, 'multiNode'))),
+    pods: times(pods, nodesOf(getIn(spec, 'multiNode'))),
     containers: [nimContainer(spec, name)],
-    claimed: items(at(spec, 'draResources')).flatMap(createdClaims),
-    claims: items(at(spec, 'draResources')),
+    claimed: items(getIn(spec, 'draResources')).flatMap(createdClaims),
+    claims: items(getIn(spec, 'draResources')),
   };
   return { podSets: [podSet], scaling };
 }
 
 /** The image is a mapping; it is told as one reference, at the part of it that says which version. */
 function nimContainer(spec: Cursor, name: string): Container {
-  const repository = text(at(spec, 'image', 'repository'));
-  const tag = text(at(spec, 'image', 'tag'));
+  const repository = text(getIn(spec, 'image', 'repository'));
+  const tag = text(getIn(spec, 'image', 'tag'));
   const image: Located<string> | undefined =
     repository && (tag ? { value: `${repository.value}:${tag.value}`, at: tag.at } : repository);
   return { ...lowerContainer(spec, 'app', name), image };
@@ -72,20 +72,20 @@ function nimContainer(spec: Cursor, name: string): Container {
 
 /** Each replica is a group of as many pods as the pipeline has stages; the first versions said their number. */
 function nodesOf(multiNode: Cursor | undefined): number | null {
-  return lowerCount(at(multiNode, 'parallelism', 'pipeline') ?? at(multiNode, 'size'), 1);
+  return lowerCount(getIn(multiNode, 'parallelism', 'pipeline') ?? getIn(multiNode, 'size'), 1);
 }
 
 /** An HPA cannot go to zero. */
 function hpaOf(spec: Cursor): Scaling | null {
-  const scale = at(spec, 'scale');
-  const hpa = at(scale, 'hpa');
-  if (hpa === undefined || asBoolean(at(scale, 'enabled')) !== true) return null;
-  const min = at(hpa, 'minReplicas');
+  const scale = getIn(spec, 'scale');
+  const hpa = getIn(scale, 'hpa');
+  if (hpa === undefined || asBoolean(getIn(scale, 'enabled')) !== true) return null;
+  const min = getIn(hpa, 'minReplicas');
   return {
     mechanism: 'hpa',
     mechanismFrom: 'default',
     min,
-    max: at(hpa, 'maxReplicas'),
+    max: getIn(hpa, 'maxReplicas'),
     owner: hpa,
     minKey: 'minReplicas',
     floor: lowerCount(min, 1),
@@ -94,12 +94,12 @@ function hpaOf(spec: Cursor): Scaling | null {
 }
 
 /** Claims that the operator makes, of devices whose class is NVIDIA's GPUs unless another is named. */
-function createdClaims(resource: Cursor): readonly GivenAccelerator[] {
-  return items(at(resource, 'claimCreationSpec', 'devices')).flatMap((device) =>
+function createdClaims(resource: Cursor): readonly ImplicitDevices[] {
+  return items(getIn(resource, 'claimCreationSpec', 'devices')).flatMap((device) =>
     deviceOf(
-      asText(at(device, 'deviceClassName')) ?? 'gpu.nvidia.com',
-      lowerCount(at(device, 'count'), 1),
-      items(at(device, 'celExpressions')).flatMap((expression) => asText(expression) ?? []),
+      asText(getIn(device, 'deviceClassName')) ?? 'gpu.nvidia.com',
+      lowerCount(getIn(device, 'count'), 1),
+      items(getIn(device, 'celExpressions')).flatMap((expression) => asText(expression) ?? []),
       device,
     ),
   );
@@ -107,22 +107,24 @@ function createdClaims(resource: Cursor): readonly GivenAccelerator[] {
 
 /** Services under one roof; those that are not enabled are not made. */
 function lowerNimPipeline(root: Cursor): KindLowering {
-  const services = items(at(root, 'spec', 'services')).filter((service) => asBoolean(at(service, 'enabled')) !== false);
+  const services = items(getIn(root, 'spec', 'services')).filter(
+    (service) => asBoolean(getIn(service, 'enabled')) !== false,
+  );
   const podSets = services.flatMap(
-    (service) => lowerNimService(at(service, 'spec'), asText(at(service, 'name')) ?? 'service').podSets,
+    (service) => lowerNimService(getIn(service, 'spec'), asText(getIn(service, 'name')) ?? 'service').podSets,
   );
   return { ...served, podSets };
 }
 
 /** v1alpha1 has a map of services, v1beta1 a list of components with pod templates. https://docs.nvidia.com/dynamo/latest/kubernetes/ */
 function lowerDynamoGraph(spec: Cursor | undefined): KindLowering {
-  const services = entries(at(spec, 'services')).flatMap((service) => componentPods(keyOf(service), service));
-  const components = items(at(spec, 'components')).flatMap((component) =>
+  const services = entries(getIn(spec, 'services')).flatMap((service) => componentPods(keyOf(service), service));
+  const components = items(getIn(spec, 'components')).flatMap((component) =>
     fromTemplate(
-      asText(at(component, 'name')) ?? 'component',
-      at(component, 'podTemplate'),
+      asText(getIn(component, 'name')) ?? 'component',
+      getIn(component, 'podTemplate'),
       componentCount(component),
-      at(component, 'replicas'),
+      getIn(component, 'replicas'),
     ),
   );
   return { ...served, podSets: [...services, ...components] };
@@ -130,37 +132,37 @@ function lowerDynamoGraph(spec: Cursor | undefined): KindLowering {
 
 function componentPods(name: string, component: Cursor | undefined): readonly PodSetSource[] {
   if (component === undefined) return [];
-  const pod = at(component, 'extraPodSpec');
-  const main = at(pod, 'mainContainer');
-  const resources = at(component, 'resources');
-  const gpus = at(resources, 'limits', 'gpu') ?? at(resources, 'requests', 'gpu');
+  const pod = getIn(component, 'extraPodSpec');
+  const main = getIn(pod, 'mainContainer');
+  const resources = getIn(component, 'resources');
+  const gpus = getIn(resources, 'limits', 'gpu') ?? getIn(resources, 'requests', 'gpu');
   const containers = [
-    ...(main === undefined ? [] : [lowerContainer(main, 'app', 'main', at(main, 'resources') ?? resources)]),
+    ...(main === undefined ? [] : [lowerContainer(main, 'app', 'main', getIn(main, 'resources') ?? resources)]),
     ...(pod === undefined ? [] : lowerContainers(pod)),
   ];
   const source: PodSetSource = {
     name,
     pod: pod ?? component,
-    metadata: at(component, 'extraPodMetadata'),
-    replicas: at(component, 'replicas'),
+    metadata: getIn(component, 'extraPodMetadata'),
+    replicas: getIn(component, 'replicas'),
     pods: componentCount(component),
     containers,
   };
-  return [gpus === undefined ? source : { ...source, given: [plainGpus(gpus, at(resources, 'limits', 'gpuType'))] }];
+  return [gpus === undefined ? source : { ...source, given: [plainGpus(gpus, getIn(resources, 'limits', 'gpuType'))] }];
 }
 
 function componentCount(component: Cursor): PodCount {
-  const multinode = at(component, 'multinode');
-  const nodes = multinode === undefined ? 1 : lowerCount(at(multinode, 'nodeCount'), 2);
-  const autoscaling = at(component, 'autoscaling');
-  if (asBoolean(at(autoscaling, 'enabled')) !== true) return times(written(at(component, 'replicas')), nodes);
-  const max = at(autoscaling, 'maxReplicas');
-  const min = lowerCount(at(autoscaling, 'minReplicas'), 1);
+  const multinode = getIn(component, 'multinode');
+  const nodes = multinode === undefined ? 1 : lowerCount(getIn(multinode, 'nodeCount'), 2);
+  const autoscaling = getIn(component, 'autoscaling');
+  if (asBoolean(getIn(autoscaling, 'enabled')) !== true) return times(written(getIn(component, 'replicas')), nodes);
+  const max = getIn(autoscaling, 'maxReplicas');
+  const min = lowerCount(getIn(autoscaling, 'minReplicas'), 1);
   return times(between(min, max === undefined ? null : lowerCount(max, 1)), nodes);
 }
 
 /** `gpu: "2"` without a vendor, of which the operator makes NVIDIA's resource unless another type is named. */
-export function plainGpus(count: Cursor, type: Cursor | undefined): GivenAccelerator {
+export function plainGpus(count: Cursor, type: Cursor | undefined): ImplicitDevices {
   const resource = asText(type) ?? 'nvidia.com/gpu';
   return {
     resource,
@@ -174,16 +176,16 @@ export function plainGpus(count: Cursor, type: Cursor | undefined): GivenAcceler
 
 /** https://github.com/ai-dynamo/grove */
 function cliquePods(spec: Cursor | undefined): readonly PodSetSource[] {
-  const sets = lowerCount(at(spec, 'replicas'), 1);
-  const template = at(spec, 'template');
-  const groups = items(at(template, 'podCliqueScalingGroups'));
-  return items(at(template, 'cliques')).flatMap((clique): readonly PodSetSource[] => {
-    const pod = at(clique, 'spec', 'podSpec');
+  const sets = lowerCount(getIn(spec, 'replicas'), 1);
+  const template = getIn(spec, 'template');
+  const groups = items(getIn(template, 'podCliqueScalingGroups'));
+  return items(getIn(template, 'cliques')).flatMap((clique): readonly PodSetSource[] => {
+    const pod = getIn(clique, 'spec', 'podSpec');
     if (pod === undefined) return [];
-    const name = asText(at(clique, 'name')) ?? 'clique';
-    const group = groups.find((one) => items(at(one, 'cliqueNames')).some((member) => asText(member) === name));
-    const replicas = at(clique, 'spec', 'replicas');
-    const pods = times(times(written(replicas), lowerCount(at(group, 'replicas'), 1)), sets);
+    const name = asText(getIn(clique, 'name')) ?? 'clique';
+    const group = groups.find((one) => items(getIn(one, 'cliqueNames')).some((member) => asText(member) === name));
+    const replicas = getIn(clique, 'spec', 'replicas');
+    const pods = times(times(written(replicas), lowerCount(getIn(group, 'replicas'), 1)), sets);
     return [{ name, pod, metadata: clique, replicas, pods }];
   });
 }

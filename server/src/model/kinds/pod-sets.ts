@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { at } from '../../yaml/cursor.ts';
+import { getIn } from '../../yaml/cursor.ts';
 import { knownCount } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
@@ -14,8 +14,8 @@ export function fromTemplate(
   pods: PodCount,
   replicas?: Cursor,
 ): readonly PodSetSource[] {
-  const pod = at(template, 'spec');
-  return pod === undefined ? [] : [{ name, pod, metadata: at(template, 'metadata'), replicas, pods }];
+  const pod = getIn(template, 'spec');
+  return pod === undefined ? [] : [{ name, pod, metadata: getIn(template, 'metadata'), replicas, pods }];
 }
 
 /** The pods of a template that is a pod spec itself. */

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asText, at, items } from '../../yaml/cursor.ts';
+import { asBoolean, asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
@@ -9,38 +9,38 @@ import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
  * https://github.com/ray-project/kuberay/blob/master/ray-operator/apis/ray/v1/raycluster_types.go
  */
 export const rayKinds: readonly KindEntry[] = [
-  { group: 'ray.io', kinds: ['RayCluster'], lower: ({ root }) => lowerRayCluster(at(root, 'spec'), null) },
-  { group: 'ray.io', kinds: ['RayJob'], role: 'batch', lower: ({ root }) => lowerRayJob(at(root, 'spec')) },
+  { group: 'ray.io', kinds: ['RayCluster'], lower: ({ root }) => lowerRayCluster(getIn(root, 'spec'), null) },
+  { group: 'ray.io', kinds: ['RayJob'], role: 'batch', lower: ({ root }) => lowerRayJob(getIn(root, 'spec')) },
   {
     group: 'ray.io',
     kinds: ['RayCronJob'],
     role: 'batch',
-    lower: ({ root }) => lowerRayJob(at(root, 'spec', 'jobTemplate')),
+    lower: ({ root }) => lowerRayJob(getIn(root, 'spec', 'jobTemplate')),
   },
   {
     group: 'ray.io',
     kinds: ['RayService'],
     role: 'serving',
-    lower: ({ root }) => lowerRayCluster(at(root, 'spec', 'rayClusterConfig'), null),
+    lower: ({ root }) => lowerRayCluster(getIn(root, 'spec', 'rayClusterConfig'), null),
   },
 ];
 
 /** A submitter pod runs beside the cluster; it has a container of its own only where the template is written. */
 function lowerRayJob(job: Cursor | undefined): KindLowering {
-  const cluster = lowerRayCluster(at(job, 'rayClusterSpec'), retriesAt(at(job, 'backoffLimit'), 0));
-  const submitter = fromTemplate('submitter', at(job, 'submitterPodTemplate'), exactly(1));
+  const cluster = lowerRayCluster(getIn(job, 'rayClusterSpec'), retriesAt(getIn(job, 'backoffLimit'), 0));
+  const submitter = fromTemplate('submitter', getIn(job, 'submitterPodTemplate'), exactly(1));
   return { ...cluster, podSets: [...cluster.podSets, ...submitter] };
 }
 
 /** The pods of a RayCluster's spec, wherever it is embedded. */
 export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLowering['retries']): KindLowering {
-  const autoscaled = asBoolean(at(cluster, 'enableInTreeAutoscaling')) === true;
-  const head = at(cluster, 'headGroupSpec');
+  const autoscaled = asBoolean(getIn(cluster, 'enableInTreeAutoscaling')) === true;
+  const head = getIn(cluster, 'headGroupSpec');
   const podSets = [
-    ...fromTemplate('head', at(head, 'template'), exactly(1)),
-    ...items(at(cluster, 'workerGroupSpecs')).flatMap((group) => {
-      const name = asText(at(group, 'groupName')) ?? 'worker';
-      return fromTemplate(name, at(group, 'template'), workerPods(group, autoscaled), at(group, 'replicas'));
+    ...fromTemplate('head', getIn(head, 'template'), exactly(1)),
+    ...items(getIn(cluster, 'workerGroupSpecs')).flatMap((group) => {
+      const name = asText(getIn(group, 'groupName')) ?? 'worker';
+      return fromTemplate(name, getIn(group, 'template'), workerPods(group, autoscaled), getIn(group, 'replicas'));
     }),
   ];
   return { podSets, retries, scaling: null, partial: head === undefined };
@@ -51,12 +51,12 @@ export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLoweri
  * floor and cuts to the ceiling; unset they are none. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
  */
 function workerPods(group: Cursor, autoscaled: boolean): PodCount {
-  if (asBoolean(at(group, 'suspend')) === true) return exactly(0);
-  const hosts = lowerCount(at(group, 'numOfHosts'), 1);
-  const min = lowerCount(at(group, 'minReplicas'), 0);
-  const max = lowerCount(at(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
+  if (asBoolean(getIn(group, 'suspend')) === true) return exactly(0);
+  const hosts = lowerCount(getIn(group, 'numOfHosts'), 1);
+  const min = lowerCount(getIn(group, 'minReplicas'), 0);
+  const max = lowerCount(getIn(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
   if (autoscaled) return times({ min, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
-  const replicas = lowerCount(at(group, 'replicas'), 0);
+  const replicas = lowerCount(getIn(group, 'replicas'), 0);
   if (replicas === null || min === null || max === null) return exactly(null);
   return times(exactly(Math.min(Math.max(replicas, min), max)), hosts);
 }

@@ -1,9 +1,9 @@
 import { gpusByLabel } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asText, at, isTemplated } from '../../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
 import { countIn } from '../count.ts';
-import type { GivenAccelerator } from '../given.ts';
+import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
 import type { Scaling } from '../workload.ts';
@@ -14,12 +14,17 @@ import { between, exactly, fromTemplate, untilStopped, written } from './pod-set
 /** Knative Services, and model servers of single projects. */
 export const servingKinds: readonly KindEntry[] = [
   { group: 'serving.knative.dev', kinds: ['Service'], role: 'serving', lower: ({ root }) => lowerKnative(root) },
-  { group: 'kubeai.org', kinds: ['Model'], role: 'serving', lower: ({ root }) => lowerKubeAiModel(at(root, 'spec')) },
+  {
+    group: 'kubeai.org',
+    kinds: ['Model'],
+    role: 'serving',
+    lower: ({ root }) => lowerKubeAiModel(getIn(root, 'spec')),
+  },
   {
     group: 'production-stack.vllm.ai',
     kinds: ['VLLMRuntime'],
     role: 'serving',
-    lower: ({ root }) => lowerVllmRuntime(at(root, 'spec')),
+    lower: ({ root }) => lowerVllmRuntime(getIn(root, 'spec')),
   },
 ];
 
@@ -27,8 +32,8 @@ const rest = { retries: untilStopped, scaling: null, partial: false } as const;
 
 /** Bounds are annotations of the template; without them from none to as many as it takes. https://knative.dev/docs/serving/autoscaling/scale-bounds/ */
 function lowerKnative(root: Cursor): KindLowering {
-  const template = at(root, 'spec', 'template');
-  const map = at(template, 'metadata', 'annotations');
+  const template = getIn(root, 'spec', 'template');
+  const map = getIn(template, 'metadata', 'annotations');
   const annotations = lowerStrings(map);
   const bound = (name: string, old: string) =>
     (lookUp(annotations, `autoscaling.knative.dev/${name}`) ?? lookUp(annotations, `autoscaling.knative.dev/${old}`))
@@ -67,10 +72,10 @@ function numberIn(cursor: Cursor | undefined, unset: number): number | null {
  */
 function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   if (spec === undefined) return { ...rest, podSets: [], partial: true };
-  const profile = at(spec, 'resourceProfile');
-  const fixed = asBoolean(at(spec, 'autoscalingDisabled')) === true;
-  const replicas = fixed ? at(spec, 'replicas') : at(spec, 'minReplicas');
-  const max = at(spec, 'maxReplicas');
+  const profile = getIn(spec, 'resourceProfile');
+  const fixed = asBoolean(getIn(spec, 'autoscalingDisabled')) === true;
+  const replicas = fixed ? getIn(spec, 'replicas') : getIn(spec, 'minReplicas');
+  const max = getIn(spec, 'maxReplicas');
   const pods = fixed
     ? written(replicas)
     : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
@@ -82,7 +87,7 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   };
 }
 
-function profileDevices(profile: Cursor): readonly GivenAccelerator[] {
+function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
   const [name = '', times = '1'] = (asText(profile) ?? '').split(':');
   const count = isTemplated(profile) ? null : countIn(times);
   if (/^cpu\b/.test(name)) return [];
@@ -114,27 +119,27 @@ const gkeNames = table<string>({ 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 
 /** Plain words for resources, as the Dynamo operator has them. https://github.com/vllm-project/production-stack/tree/main/operator */
 function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
   // The first version had the deployment's fields in the spec itself.
-  const deployment = at(spec, 'deploymentConfig') ?? spec;
+  const deployment = getIn(spec, 'deploymentConfig') ?? spec;
   if (deployment === undefined) return { ...rest, podSets: [], partial: true };
-  const resources = at(deployment, 'resources');
-  const gpus = at(resources, 'gpu');
-  const image = text(at(deployment, 'image', 'name'));
+  const resources = getIn(deployment, 'resources');
+  const gpus = getIn(resources, 'gpu');
+  const image = text(getIn(deployment, 'image', 'name'));
   const podSet = {
     name: 'runtime',
     pod: deployment,
     metadata: undefined,
-    replicas: at(deployment, 'replicas'),
+    replicas: getIn(deployment, 'replicas'),
     pods: vllmPods(spec, deployment),
     containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image }],
-    given: gpus === undefined ? [] : [plainGpus(gpus, at(resources, 'gpuType'))],
+    given: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
   };
   return { ...rest, podSets: [podSet] };
 }
 
 function vllmPods(spec: Cursor | undefined, deployment: Cursor): PodCount {
-  const scaling = at(spec, 'autoscalingConfig');
-  if (asBoolean(at(scaling, 'enabled')) !== true) return written(at(deployment, 'replicas'));
-  const max = at(scaling, 'maxReplicas');
-  const min = lowerCount(at(scaling, 'minReplicas'), 1);
+  const scaling = getIn(spec, 'autoscalingConfig');
+  if (asBoolean(getIn(scaling, 'enabled')) !== true) return written(getIn(deployment, 'replicas'));
+  const max = getIn(scaling, 'maxReplicas');
+  const min = lowerCount(getIn(scaling, 'minReplicas'), 1);
   return min === null ? exactly(null) : between(min, max === undefined ? null : lowerCount(max, 1));
 }

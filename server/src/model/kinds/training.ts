@@ -1,7 +1,7 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, at, entries, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { type Referenced, seenWords, type TrainingFacts } from '../cross-references.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
-import { type Seen, seenWords, type TrainingFacts } from '../surroundings.ts';
 import type { Container } from '../workload.ts';
 import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -19,25 +19,25 @@ export const trainingKinds: readonly KindEntry[] = [
     group: 'trainer.kubeflow.org',
     kinds: ['TrainingRuntime', 'ClusterTrainingRuntime'],
     role: 'definition',
-    lower: ({ root }) => lowerTrainingRuntime(at(root, 'spec', 'template')),
+    lower: ({ root }) => lowerTrainingRuntime(getIn(root, 'spec', 'template')),
   },
   {
     group: 'elastic.pytorch.org',
     kinds: ['ElasticJob'],
     role: 'training',
-    lower: ({ root }) => lowerElasticJob(at(root, 'spec')),
+    lower: ({ root }) => lowerElasticJob(getIn(root, 'spec')),
   },
   {
     group: 'sagemaker.amazonaws.com',
     kinds: ['HyperPodPyTorchJob'],
     role: 'training',
-    lower: ({ root }) => lowerHyperPodJob(at(root, 'spec')),
+    lower: ({ root }) => lowerHyperPodJob(getIn(root, 'spec')),
   },
   {
     group: 'batch.paddlepaddle.org',
     kinds: ['PaddleJob'],
     role: 'training',
-    lower: ({ root }) => lowerPaddleJob(at(root, 'spec')),
+    lower: ({ root }) => lowerPaddleJob(getIn(root, 'spec')),
   },
 ];
 
@@ -46,13 +46,13 @@ export const trainingKinds: readonly KindEntry[] = [
  * `node` trains. https://github.com/kubeflow/trainer/blob/master/pkg/apis/trainer/v1alpha1/trainjob_types.go
  */
 function lowerTrainJob(object: KindInput): KindLowering {
-  const spec = at(object.root, 'spec');
+  const spec = getIn(object.root, 'spec');
   const runtime = trainingRuntime(spec, object);
-  const trainer = at(spec, 'trainer');
+  const trainer = getIn(spec, 'trainer');
   const patch = nodePatch(spec);
   // A job may leave all to its runtime.
-  const pod = at(patch, 'spec') ?? trainer ?? (runtime && at(spec, 'runtimeRef'));
-  const replicas = at(trainer, 'numNodes');
+  const pod = getIn(patch, 'spec') ?? trainer ?? (runtime && getIn(spec, 'runtimeRef'));
+  const replicas = getIn(trainer, 'numNodes');
   const source: readonly PodSetSource[] =
     pod === undefined
       ? []
@@ -60,11 +60,11 @@ function lowerTrainJob(object: KindInput): KindLowering {
           {
             name: 'node',
             pod,
-            metadata: at(patch, 'metadata'),
+            metadata: getIn(patch, 'metadata'),
             replicas,
             // Without a number the runtime tells it.
             pods: replicas === undefined ? exactly(runtime?.facts.numNodes ?? null) : written(replicas),
-            containers: trainerContainers(trainer, at(patch, 'spec')),
+            containers: trainerContainers(trainer, getIn(patch, 'spec')),
             ...fromRuntime(runtime, spec, trainer),
           },
         ];
@@ -74,26 +74,26 @@ function lowerTrainJob(object: KindInput): KindLowering {
 /** Names without a kind are those of runtimes of the cluster. */
 function trainingRuntime(
   spec: Cursor | undefined,
-  { namespace, surroundings }: KindInput,
-): Seen<TrainingFacts> | undefined {
-  const named = at(spec, 'runtimeRef', 'name');
-  const kind = asText(at(spec, 'runtimeRef', 'kind')) ?? 'ClusterTrainingRuntime';
+  { namespace, crossReferences }: KindInput,
+): Referenced<TrainingFacts> | undefined {
+  const named = getIn(spec, 'runtimeRef', 'name');
+  const kind = asText(getIn(spec, 'runtimeRef', 'kind')) ?? 'ClusterTrainingRuntime';
   if (named === undefined || isTemplated(named)) return undefined;
   if (kind !== 'ClusterTrainingRuntime' && kind !== 'TrainingRuntime') return undefined;
-  return surroundings.trainingRuntime(kind, namespace, asText(named) ?? '');
+  return crossReferences.trainingRuntime(kind, namespace, asText(named) ?? '');
 }
 
 /** Resources that the job writes replace those of its runtime as a whole. */
 function fromRuntime(
-  runtime: Seen<TrainingFacts> | undefined,
+  runtime: Referenced<TrainingFacts> | undefined,
   spec: Cursor | undefined,
   trainer: Cursor | undefined,
 ): Pick<PodSetSource, 'borrowed' | 'told'> {
-  const at_ = at(spec, 'runtimeRef', 'name');
+  const at_ = getIn(spec, 'runtimeRef', 'name');
   if (runtime === undefined || at_ === undefined) return {};
   const { containers, selectors } = runtime.facts;
-  const pods = { containers: at(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
-  const nodes = at(trainer, 'numNodes') === undefined;
+  const pods = { containers: getIn(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
+  const nodes = getIn(trainer, 'numNodes') === undefined;
   return {
     borrowed: { at: at_, from: runtime, pods },
     ...(nodes && { told: [`Node count from ${seenWords(runtime)}`] }),
@@ -102,7 +102,7 @@ function fromRuntime(
 
 /** The trainer's fields stand for those of the container that trains; what it does not say, a patch may. */
 function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefined): readonly Container[] {
-  const resources = at(trainer, 'resourcesPerNode');
+  const resources = getIn(trainer, 'resourcesPerNode');
   const patches = patched === undefined ? [] : lowerContainers(patched);
   if (trainer === undefined) return patches;
   const node = lowerContainer(trainer, 'app', 'node', resources);
@@ -115,43 +115,43 @@ function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefi
 
 /** The pod template of the training job in the patches. Earlier versions had flat overrides of pods under two names. */
 function nodePatch(spec: Cursor | undefined): Cursor | undefined {
-  for (const patch of items(at(spec, 'runtimePatches'))) {
-    const jobs = items(at(patch, 'trainingRuntimeSpec', 'template', 'spec', 'replicatedJobs'));
-    const node = jobs.find((job) => asText(at(job, 'name')) === 'node');
-    const template = at(node, 'template', 'spec', 'template');
+  for (const patch of items(getIn(spec, 'runtimePatches'))) {
+    const jobs = items(getIn(patch, 'trainingRuntimeSpec', 'template', 'spec', 'replicatedJobs'));
+    const node = jobs.find((job) => asText(getIn(job, 'name')) === 'node');
+    const template = getIn(node, 'template', 'spec', 'template');
     if (template !== undefined) return template;
   }
-  const overrides = [...items(at(spec, 'podTemplateOverrides')), ...items(at(spec, 'podSpecOverrides'))];
+  const overrides = [...items(getIn(spec, 'podTemplateOverrides')), ...items(getIn(spec, 'podSpecOverrides'))];
   return overrides.find((override) =>
-    items(at(override, 'targetJobs')).some((job) => asText(at(job, 'name')) === 'node'),
+    items(getIn(override, 'targetJobs')).some((job) => asText(getIn(job, 'name')) === 'node'),
   );
 }
 
 /** A runtime is a JobSet with holes; some texts leave out the `spec` of its template. */
 function lowerTrainingRuntime(template: Cursor | undefined): KindLowering {
-  return { ...lowerJobSet(at(template, 'spec') ?? template), retries: null, partial: true };
+  return { ...lowerJobSet(getIn(template, 'spec') ?? template), retries: null, partial: true };
 }
 
 /** TorchElastic's first operator. */
 function lowerElasticJob(spec: Cursor | undefined): KindLowering {
-  const podSets = entries(at(spec, 'replicaSpecs')).flatMap((role) => {
-    const declared = lowerCount(at(role, 'replicas'), 1);
-    const bound = (key: string) => lowerCount(at(spec, key), declared ?? 1);
+  const podSets = entries(getIn(spec, 'replicaSpecs')).flatMap((role) => {
+    const declared = lowerCount(getIn(role, 'replicas'), 1);
+    const bound = (key: string) => lowerCount(getIn(spec, key), declared ?? 1);
     const pods = declared === null ? exactly(null) : between(bound('minReplicas'), bound('maxReplicas'));
-    return fromTemplate(keyOf(role), at(role, 'template'), pods, at(role, 'replicas'));
+    return fromTemplate(keyOf(role), getIn(role, 'template'), pods, getIn(role, 'replicas'));
   });
   return { podSets, retries: null, scaling: null, partial: false };
 }
 
 /** https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-usage.html */
 function lowerHyperPodJob(spec: Cursor | undefined): KindLowering {
-  const podSets = items(at(spec, 'replicaSpecs')).flatMap((role) => {
+  const podSets = items(getIn(spec, 'replicaSpecs')).flatMap((role) => {
     const pods = hyperPodPods(role);
-    return fromTemplate(asText(at(role, 'name')) ?? 'pods', at(role, 'template'), pods, at(role, 'replicas'));
+    return fromTemplate(asText(getIn(role, 'name')) ?? 'pods', getIn(role, 'template'), pods, getIn(role, 'replicas'));
   });
   return {
     podSets,
-    retries: retriesAt(at(spec, 'runPolicy', 'jobMaxRetryCount'), 0),
+    retries: retriesAt(getIn(spec, 'runPolicy', 'jobMaxRetryCount'), 0),
     scaling: null,
     partial: false,
   };
@@ -159,9 +159,9 @@ function lowerHyperPodJob(spec: Cursor | undefined): KindLowering {
 
 /** Elastic roles grow to a bound. Spares wait beside the others with their devices, so they count. */
 function hyperPodPods(role: Cursor): PodCount {
-  const declared = lowerCount(at(role, 'replicas'), 1);
-  const spares = lowerCount(at(role, 'spares'), 0);
-  const most = at(role, 'maxReplicas') === undefined ? declared : lowerCount(at(role, 'maxReplicas'), 1);
+  const declared = lowerCount(getIn(role, 'replicas'), 1);
+  const spares = lowerCount(getIn(role, 'spares'), 0);
+  const most = getIn(role, 'maxReplicas') === undefined ? declared : lowerCount(getIn(role, 'maxReplicas'), 1);
   if (declared === null || spares === null) return exactly(null);
   return between(declared + spares, most === null ? null : most + spares);
 }
@@ -169,9 +169,9 @@ function hyperPodPods(role: Cursor): PodCount {
 /** PaddlePaddle's own operator, with a field for each role. */
 function lowerPaddleJob(spec: Cursor | undefined): KindLowering {
   const podSets = ['ps', 'worker', 'heter'].flatMap((name) => {
-    const role = at(spec, name);
-    const replicas = at(role, 'replicas');
-    return fromTemplate(name, at(role, 'template'), written(replicas), replicas);
+    const role = getIn(spec, name);
+    const replicas = getIn(role, 'replicas');
+    return fromTemplate(name, getIn(role, 'template'), written(replicas), replicas);
   });
   return { podSets, retries: null, scaling: null, partial: false };
 }

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asNumber, asText, at, items, rootCursor } from '../../yaml/cursor.ts';
+import { asBoolean, asNumber, asText, getIn, items, rootCursor } from '../../yaml/cursor.ts';
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 
@@ -55,7 +55,7 @@ export function readKustomization(text: string): Kustomization | undefined {
   const [document] = parseYaml(text).documents;
   if (document?.root?.kind !== 'map') return undefined;
   const root = rootCursor(document.root);
-  const listed = (key: string) => items(at(root, key)).flatMap((item) => asText(item) ?? []);
+  const listed = (key: string) => items(getIn(root, key)).flatMap((item) => asText(item) ?? []);
   return {
     resources: [...listed('resources'), ...listed('bases')],
     components: listed('components'),
@@ -63,34 +63,34 @@ export function readKustomization(text: string): Kustomization | undefined {
       ...listed('patchesStrategicMerge').map((said) =>
         patchOf(said.includes('\n') ? undefined : said, said, undefined),
       ),
-      ...[...items(at(root, 'patches')), ...items(at(root, 'patchesJson6902'))].map((patch) =>
-        patchOf(asText(at(patch, 'path')), asText(at(patch, 'patch')), targetOf(at(patch, 'target'))),
+      ...[...items(getIn(root, 'patches')), ...items(getIn(root, 'patchesJson6902'))].map((patch) =>
+        patchOf(asText(getIn(patch, 'path')), asText(getIn(patch, 'patch')), targetOf(getIn(patch, 'target'))),
       ),
     ],
-    replicas: items(at(root, 'replicas')).flatMap((said) => {
-      const name = asText(at(said, 'name'));
-      const count = at(said, 'count');
+    replicas: items(getIn(root, 'replicas')).flatMap((said) => {
+      const name = asText(getIn(said, 'name'));
+      const count = getIn(said, 'count');
       return name === undefined || count === undefined || asNumber(count) === undefined
         ? []
         : [{ name, count: count.node }];
     }),
-    images: items(at(root, 'images')).flatMap(imageOf),
+    images: items(getIn(root, 'images')).flatMap(imageOf),
     labels: [
-      ...items(at(root, 'labels')).flatMap((said) => {
-        const everywhere = ['includeTemplates', 'includeSelectors'].some((key) => asBoolean(at(said, key)) === true);
-        return labelsOf(at(said, 'pairs'), everywhere);
+      ...items(getIn(root, 'labels')).flatMap((said) => {
+        const everywhere = ['includeTemplates', 'includeSelectors'].some((key) => asBoolean(getIn(said, key)) === true);
+        return labelsOf(getIn(said, 'pairs'), everywhere);
       }),
-      ...labelsOf(at(root, 'commonLabels'), true),
+      ...labelsOf(getIn(root, 'commonLabels'), true),
     ],
-    namePrefix: asText(at(root, 'namePrefix')) ?? '',
-    nameSuffix: asText(at(root, 'nameSuffix')) ?? '',
+    namePrefix: asText(getIn(root, 'namePrefix')) ?? '',
+    nameSuffix: asText(getIn(root, 'nameSuffix')) ?? '',
   };
 }
 
 function imageOf(said: Cursor): readonly NewImage[] {
-  const name = asText(at(said, 'name'));
+  const name = asText(getIn(said, 'name'));
   if (name === undefined) return [];
-  const [newName, newTag, digest] = ['newName', 'newTag', 'digest'].map((key) => asText(at(said, key)));
+  const [newName, newTag, digest] = ['newName', 'newTag', 'digest'].map((key) => asText(getIn(said, key)));
   return [
     {
       name,
@@ -111,11 +111,11 @@ function patchOf(path: string | undefined, text: string | undefined, target: Pat
 
 function targetOf(target: Cursor | undefined): PatchTarget | undefined {
   if (target === undefined) return undefined;
-  const selected = at(target, 'labelSelector') !== undefined || at(target, 'annotationSelector') !== undefined;
+  const selected = getIn(target, 'labelSelector') !== undefined || getIn(target, 'annotationSelector') !== undefined;
   return {
-    group: asText(at(target, 'group')),
-    kind: asText(at(target, 'kind')),
-    name: asText(at(target, 'name')),
+    group: asText(getIn(target, 'group')),
+    kind: asText(getIn(target, 'kind')),
+    name: asText(getIn(target, 'name')),
     selected,
   };
 }

@@ -1,0 +1,75 @@
+import {
+  allInstanceTypes,
+  instanceType,
+  offers,
+  type Provider,
+  platforms,
+  providerName,
+  regionsOf,
+} from '../catalog/index.ts';
+import { didYouMean, nearest } from './key-spelling.ts';
+import type { ConfigValueProblem } from './problems.ts';
+import type { ConfigInput } from './schema.ts';
+
+/** What a config says that is well formed and meets nothing in the catalogue. */
+export function checkTold(told: ConfigInput): readonly ConfigValueProblem[] {
+  const overrides = (told.overrides ?? []).flatMap((layer, index) => checkLayer(layer, told, ['overrides', index]));
+  return [...checkLayer(told, {}, []), ...overrides];
+}
+
+type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore'>;
+
+/** @param above what holds where the layer says nothing */
+function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)[]): readonly ConfigValueProblem[] {
+  const found = (unknown: Unknown, keys: readonly (string | number)[], atKey = false): ConfigValueProblem => ({
+    ...unknown,
+    path: [...path, ...keys],
+    atKey,
+  });
+  const region = layer.region == null ? undefined : unknownRegion(layer.region, providerOf(layer) ?? providerOf(above));
+  const priced = Object.keys(layer.prices?.instanceTypes ?? {}).filter((name) => instanceType(name) === undefined);
+  const pools = (layer.nodePools ?? []).flatMap(({ instanceType: name }, index) =>
+    name == null || instanceType(name) !== undefined ? [] : [{ name, index }],
+  );
+  return [
+    ...(region === undefined ? [] : [found(region, ['region'])]),
+    ...priced.map((name) => found(unknownInstance(name), ['prices', 'instanceTypes', name], true)),
+    ...pools.map(({ name, index }) => found(unknownInstance(name), ['nodePools', index, 'instanceType'])),
+  ];
+}
+
+function providerOf({ provider, platform }: Layer): Provider | null {
+  return (provider as Provider | null | undefined) ?? platforms.get(platform ?? '')?.provider ?? null;
+}
+
+type Unknown = Pick<ConfigValueProblem, 'message' | 'level'>;
+
+/** A name that nothing in the catalogue is near may be of something that it lacks. */
+function unknown(message: string, near: readonly string[]): Unknown {
+  return { message: `${message}${didYouMean(near)}`, level: near.length === 0 ? 'hint' : 'info' };
+}
+
+/** Where the sheet has no prices for a region, those of the provider's usual one are taken, and nobody should learn that by chance. */
+function unknownRegion(region: string, provider: Provider | null): Unknown | undefined {
+  if (provider === null) {
+    const all = new Set(offers({}).map((offer) => offer.region));
+    if (all.has(region)) return undefined;
+    return unknown(`No provider has prices for the region '${region}'`, nearest(region, all));
+  }
+  const known = regionsOf(provider);
+  const [usual] = known;
+  if (usual === undefined || known.includes(region)) return undefined;
+  const near = didYouMean(nearest(region, known));
+  const listed = known.length > 6 ? `${known.slice(0, 6).join(', ')} and ${known.length - 6} more` : known.join(', ');
+  const message = `No prices of ${providerName(provider)} for the region '${region}': those of ${usual} are taken${near || `; known: ${listed}`}`;
+  return { message, level: 'info' };
+}
+
+function unknownInstance(name: string): Unknown {
+  // Another number is another size, which may well be sold.
+  const digits = (text: string) => text.replace(/\D/g, '');
+  const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
+  const alike = new Set(sized.map((known) => known.name));
+  const message = `The catalogue has no instance type '${name}', so this changes no price`;
+  return unknown(message, nearest(name, alike).slice(0, 1));
+}

@@ -1,0 +1,42 @@
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { spanInScalar } from '../rewrite/word-span.ts';
+import { asText, type Cursor, entries, getIn, keySpanOf, type Located, rootCursor, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { parseYaml } from '../yaml/parse.ts';
+import type { Span } from '../yaml/span.ts';
+
+/** A settings file of NVIDIA's tools: a document of its own, or the text of a ConfigMap's entry. */
+export interface EmbeddedConfig {
+  readonly root: Cursor;
+  /** Where the text of a cursor in it stands in the document. */
+  spanOf(cursor: Cursor): Span;
+  keySpanOf(cursor: Cursor): Span;
+}
+
+/** The settings files among a ConfigMap's entries that have a key at their top, read as YAML. */
+export function configsInConfigMap(manifest: Manifest, key: string, document: YamlDocument): readonly EmbeddedConfig[] {
+  if (manifest.kind !== 'ConfigMap' || groupOf(manifest.apiVersion) !== '') return [];
+  return entries(getIn(manifest.root, 'data')).flatMap((entry): EmbeddedConfig[] => {
+    const text = asText(entry);
+    if (text === undefined || !text.includes(`${key}:`) || text.length > 200_000) return [];
+    const scalar: Located<string> = { value: text, at: entry };
+    return parseYaml(text).documents.flatMap(({ root, base, template, problems }): EmbeddedConfig[] => {
+      if (root === null || template || problems.length > 0) return [];
+      const cursor = rootCursor(root);
+      if (getIn(cursor, key) === undefined) return [];
+      const place = (span: Span) =>
+        spanInScalar(document, scalar, { start: span.start + base, end: Math.max(span.end, span.start + 1) + base });
+      return [{ root: cursor, spanOf: (inner) => place(spanOf(inner)), keySpanOf: (inner) => place(keySpanOf(inner)) }];
+    });
+  });
+}
+
+/** The document itself, where it is such a settings file and no Kubernetes object. */
+export function configInDocument(document: YamlDocument, key: string): EmbeddedConfig | undefined {
+  if (document.root === null || document.template) return undefined;
+  const root = rootCursor(document.root);
+  if (getIn(root, 'kind') !== undefined || getIn(root, 'version') === undefined || getIn(root, key) === undefined)
+    return undefined;
+  return { root, spanOf, keySpanOf };
+}

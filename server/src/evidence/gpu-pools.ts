@@ -1,0 +1,110 @@
+import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
+
+/** A pool of nodes that all have accelerators, as an autoscaler's object describes it. */
+export interface GpuPool {
+  readonly kind: 'NodePool' | 'Provisioner' | 'node group';
+  readonly name: string | null;
+  /** What makes it one: `p5.48xlarge`, `instance-category p`. */
+  readonly because: string;
+  /** The mapping that holds (or should hold) the taints. */
+  readonly owner: Cursor;
+  readonly taints: Cursor | undefined;
+  /** Where its limits stand; undefined for pools that are bounded otherwise. */
+  readonly spec: Cursor | undefined;
+}
+
+/** The pools of an object that offer nodes with accelerators and no others. A pool that may also start CPU nodes is none. */
+export function gpuPools(manifest: Manifest): readonly GpuPool[] {
+  const { root, kind, apiVersion } = manifest;
+  const group = groupOf(apiVersion);
+  const spec = getIn(root, 'spec');
+  if (group === 'karpenter.sh' && kind === 'NodePool') {
+    return fromRequirements(manifest, 'NodePool', getIn(spec, 'template', 'spec'), spec);
+  }
+  if (group === 'karpenter.sh' && kind === 'Provisioner') return fromRequirements(manifest, 'Provisioner', spec, spec);
+  if (group === 'eksctl.io' && kind === 'ClusterConfig') {
+    return [...items(getIn(root, 'nodeGroups')), ...items(getIn(root, 'managedNodeGroups'))].flatMap(eksctlGroup);
+  }
+  return [];
+}
+
+function fromRequirements(
+  { name }: Manifest,
+  kind: 'NodePool' | 'Provisioner',
+  owner: Cursor | undefined,
+  spec: Cursor | undefined,
+): readonly GpuPool[] {
+  if (owner === undefined || spec === undefined || isIncomplete(owner) || isIncomplete(spec)) return [];
+  const requirements = items(getIn(owner, 'requirements'));
+  // Simulated nodes.
+  if (requirements.some((requirement) => /kwok/.test(asText(getIn(requirement, 'key')) ?? ''))) return [];
+  const because = requirements.map(meansGpu).find((reason) => reason !== undefined);
+  return because === undefined ? [] : [{ kind, name, because, owner, taints: getIn(owner, 'taints'), spec }];
+}
+
+/** Why a requirement leaves only nodes with accelerators; undefined where it does not. */
+function meansGpu(requirement: Cursor): string | undefined {
+  const key = asText(getIn(requirement, 'key')) ?? '';
+  const operator = asString(getIn(requirement, 'operator'));
+  const values = items(getIn(requirement, 'values'));
+  const texts = values.map((value) => asText(value) ?? '');
+  const short = key.slice(key.indexOf('/') + 1);
+  if (/\/(?:instance-(?:gpu|accelerator)|sku-gpu)-(?:name|count|manufacturer|memory)$/.test(key)) {
+    if (operator === 'Exists' || operator === 'Gt') return short;
+    return operator === 'In' && texts.length > 0 && !texts.includes('0') ? `${short} ${texts[0] ?? ''}` : undefined;
+  }
+  if (operator !== 'In' || texts.length === 0 || values.some(isTemplated)) return undefined;
+  const each = (test: (text: string) => boolean) => (texts.every(test) ? `${short} ${texts[0] ?? ''}` : undefined);
+  if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
+  if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|g)\d\w*$|^(?:inf|trn|dl)\d/.test(text));
+  if (/instance-type$/.test(key)) return each((text) => hasAccelerator(text));
+  if (/\/sku-family$/.test(key)) return undefined;
+  return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
+}
+
+function hasAccelerator(type: string): boolean {
+  return (instanceType(type)?.gpu ?? null) !== null || /^(?:p|g)\d\w*\.|^(?:inf|trn|dl)\d\w*\./.test(type);
+}
+
+function eksctlGroup(group: Cursor): readonly GpuPool[] {
+  const types = [getIn(group, 'instanceType'), ...items(getIn(group, 'instanceTypes'))].filter(
+    (type) => type !== undefined,
+  );
+  const mixed = items(getIn(group, 'instancesDistribution', 'instanceTypes'));
+  const all = [...types.filter((type) => asText(type) !== 'mixed'), ...mixed];
+  if (all.length === 0 || isIncomplete(group) || all.some(isTemplated)) return [];
+  if (!all.every((type) => hasAccelerator(asText(type) ?? ''))) return [];
+  return [
+    {
+      kind: 'node group',
+      name: asText(getIn(group, 'name')) ?? null,
+      because: asText(all[0]) ?? '',
+      owner: group,
+      taints: getIn(group, 'taints'),
+      spec: undefined,
+    },
+  ];
+}
+
+/** Whether some taint is written, as a list (Karpenter, eksctl) or as a mapping (older eksctl). */
+export function hasTaints({ taints }: GpuPool): boolean {
+  return (
+    items(taints).length > 0 ||
+    entries(taints).some((entry) => keyOf(entry) !== '') ||
+    isIncomplete(taints) ||
+    isTemplated(taints)
+  );
+}

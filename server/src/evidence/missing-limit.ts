@@ -1,0 +1,27 @@
+import type { Container, Workload } from '../model/workload.ts';
+import { getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
+
+/** Whether a resource that may stand in the requests of a container surely stands there without a limit. */
+export function lacksLimitOf(
+  resource: string,
+  container: Container,
+  { workload }: { readonly workload: Workload },
+): boolean {
+  const limits = getIn(container.resources, 'limits');
+  if (getIn(limits, resource) !== undefined) return false;
+  // A count that is written at the wrong level is gpu-misplaced's.
+  if (getIn(container.resources, resource) !== undefined || getIn(container.at, 'limits', resource) !== undefined)
+    return false;
+  if ((workload.partial || workload.role === 'definition') && !wholeResources.has(workload.kind)) return false;
+  return (
+    !isIncomplete(container.at) && !isIncomplete(container.resources) && !isIncomplete(limits) && !isTemplated(limits)
+  );
+}
+
+/** Kinds that leave things out, but whose `resources` is written in one piece: nothing adds the limits. */
+const wholeResources: ReadonlySet<string> = new Set([
+  'TrainJob',
+  'TrainingRuntime',
+  'ClusterTrainingRuntime',
+  'HyperJob',
+]);

@@ -1,0 +1,224 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
+import type { Finding } from '../../rules/rule.ts';
+import { type Span, shiftSpan, type TextEdit } from '../../yaml/span.ts';
+import { confirmationOf } from './confirmation.ts';
+import {
+  describeSlice,
+  heldModel,
+  type Sliceable,
+  sharedFix,
+  sliceableRequests,
+  sliceFix,
+  slicesOf,
+} from './mig-picker.ts';
+import { budgetOfAnswer, type ProofBudget, provenFixes } from './proof.ts';
+import { type FileFix, fixesOfRule, safeFixes } from './safe-fixes.ts';
+import { silence } from './suppress.ts';
+
+export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
+
+/** Something to choose from the light bulb. */
+export interface Action {
+  readonly title: string;
+  readonly kind: ActionKind;
+  readonly preferred: boolean;
+  /** Offsets of the file. */
+  readonly edits?: readonly TextEdit[];
+  /** The word that a person writes the reason of a suppression over; of the file after the edits. */
+  readonly select?: Span;
+  /** Why a person should see the change before it is made; undefined: it is made at once. */
+  readonly confirm?: string;
+  /** The rule whose findings are mended in all files of the workspace; there are no edits then. */
+  readonly everywhere?: string;
+  /** A picker has to be opened for the request at this span of the file; there are no edits then. */
+  readonly picker?: Span;
+  /** What it mends, with the place of the document that the finding's span counts from. */
+  readonly finding?: { readonly finding: Finding; readonly base: number };
+}
+
+export interface ActionQuery {
+  /** Of the file; empty for a caret. */
+  readonly span: Span;
+  /** Kinds that are wanted, with all that is below them; undefined: all. */
+  readonly only: readonly string[] | undefined;
+  /** Findings that the editor shows there, by rule and span of the file. */
+  readonly shown: readonly { readonly rule: string; readonly span: Span }[];
+  /** Whether the editor can open our pickers. */
+  readonly picker: boolean;
+}
+
+/** What can be done at a place: the fixes of its findings, all safe fixes of the file, and other forms of a GPU request. */
+export function codeActions(file: FileAnalysis, query: ActionQuery): readonly Action[] {
+  const actions: Action[] = [];
+  if (wants(query, 'quickfix')) actions.push(...quickFixes(file, query));
+  if (wants(query, 'refactor.rewrite')) actions.push(...rewrites(file, query));
+  const bulb = query.only === undefined && count(file, () => true) > mostTogether;
+  if (wants(query, 'source.fixAll.gpulint') && !bulb) actions.push(...fixAll(file));
+  return actions;
+}
+
+function wants({ only }: ActionQuery, kind: ActionKind): boolean {
+  return only === undefined || only.some((wanted) => wanted === '' || kind === wanted || kind.startsWith(`${wanted}.`));
+}
+
+function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): readonly Action[] {
+  const found = findingsAt(file, span, shown);
+  const budget = budgetOfAnswer();
+  const fixes = byDocument(found).flatMap(([document, findings]) => {
+    const proven = provenFixes({ file, document }, findings, budget);
+    return findings.flatMap((finding) => {
+      const offered = finding.fixes.filter((fix) => proven.has(fix));
+      const preferred = offered.find((fix) => fix.safe);
+      return offered.map((fix): Action => {
+        const edits = inFile(fix.edits, document.base);
+        return {
+          title: fix.title,
+          kind: 'quickfix',
+          preferred: fix === preferred,
+          edits,
+          ...asking(confirmationOf(file, edits, fix.safe)),
+          finding: { finding, base: document.base },
+        };
+      });
+    });
+  });
+  const mended = fixes.flatMap(({ finding }) => finding?.finding.rule ?? []);
+  const others = [...new Set(mended)].flatMap((rule) => fixKind(file, rule, picker));
+  // A person silences what can be seen; a hint has no squiggle.
+  const silencing = found.flatMap(({ finding, document }): Action[] => {
+    const way = finding.severity === 'hint' ? undefined : silence(file, document, finding, budget);
+    if (way === undefined) return [];
+    const { base } = document;
+    const { title, reason } = way;
+    const edits = inFile(way.edits, base);
+    const action = { title, kind: 'quickfix', preferred: false, edits, finding: { finding, base } } as const;
+    return [reason === undefined ? action : { ...action, select: shiftSpan(reason, base) }];
+  });
+  return [...fixes, ...others, ...silencing];
+}
+
+function byDocument(found: readonly Found[]): readonly (readonly [DocumentAnalysis, readonly Finding[]])[] {
+  const grouped = new Map<DocumentAnalysis, Finding[]>();
+  for (const { document, finding } of found) {
+    const findings = grouped.get(document) ?? [];
+    grouped.set(document, findings);
+    findings.push(finding);
+  }
+  return [...grouped];
+}
+
+interface Found {
+  readonly finding: Finding;
+  readonly document: DocumentAnalysis;
+}
+
+/** A longer list helps nobody, and each of its entries has to be proven. */
+const mostFindings = 50;
+
+/**
+ * The findings at a place; where there is none, those of its line: advice has no squiggle that shows where exactly it sits. Of very many the
+ * nearest ones.
+ */
+function findingsAt(file: FileAnalysis, span: Span, shown: ActionQuery['shown']): readonly Found[] {
+  const all = file.documents.flatMap((document) =>
+    document.findings.map((finding) => ({ finding, document, place: shiftSpan(finding.span, document.base) })),
+  );
+  const asked = new Set(shown.map(({ rule, span: { start, end } }) => `${rule} ${start} ${end}`));
+  const exact = all.filter(
+    ({ finding, place }) => touches(place, span) || asked.has(`${finding.rule} ${place.start} ${place.end}`),
+  );
+  const line = { start: lineAt(file.text, span.start).start, end: lineAt(file.text, span.end).end };
+  const found = exact.length > 0 ? exact : all.filter(({ place: { start } }) => touches(line, { start, end: start }));
+  if (found.length <= mostFindings) return found;
+  const away = ({ start }: Span) => Math.abs(start - span.start);
+  const nearest = new Set([...found].sort((a, b) => away(a.place) - away(b.place)).slice(0, mostFindings));
+  return found.filter((one) => nearest.has(one));
+}
+
+/** The line that an offset is in, without its end. */
+function lineAt(text: string, offset: number): Span {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const end = text.indexOf('\n', offset);
+  return { start, end: end === -1 ? text.length : end };
+}
+
+/** Of more findings it takes too long to prove all fixes for a bulb: who wants them all asks for "fix all". */
+const mostTogether = 1_000;
+
+function count(file: FileAnalysis, isMeant: (finding: Finding) => boolean): number {
+  return file.documents.reduce((sum, { findings }) => sum + findings.filter(isMeant).length, 0);
+}
+
+/** All findings of one rule at once: in the file where it has several, and in the workspace. */
+function fixKind(file: FileAnalysis, rule: string, workspace: boolean): readonly Action[] {
+  const fixes = count(file, (finding) => finding.rule === rule) > mostTogether ? [] : fixesOfRule(file, rule);
+  const everywhere: Action = {
+    title: `Fix all of ${rule} in the workspace…`,
+    kind: 'quickfix',
+    preferred: false,
+    everywhere: rule,
+  };
+  const here = fixes.length < 2 ? [] : [fixInFile(file, rule, fixes)];
+  return [...here, ...(workspace ? [everywhere] : [])];
+}
+
+function fixInFile(file: FileAnalysis, rule: string, fixes: readonly FileFix[]): Action {
+  const title = `Fix all ${fixes.length} of ${rule} in this file`;
+  const edits = fixes.flatMap((fix) => fix.edits);
+  const safe = fixes.every((fix) => fix.safe);
+  return { title, kind: 'quickfix', preferred: false, edits, ...asking(confirmationOf(file, edits, safe)) };
+}
+
+function asking(confirm: string | undefined): { readonly confirm?: string } {
+  return confirm === undefined ? {} : { confirm };
+}
+
+/** One edit for all safe fixes. */
+function fixAll(file: FileAnalysis): readonly Action[] {
+  const edits = safeFixes(file).flatMap((fix) => fix.edits);
+  if (edits.length === 0) return [];
+  return [{ title: 'Fix all safe gpulint problems', kind: 'source.fixAll.gpulint', preferred: false, edits }];
+}
+
+function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
+  const budget = budgetOfAnswer();
+  return sliceableRequests(file, query.span).flatMap((sliceable) => [
+    ...(query.picker ? pickSlice(sliceable) : eachSlice(sliceable, budget)),
+    ...share(sliceable, budget),
+  ]);
+}
+
+/** A GPU shared in turns, where the project says that its nodes do so. */
+function share(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
+  const fix = sharedFix(sliceable, budget);
+  if (fix === undefined) return [];
+  return [{ title: fix.title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
+}
+
+function pickSlice(sliceable: Sliceable): readonly Action[] {
+  if (sliceable.config.migStrategy === 'none') return [];
+  return [{ title: 'Rewrite to a MIG slice…', kind: 'refactor.rewrite', preferred: false, picker: sliceable.span }];
+}
+
+/** Without a picker nobody can be asked for the GPU, so it must be told. */
+function eachSlice(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
+  const { gpu } = sliceable;
+  if (gpu === undefined) return [];
+  const held = heldModel(sliceable);
+  return slicesOf(gpu, sliceable).flatMap((option): Action[] => {
+    if (held?.fit(option.profile) === 'too-small') return [];
+    const fix = sliceFix(sliceable, option.profile, gpu, budget);
+    if (fix === undefined) return [];
+    const title = `Rewrite to MIG slice ${option.profile.name} (${describeSlice(option, held)})`;
+    return [{ title, kind: 'refactor.rewrite', preferred: false, edits: fix.edits }];
+  });
+}
+
+function inFile(edits: readonly TextEdit[], base: number): readonly TextEdit[] {
+  return edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
+}
+
+/** An empty span, a caret, touches what it stands beside. */
+function touches(a: Span, b: Span): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}

@@ -1,0 +1,66 @@
+import { gpus, platforms } from '../../catalog/index.ts';
+import { type ConfigKey, configKeys, platformName } from '../../config/schema.ts';
+import { formatHourly } from '../../cost/format.ts';
+import type { Span } from '../../yaml/span.ts';
+import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
+import type { HoverContent } from '../hover/hover.ts';
+import { asKeys, asValues, type Completion, type Word } from './completion.ts';
+import { yamlPosition } from './yaml-position.ts';
+
+/** What could stand at an offset of a `.gpulint.yaml`, from its schema. */
+export function completeConfig(text: string, offset: number): readonly Completion[] {
+  const position = yamlPosition(text, offset);
+  if (position === undefined || position.part === 'comment') return [];
+  const keys = configKeys(position.path);
+  if (position.part === 'key') {
+    const described = (key: ConfigKey) =>
+      key.description === '' && gpus.has(key.name) ? { ...key, description: describeValue('gpu', key.name) } : key;
+    return asKeys(
+      position,
+      keys.map((key, rank) => keyWord(described(key), rank)),
+    );
+  }
+  const values = keys.find(({ name }) => name === position.key)?.values ?? [];
+  return asValues(
+    position,
+    values.map((value) => ({ text: value, detail: describeValue(position.key ?? '', value) })),
+  );
+}
+
+/** What a key of a `.gpulint.yaml` is for. */
+export function hoverConfig(text: string, offset: number): HoverContent | undefined {
+  const start = text.lastIndexOf('\n', offset - 1) + 1;
+  const line = /^([ \t]*(?:- +)*)([\w-]+)(?=\s*:)/.exec(text.slice(start));
+  const [, indent = '', name = ''] = line ?? [];
+  const span: Span = { start: start + indent.length, end: start + indent.length + name.length };
+  if (line === null || offset < span.start || offset > span.end) return undefined;
+  const position = yamlPosition(text, span.start);
+  const key = position && configKeys(position.path).find((one) => one.name === name);
+  if (key === undefined) return undefined;
+  const rule = position?.path.at(-1) === 'rules';
+  const values = key.values.length === 0 || key.values.length > 12 ? [] : [`One of: ${key.values.join(', ')}.`];
+  return {
+    span,
+    blocks: [
+      { kind: 'lead', text: name },
+      {
+        kind: 'text',
+        text: rule ? 'The severity of this rule in place of its own; off silences it.' : key.description,
+      },
+      ...values.map((value) => ({ kind: 'text', text: value }) as const),
+    ],
+  };
+}
+
+function keyWord({ name, description, shape }: ConfigKey, rank: number): Word {
+  const value = shape === 'list' ? '[$1]' : shape === 'mapping' ? '\n  $1' : '';
+  return { text: name, detail: description, rank, value: value.startsWith('\n') ? '' : value };
+}
+
+function describeValue(key: string, value: string): string {
+  if (key === 'platform' && platforms.has(value)) return platformName(value);
+  const gpu = key === 'gpu' ? gpus.get(value) : undefined;
+  if (gpu === undefined) return '';
+  const range = priceRange(gpuPrices(gpu));
+  return range === null ? gpu.name : `${gpu.name}, ${formatHourly(range)} on demand`;
+}

@@ -1,0 +1,153 @@
+import type { FileAnalysis } from '../../analysis.ts';
+import type { GpuModel } from '../../catalog/index.ts';
+import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
+import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { resourceWords } from '../../model/implicit-devices.ts';
+import { isValues } from '../../model/values.ts';
+import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
+import { getIn, keySpanOf } from '../../yaml/cursor.ts';
+import type { Span } from '../../yaml/span.ts';
+
+// How people are told of GPUs: the same words in lens, hover, pickers and status bar.
+
+/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is asked for. */
+export function describeAccelerators(workload: Workload): string {
+  const counts = new Map<string, Count & { readonly known: boolean }>();
+  for (const podSet of workload.podSets) {
+    for (const accelerator of askedFor(podSet)) {
+      const { name, known } = nameOfAccelerator(accelerator);
+      const before = counts.get(name) ?? { min: 0, max: 0, known };
+      const count = times(accelerator.perPod, podSet.pods);
+      counts.set(name, { min: add(before.min, count.min), max: add(before.max, count.max), known });
+    }
+  }
+  return [...counts]
+    .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
+    .join(' + ')
+    .concat(counts.size > 0 && isValues(workload) ? ' per replica' : '');
+}
+
+/** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
+export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
+  const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
+  const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
+  return devices.length > 0 ? devices : taken.slice(0, 1);
+}
+
+/** The workloads of a file that ask for an accelerator and run by themselves, or are priced by the replica, with the document they are in. */
+export function acceleratedWorkloads(file: FileAnalysis): readonly {
+  readonly workload: Workload;
+  readonly document: FileAnalysis['documents'][number];
+}[] {
+  if (!file.hasAccelerators) return [];
+  return file.documents.flatMap((document) =>
+    document.costed
+      .map((workload) => workload.replica ?? workload)
+      .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
+      .map((workload) => ({ workload, document })),
+  );
+}
+
+/** Where a workload's hover with the details opens: its kind, or what is asked for first where it has none. Of the document. */
+export function detailsAt({ manifest, podSets }: Workload): Span {
+  const [request] = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
+  return keySpanOf(getIn(manifest.root, 'kind') ?? (request?.limit ?? request?.request)?.at ?? manifest.root);
+}
+
+/** What to call devices of which some are asked for: GPUs are only those that are called so. */
+export function deviceNoun(asked: readonly Pick<PodAccelerator, 'resource' | 'model'>[]): string {
+  const nouns = new Set(asked.map(({ resource, model }) => nounOf(resource, model)));
+  return nouns.size > 1 ? 'accelerator' : ([...nouns][0] ?? 'GPU');
+}
+
+function nounOf(resource: string, model: string | null): string {
+  switch (acceleratorResource(resource)?.vendor ?? gpus.get(model ?? '')?.vendor) {
+    case 'google':
+      return 'TPU chip';
+    case 'aws':
+      return 'Neuron device';
+    case 'habana':
+    case 'huawei':
+    case 'qualcomm':
+      return 'accelerator';
+    default:
+      return 'GPU';
+  }
+}
+
+/** `Deployment/llama`, `Pod`. */
+export function describeWorkload({ kind, name }: Workload): string {
+  return name === null ? kind : `${kind}/${name}`;
+}
+
+/** `Hopper, 80 GB, 3,350 GB/s, 989 bf16 TFLOPS, MIG`; what rests on no source is left out. */
+export function describeGpu(gpu: GpuModel): string {
+  const sourced = <T>(field: string, value: T): T | null => (gpu.unsourced.includes(field) ? null : value);
+  const memory = sourced('memoryGiB', gpu.memoryGiB);
+  const bandwidth = sourced('memoryBandwidth', gpu.memoryBandwidth);
+  const tflops = sourced('tflops', gpu.tflops.bf16);
+  return [
+    sourced('architecture', gpu.architecture),
+    memory === null ? null : `${formatNumber(memory)} GB`,
+    bandwidth === null ? null : `${formatNumber(bandwidth)} GB/s`,
+    tflops === null ? null : `${formatNumber(tflops)} dense bf16 TFLOPS`,
+    gpu.migCapable ? 'MIG' : null,
+  ]
+    .filter((part) => part !== null && part !== '')
+    .join(', ');
+}
+
+/** Some providers have one price in all their regions; the catalogue then names none. */
+export function isRegion(region: string): boolean {
+  return region !== '' && region !== 'all' && region !== 'global';
+}
+
+/** `1/8`, `3/7`, `37.7%`; of more parts than that it is told in percent. */
+export function formatShare(share: number, mostParts = 16): string {
+  for (let parts = 1; parts <= mostParts; parts += 1) {
+    const taken = share * parts;
+    if (Math.abs(taken - Math.round(taken)) < 1e-6 && taken >= 0.5)
+      return parts === 1 ? formatNumber(taken) : `${Math.round(taken)}/${parts}`;
+  }
+  return `${formatNumber(share * 100)}%`;
+}
+
+interface Count {
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+function nameOfAccelerator({ resource, form, model, candidates, perPod, devices }: PodAccelerator): {
+  name: string;
+  known: boolean;
+} {
+  // A counter of mebibytes or percent counts no devices.
+  if (form === 'memory' || form === 'percent') return { name: resourceWords(resource), known: true };
+  const gpu = model === null ? undefined : gpus.get(model)?.name;
+  if (form === 'mig') {
+    const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
+    return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
+  }
+  if (gpu !== undefined) {
+    const part = form === 'whole' && perPod !== null && devices !== null && devices < perPod;
+    const name = part ? `${formatShare(devices / perPod)} of ${gpu}` : gpu;
+    return { name: form === 'shared' ? `shared ${gpu}` : name, known: true };
+  }
+  const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
+  if (form === 'shared') return { name: 'shared GPU', known: false };
+  if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
+  const vendor = acceleratorResource(resource)?.vendor;
+  if (vendor === 'google') return { name: 'TPU chip', known: false };
+  if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
+  return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
+}
+
+function times(perPod: number | null, pods: Count): Count {
+  const multiply = (count: number | null) =>
+    count === 0 ? 0 : perPod === null || count === null ? null : perPod * count;
+  return { min: multiply(pods.min), max: multiply(pods.max) };
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}

@@ -1,0 +1,311 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
+import {
+  acceleratorResource,
+  gpus,
+  gpusByLabel,
+  instanceType,
+  isGpuLabel,
+  migByResource,
+  providerName,
+  spotSelector,
+  spotTaintKeys,
+} from '../../catalog/index.ts';
+import type { ProjectConfig } from '../../config.ts';
+import { formatHourly } from '../../cost/format.ts';
+import { ownSource } from '../../cost/offers.ts';
+import { isInstanceTypeLabel } from '../../model/devices.ts';
+import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../../model/workload.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
+import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { table } from '../../yaml/table.ts';
+import { roleWords } from '../completion/role-words.ts';
+import { budgetFacts } from './budget-facts.ts';
+import { capacityFacts } from './capacity-facts.ts';
+import { costBlocks } from './cost-blocks.ts';
+import { floorFacts } from './floor-facts.ts';
+import { gpuPrices, priceRange } from './gpu-prices.ts';
+import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
+import { lostWork } from './lost-work.ts';
+import type { Block } from './markdown.ts';
+import { memoryFacts } from './memory-facts.ts';
+import { scalerHover } from './scaler-facts.ts';
+import { whatWillRun } from './will-run.ts';
+
+/** What is shown at a place. The span is of the file. */
+export interface HoverContent {
+  readonly span: Span;
+  readonly blocks: readonly Block[];
+}
+
+/**
+ * What the workload at an offset of the file costs: on an accelerator request, on `kind` (with what will run), on the fields that say how
+ * many pods run, on selectors that name a GPU, an instance type or a kind of capacity, and on tolerations of GPU and spot nodes.
+ */
+export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
+  for (const { workload, document } of acceleratedWorkloads(file)) {
+    const inside = offset - document.base;
+    if (!touches(spanOf(workload.manifest.root), inside)) continue;
+    const hit = firstHit(workload, inside, document, file.config);
+    if (hit === undefined) continue;
+    const { facts, cost, first = [], besides = [] } = hit;
+    const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
+    const reasons = paid.findIndex(({ kind }) => kind === 'list');
+    const amounts = reasons < 0 ? paid : paid.slice(0, reasons);
+    const blocks = [...first, ...amounts, ...besides, ...paid.slice(amounts.length), ...facts, ...guessed(workload)];
+    if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
+  }
+  return scalerHover(file, offset);
+}
+
+/** An unknown kind was read as what it looks like, and whoever reads a figure should know. */
+function guessed({ byShape, kind }: Workload): readonly Block[] {
+  if (!byShape) return [];
+  const text = `gpulint does not know the kind ${kind}: what looks like a pod in it was read as one, and how many run is a guess.`;
+  return [{ kind: 'text', text }];
+}
+
+interface Hit {
+  readonly span: Span;
+  /** What is known of the thing itself. */
+  readonly facts: readonly Block[];
+  /** Whether the workload's cost belongs here. */
+  readonly cost: boolean;
+  /** What is said before the cost. */
+  readonly first?: readonly Block[];
+  /** What is said between the cost and what it rests on. */
+  readonly besides?: readonly Block[];
+}
+
+function firstHit(
+  workload: Workload,
+  offset: number,
+  document: DocumentAnalysis,
+  config: ProjectConfig,
+): Hit | undefined {
+  const result = document.costOf(workload);
+  for (const { podSet, container, request } of requestsOf(workload)) {
+    for (const quantity of [request.limit, request.request]) {
+      const span = quantity && entryAt(quantity.at, offset);
+      if (span === undefined) continue;
+      const memory = memoryFacts(workload, podSet, container, request, config);
+      const facts = [...sliceFacts(podSet.accelerators, request), ...memory.basis];
+      return { span, facts, cost: true, besides: memory.sum };
+    }
+  }
+  const { manifest, scaling, podSets } = workload;
+  for (const { at: place, resource } of podSets.flatMap(({ accelerators }) => accelerators)) {
+    const span = place && (entryAt(place, offset) ?? smallMapAt(place, offset));
+    if (span !== undefined) return { span, facts: [], cost: true, first: givenFacts(resource) };
+  }
+  for (const podSet of podSets) {
+    for (const selector of podSet.selectors) {
+      const hit = selectorHit(selector, offset, config) ?? capacityHit(podSet, selector, offset, config);
+      if (hit !== undefined) return hit;
+    }
+    for (const toleration of podSet.tolerations) {
+      const hit = tolerationHit(podSet, toleration, offset, config);
+      if (hit !== undefined) return hit;
+    }
+  }
+  for (const container of podSets.flatMap(({ containers }) => containers)) {
+    const lost = lostWork(workload, container, offset, result, config);
+    if (lost !== undefined) return { ...lost, cost: false };
+  }
+  const kind = getIn(manifest.root, 'kind');
+  const onKind = kind && entryAt(kind, offset);
+  if (onKind !== undefined) {
+    const text = whatWillRun(workload);
+    const role = roleWords(workload);
+    const facts: readonly Block[] = [
+      ...(role === undefined ? [] : [{ kind: 'text', text: role } as const]),
+      ...budgetFacts(workload, document.crossReferences),
+    ];
+    return { span: onKind, facts, cost: true, first: text === undefined ? [] : [{ kind: 'lead', text }] };
+  }
+  const onFloor = scaling?.min && entryAt(scaling.min, offset);
+  if (scaling && onFloor !== undefined)
+    return {
+      span: onFloor,
+      facts: [],
+      cost: true,
+      first: floorFacts(workload, scaling, result, config),
+    };
+  for (const cursor of [scaling?.max, ...podSets.map(({ replicas }) => replicas)]) {
+    const span = cursor && entryAt(cursor, offset);
+    if (span !== undefined) return { span, facts: [], cost: true };
+  }
+  return undefined;
+}
+
+function requestsOf(workload: Workload) {
+  return workload.podSets.flatMap((podSet) =>
+    podSet.containers.flatMap((container) => container.accelerators.map((request) => ({ podSet, container, request }))),
+  );
+}
+
+/** What is asked for in other words than `resources`. */
+function givenFacts(resource: string): readonly Block[] {
+  const [how = '', name = ''] = /^(dra|claim|annotation):(.*)$/.exec(resource)?.slice(1) ?? [];
+  const words = table({
+    dra: `Devices of the class ${name}, by a claim (dynamic resource allocation).`,
+    claim: `Devices of the claim ${name}, which the pods that name it share.`,
+    annotation: `A part of a GPU, by the annotation ${name}.`,
+  });
+  const text = words[how];
+  return text === undefined ? [] : [{ kind: 'text', text }];
+}
+
+function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
+  if (!isGpuLabel(selector.key) && !isInstanceTypeLabel(selector.key)) return undefined;
+  for (const { value, at: cursor } of selector.values) {
+    if (touches(spanOf(cursor), offset))
+      return { span: spanOf(cursor), facts: valueFacts(selector.key, value, config), cost: true };
+  }
+  const span = entryAt(selector.at, offset);
+  const facts = selector.values.flatMap(({ value }) => valueFacts(selector.key, value, config));
+  return span === undefined ? undefined : { span, facts, cost: true };
+}
+
+/** On a label that says which capacity is wanted. */
+function capacityHit(
+  podSet: PodSet,
+  { key, values, at: cursor }: Selector,
+  offset: number,
+  config: ProjectConfig,
+): Hit | undefined {
+  if (!values.some(({ value }) => spotSelector(key, value) !== undefined)) return undefined;
+  const value = values.find((one) => touches(spanOf(one.at), offset));
+  const span = value === undefined ? entryAt(cursor, offset) : spanOf(value.at);
+  return span && { span, facts: [], cost: true, first: capacityFacts(podSet, key, config) };
+}
+
+/** On a toleration that lets pods onto GPU nodes or spot nodes. */
+function tolerationHit(
+  podSet: PodSet,
+  { key, value, at: item }: Toleration,
+  offset: number,
+  config: ProjectConfig,
+): Hit | undefined {
+  if (key === undefined || !touches(spanOf(item), offset)) return undefined;
+  const isSpot = spotTaintKeys.includes(key.value) || spotSelector(key.value, value?.value ?? '') === 'spot';
+  if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
+  const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
+  if (span === undefined) return undefined;
+  const nodes = isSpot ? 'spot nodes' : `nodes that only pods for ${key.value} may use`;
+  const note = `Lets the pods onto ${nodes}; it does not send them there: a nodeSelector does.`;
+  return { span, facts: [{ kind: 'text', text: note }], cost: false, first: capacityFacts(podSet, key.value, config) };
+}
+
+/** What an estimate rests on, with the place that each value of the config came from. */
+function withOrigins(blocks: readonly Block[], workload: Workload, config: ProjectConfig): readonly Block[] {
+  const { origins = {} } = config;
+  const named = (line: string) =>
+    line
+      .replace(/ from the config$/, ` from ${origins[toldKey(line)] ?? 'the config'}`)
+      .replace(/^(Region|Capacity) not told: (.*)$/, '$1 not told: $2 (default)');
+  const priced = (line: string) => (line.endsWith(ownSource) ? `${line}, ${origins.prices ?? 'the config'}` : line);
+  const title = 'Assumptions';
+  const told = toldByConfig(workload, config);
+  const found = blocks.some((block) => block.kind === 'list' && block.title === title);
+  const renamed = blocks.map((block) => {
+    if (block.kind !== 'list') return block;
+    if (block.title === 'Prices') return { ...block, items: block.items.map(priced) };
+    return block.title === title ? { ...block, items: [...block.items.map(named), ...told] } : block;
+  });
+  return found || told.length === 0 ? renamed : [...renamed, { kind: 'list', title, items: told }];
+}
+
+/** The key of the config that an assumption rests on. */
+function toldKey(line: string) {
+  if (line.startsWith('Provider')) return 'provider';
+  if (line.startsWith('On-demand list prices')) return 'prices';
+  return line.startsWith('Node pool') ? 'nodePools' : 'gpu';
+}
+
+/** What no manifest says and the config does, as far as it changes a price. */
+function toldByConfig(
+  { podSets }: Workload,
+  { origins = {}, region, capacity, sharing: { replicas } }: ProjectConfig,
+): readonly string[] {
+  const isPlaced = ({ selectors }: PodSet) => selectors.some(({ key }) => key.startsWith('topology.kubernetes.io/'));
+  const isRegion = region !== null && podSets.some((podSet) => podSet.placement.region === region && !isPlaced(podSet));
+  const isCapacity =
+    capacity !== null &&
+    podSets.some(({ placement }) => placement.capacityAt === undefined && placement.capacity === capacity);
+  const isShared = podSets.some(
+    ({ accelerators, selectors }) =>
+      accelerators.some(({ devices, perPod }) => replicas !== null && perPod && devices === perPod / replicas) &&
+      !selectors.some(({ key }) => /gpu\.replicas$|max-shared-clients/.test(key)),
+  );
+  return [
+    ...(isShared && origins['sharing.replicas']
+      ? [`${replicas} pods to a card from ${origins['sharing.replicas']}`]
+      : []),
+    ...(isRegion && origins.region ? [`Region ${region} from ${origins.region}`] : []),
+    ...(isCapacity && origins.capacity ? [`Capacity ${capacity} from ${origins.capacity}`] : []),
+  ];
+}
+
+/** What a label's value says of the node. */
+function valueFacts(key: string, value: string, { prices }: ProjectConfig): readonly Block[] {
+  if (isInstanceTypeLabel(key)) {
+    const type = instanceType(value);
+    if (type === undefined) return [];
+    const gpu = type.gpu === null ? undefined : gpus.get(type.gpu);
+    const parts = [
+      `${type.gpuCount ?? '?'} × ${gpu?.name ?? 'GPU'}`,
+      type.vcpu === null ? null : `${type.vcpu} vCPU`,
+      type.memoryGiB === null ? null : `${type.memoryGiB} GiB memory`,
+      type.rdma,
+    ];
+    return [{ kind: 'text', text: `${providerName(type.provider)} ${type.name}: ${parts.filter(Boolean).join(', ')}` }];
+  }
+  return gpusByLabel(key, value).map((gpu): Block => {
+    const range = priceRange(gpuPrices(gpu, undefined, prices));
+    const price = range === null ? '' : `; ${formatHourly(range)} on demand, by provider`;
+    return { kind: 'text', text: `${gpu.name}: ${describeGpu(gpu)}${price}` };
+  });
+}
+
+/** What a MIG slice is of a card; nothing for other requests. */
+function sliceFacts(
+  accelerators: readonly { readonly resource: string; readonly model: string | null }[],
+  request: AcceleratorRequest,
+): readonly Block[] {
+  if (request.form !== 'mig') return [];
+  const model = accelerators.find(({ resource }) => resource === request.resource)?.model ?? null;
+  const found = migByResource(request.resource).filter(({ gpu }) => model === null || gpu.id === model);
+  if (found.length === 0) return [];
+  return [
+    {
+      kind: 'table',
+      head: ['GPU', 'Slice', 'Memory', 'Compute', 'Slices a card'],
+      rows: found.map(({ gpu, table, profile }) => [
+        gpu.name,
+        profile.name,
+        `${profile.memoryGiB} GB`,
+        formatShare(profile.computeSlices / table.computeSlices),
+        String(profile.maxInstances),
+      ]),
+    },
+  ];
+}
+
+/** The key or the value of an entry, whichever the offset is in. */
+function entryAt(cursor: Cursor, offset: number): Span | undefined {
+  if (cursor.entry !== undefined && touches(keySpanOf(cursor), offset)) return keySpanOf(cursor);
+  if (cursor.node.kind === 'scalar' && touches(spanOf(cursor), offset)) return spanOf(cursor);
+  return undefined;
+}
+
+/** A mapping that is one thing, such as a claim of a pod: its name and what it names. */
+function smallMapAt({ node }: Cursor, offset: number): Span | undefined {
+  const isSmall = node.kind === 'map' && node.span.end - node.span.start < 300;
+  return isSmall && touches(node.span, offset) ? node.span : undefined;
+}
+
+/** The end counts as inside: that is where the caret stands after a word. */
+function touches(span: Span, offset: number): boolean {
+  return span.start <= offset && offset <= span.end;
+}

@@ -1,0 +1,97 @@
+import type { FileAnalysis } from '../../analysis.ts';
+import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import { targetOf } from '../../evidence/scaler-target.ts';
+import type { Referenced, WorkloadFacts } from '../../model/cross-references.ts';
+import type { Manifest } from '../../model/workload.ts';
+import { asNumber, type Cursor, getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
+import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { table } from '../../yaml/table.ts';
+import { coldStartOf } from './cold-start.ts';
+import type { HoverContent } from './hover.ts';
+import type { Block } from './markdown.ts';
+
+/** What the bounds of a scaler cost, where the workload that it scales is in the same project. */
+export function scalerHover(file: FileAnalysis, offset: number): HoverContent | undefined {
+  for (const document of file.documents) {
+    const { base, text, manifests, crossReferences } = document;
+    if (offset < base || offset > base + text.length || !/Scale[dr]/i.test(text)) continue;
+    for (const manifest of manifests) {
+      const bound = boundAt(manifest, offset - base);
+      if (bound === undefined) continue;
+      const target = targetOf(manifest, crossReferences);
+      const blocks = target === undefined ? [] : factsOf(bound, target);
+      return blocks.length === 0 ? undefined : { span: shiftSpan(bound.span, base), blocks };
+    }
+  }
+  return undefined;
+}
+
+const scalers = [
+  { kind: 'ScaledObject', holder: [], keys: ['idleReplicaCount', 'minReplicaCount', 'maxReplicaCount'] },
+  { kind: 'HTTPScaledObject', holder: ['replicas'], keys: ['min', 'max'] },
+  { kind: 'HorizontalPodAutoscaler', holder: [], keys: ['minReplicas', 'maxReplicas'] },
+  { kind: 'PodAutoscaler', holder: [], keys: ['minReplicas', 'maxReplicas'] },
+] as const;
+
+interface Bound {
+  readonly key: string;
+  readonly count: number | undefined;
+  readonly span: Span;
+  readonly spec: Cursor;
+}
+
+function boundAt({ root, kind }: Manifest, offset: number): Bound | undefined {
+  const scaler = scalers.find((one) => one.kind === kind);
+  const spec = getIn(root, 'spec');
+  if (scaler === undefined || spec === undefined) return undefined;
+  for (const key of scaler.keys) {
+    const bound = getIn(spec, ...scaler.holder, key);
+    const span = bound && spanAt(bound, offset);
+    if (bound !== undefined && span !== undefined) return { key, count: asNumber(bound), span, spec };
+  }
+  return undefined;
+}
+
+function factsOf({ key, count, spec }: Bound, { name, facts, file }: Referenced<WorkloadFacts>): readonly Block[] {
+  const each = facts.price;
+  if (count === undefined || each === null) return [];
+  const total = { min: each.min * count, max: each.max * count };
+  const amount = `${formatMonthly(total)} (${formatHourly(total)})`;
+  const lead = `${plural(count, 'replica')} of ${name} ${whens[key] ?? ''}: ${count === 0 ? 'nothing is paid' : amount}`;
+  const said = reach(key, count, spec);
+  const where = file === null ? 'hover over its GPUs' : `hover over its GPUs in ${file}`;
+  return [
+    { kind: 'lead', text: lead },
+    ...(said === '' ? [] : [{ kind: 'text', text: said } as const]),
+    ...(count === 0 && key.endsWith('Count') ? [coldStartOf(spec)] : []),
+    { kind: 'text', text: `One replica costs ${formatHourly(each)}; ${where} to see what that rests on.` },
+  ];
+}
+
+const whens = table<string>({
+  idleReplicaCount: 'while no trigger is active',
+  minReplicaCount: 'at least, while a trigger is active',
+  maxReplicaCount: 'at most',
+  minReplicas: 'at least',
+  maxReplicas: 'at most',
+  min: 'at least',
+  max: 'at most',
+});
+
+function reach(key: string, count: number, spec: Cursor): string {
+  const coldStart = 'The first request then waits for a node, the image and the model.';
+  if (key === 'idleReplicaCount') return count === 0 ? coldStart : '';
+  if (key === 'minReplicas')
+    return 'An autoscaler of pods does not go to zero by itself: this is paid without any traffic.';
+  if (key === 'min') return count === 0 ? coldStart : 'It is paid without any traffic too: min: 0 lets it reach zero.';
+  if (key !== 'minReplicaCount') return '';
+  if (count === 0) return `While none is active there are none. ${coldStart}`;
+  return getIn(spec, 'idleReplicaCount') === undefined
+    ? 'It is paid without any traffic too: minReplicaCount: 0, or idleReplicaCount: 0 beside it, lets it reach zero.'
+    : '';
+}
+
+/** The end counts as inside: that is where the caret stands after a word. */
+function spanAt(bound: Cursor, offset: number): Span | undefined {
+  return [keySpanOf(bound), spanOf(bound)].find(({ start, end }) => start <= offset && offset <= end);
+}

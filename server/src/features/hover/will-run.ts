@@ -1,0 +1,44 @@
+import { gpus } from '../../catalog/index.ts';
+import { gpusOf } from '../../cost/estimate.ts';
+import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import type { PodSet, Workload } from '../../model/workload.ts';
+import { askedFor, deviceNoun } from './gpu-words.ts';
+
+/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing asks for an accelerator. */
+export function whatWillRun(workload: Workload): string | undefined {
+  const used = workload.podSets.filter((podSet) => askedFor(podSet).length > 0);
+  if (used.length === 0) return undefined;
+  const names = used.map(deviceNames);
+  const parts = used.map((podSet, index) => {
+    // A name that the next part repeats is said once, at the end.
+    const device = names[index] === names[index + 1] ? '' : ` ${names[index]}`;
+    return `${pods(podSet)} × ${devicesOf(podSet)}${device}`;
+  });
+  const whole = used.every((podSet) => askedFor(podSet).every(({ form }) => form === 'whole'));
+  const total = gpusOf(workload);
+  const sum = whole && total.min !== null ? ` = ${plural(total, deviceNoun(used.flatMap(askedFor)))}` : '';
+  return `Runs ${parts.join(' + ')}${sum}`;
+}
+
+/** `1 master`, `4 workers`, `0–3 pods`. */
+function pods({ name, pods: count }: PodSet): string {
+  const role = name === '' ? 'pod' : name.toLowerCase();
+  const number = formatCount(count);
+  if (number === '1') return `1 ${role}`;
+  return `${number} ${/(s|x|ch|sh)$/.test(role) ? role : `${role}s`}`;
+}
+
+function devicesOf(podSet: PodSet): string {
+  return askedFor(podSet)
+    .map(({ perPod }) => (perPod === null ? '?' : formatNumber(perPod)))
+    .join(' + ');
+}
+
+function deviceNames(podSet: PodSet): string {
+  return askedFor(podSet)
+    .map(({ resource, form, model }) => {
+      if (form !== 'whole') return resource;
+      return model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
+    })
+    .join(' + ');
+}

@@ -1,0 +1,50 @@
+import { seenWords } from './cross-references.ts';
+import type { Asking } from './devices.ts';
+import type { Borrowed } from './kinds/kind.ts';
+import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
+
+/** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
+export interface BorrowedParts {
+  readonly containers: readonly Asking[];
+  readonly selectors: readonly Selector[];
+  readonly told: readonly string[];
+  /** The accelerators, with the place of those that are not the pod's own. */
+  readonly placed: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
+}
+
+/**
+ * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, so a count
+ * that is written here stands, and what is not is taken over.
+ */
+export function borrow(
+  borrowed: Borrowed | undefined,
+  containers: readonly Container[],
+  selectors: readonly Selector[],
+): BorrowedParts {
+  if (borrowed === undefined) return { containers: [], selectors: [], told: [], placed: (own) => own };
+  const { at, from, pods } = borrowed;
+  const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
+  const others = pods.containers.map(({ type, accelerators }) => ({
+    type,
+    accelerators: accelerators
+      .filter(({ resource }) => !own.has(resource))
+      .map((request): AcceleratorRequest => ({ ...request, limit: undefined, request: undefined })),
+  }));
+  const labels = pods.selectors
+    .filter(({ key }) => !selectors.some((selector) => selector.key === key))
+    .map(
+      ({ key, values }): Selector => ({
+        key,
+        values: values.map((value) => ({ value, at })),
+        from: 'nodeSelector',
+        at,
+      }),
+    );
+  const taken = new Set(others.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
+  return {
+    containers: others,
+    selectors: labels,
+    told: taken.size === 0 ? [] : [`GPU count from ${seenWords(from)}`],
+    placed: (all) => all.map((one) => (taken.has(one.resource) && one.at === undefined ? { ...one, at } : one)),
+  };
+}

@@ -1,0 +1,47 @@
+import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import type { Container } from '../model/workload.ts';
+import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
+import { renameKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import type { Fix } from './fix.ts';
+import { isWhole } from './quantities.ts';
+
+/** The resource that a misspelt name was surely meant to be; undefined where it is right, or something else. */
+export function meantName(written: string): string | undefined {
+  return meantResource(written) ?? meantMigResource(written);
+}
+
+/** The entries of limits, then those of requests. */
+export function writtenResources({ resources }: Container): readonly Cursor[] {
+  return [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
+}
+
+/**
+ * Gives a resource its name in limits and requests alike, which may be misspelt in two ways, or in one of the two only. Only where
+ * that makes one request that the API server takes.
+ */
+export function renameResource(
+  container: Container,
+  from: string,
+  to: string,
+  safe: boolean,
+  document: YamlDocument,
+): Fix | undefined {
+  const written = writtenResources(container).filter((entry) => {
+    const name = keyOf(entry);
+    return name === from || name === to || meantName(name) === to;
+  });
+  const [limit, ...twice] = written.filter(({ parent }) => parent?.step === 'limits');
+  if (limit === undefined || twice.length > 0 || written.length > 2 || !isWhole(lowerQuantity(limit))) return undefined;
+  const edits = [];
+  for (const entry of written) {
+    if (lowerQuantity(entry).text !== lowerQuantity(limit).text) return undefined;
+    if (keyOf(entry) === to) continue;
+    const renamed = entry.shared ? undefined : renameKey(document, entry, to);
+    if (renamed === undefined) return undefined;
+    edits.push(...renamed);
+  }
+  return { title: `Rename to ${to}`, safe: safe && !document.template, edits };
+}

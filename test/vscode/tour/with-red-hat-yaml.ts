@@ -1,0 +1,105 @@
+// Beside Red Hat's YAML extension (its id and its language server): nothing is told twice, and each adds what the other does not know.
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { quickInput, until } from '../../../scripts/vscode/launch.mjs';
+import {
+  caretBehind,
+  closePanel,
+  completion,
+  hoverAtCaret,
+  open,
+  pickerRow,
+  plain,
+  problemRow,
+  problems,
+  type Step,
+  sees,
+  suggestRow,
+} from './stage.ts';
+
+export const relatedFiles: readonly Step[] = [
+  {
+    feature: 'Beside Red Hat YAML',
+    shows: 'a syntax error is told once, by that extension, and our findings stand',
+    picture: 'beside-syntax',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'broken.yaml');
+      await problems(page);
+      await sees(page, problemRow, /0\.5 is no whole number.*gpulint/);
+      const syntax = await sees(page, problemRow, /\bYAML\b/);
+      assert.match(plain((await syntax.textContent()) ?? ''), /Ln \d+/);
+      assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);
+      await shot();
+      await closePanel(page);
+    },
+  },
+  {
+    feature: 'Beside Red Hat YAML',
+    shows: 'the outline is that extension’s alone',
+    picture: 'beside-outline',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'beside-another.yaml');
+      await quickInput(page, 'Control+Shift+O');
+      await sees(page, pickerRow, /^\s*apiVersion/);
+      assert.equal(await page.locator(pickerRow, { hasText: /^\s*apiVersion/ }).count(), 1);
+      assert.equal(await page.locator(pickerRow, { hasText: /^\s*kind/ }).count(), 1);
+    },
+  },
+  {
+    feature: 'Beside Red Hat YAML',
+    shows: 'the hover has the cost and the schema’s words',
+    picture: 'beside-hover',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'beside-another.yaml');
+      await caretBehind(stage, 'beside-another.yaml', 'nvidia.com/gpu: 1', 4);
+      await until('both hovers', async () => {
+        const hover = await hoverAtCaret(page, /L4 · \$\d/);
+        const text = (await hover.textContent()) ?? '';
+        if (/GPUs, says the schema/.test(text)) return true;
+        await page.keyboard.press('Escape');
+        return false;
+      });
+    },
+  },
+  {
+    feature: 'Beside Red Hat YAML',
+    shows: 'completion has the fields of the schema and our resources, each once',
+    picture: 'beside-completion',
+    async run(stage) {
+      const { page } = stage;
+      await open(stage, 'beside-another.yaml');
+      await caretBehind(stage, 'beside-another.yaml', 'nvidia.com/gpu: 1');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('m');
+      await completion(page, /^memory/);
+      await sees(page, suggestRow, /^volcano\.sh\/gpu-memory/);
+      const labels = await labelsOf(page);
+      assert.deepEqual(
+        labels.filter((label, index) => labels.indexOf(label) < index),
+        [],
+      );
+    },
+  },
+  {
+    feature: 'Beside Red Hat YAML',
+    shows: 'a problem of .gpulint.yaml is told once',
+    picture: 'beside-config',
+    async run(stage) {
+      const { page, shot } = stage;
+      await open(stage, 'wrong/.gpulint.yaml');
+      await problems(page);
+      await sees(page, problemRow, /h1000/);
+      assert.equal(await page.locator(problemRow, { hasText: 'h1000' }).count(), 1);
+      assert.equal(await page.locator(problemRow, { hasText: 'capacty' }).count(), 1);
+      await shot();
+      await closePanel(page);
+    },
+  },
+];
+
+async function labelsOf(page: Page): Promise<readonly string[]> {
+  return page.locator(`${suggestRow} .label-name`).allTextContents();
+}
