@@ -1,5 +1,5 @@
-// What follows from the rules: server/src/rules/index.ts, server/src/rules/pages.ts and docs/rules. Computed here, so that a test can
-// compare it with what is checked in.
+// What follows from the rules: server/src/rules/index.ts and docs/rules. Computed here, so that a test can compare it with what is
+// checked in.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -52,7 +52,6 @@ function render(sources: readonly RuleSource[]): ReadonlyMap<string, string> {
   const pages = sources.map(({ id, rule, doc }) => [id, renderRulePage(id, rule, doc)] as const);
   return new Map([
     [join(rulesFolder, 'index.ts'), renderIndex(sources.map(({ id }) => id))],
-    [join(rulesFolder, 'pages.ts'), renderPages(pages)],
     [join(docsFolder, 'README.md'), renderRulesTable(sources)],
     ...pages.map(([id, page]) => [join(docsFolder, `${id}.md`), page] as const),
   ]);
@@ -75,19 +74,6 @@ ${entries}]);
 /** The ids of all rules, in alphabetical order. */
 export const ruleIds: readonly string[] = [...rules.keys()];
 `;
-}
-
-function renderPages(pages: readonly (readonly [string, string])[]): string {
-  const entries = pages.map(([id, page]) => `  [\n    '${id}',\n    ${templateLiteral(page)},\n  ],\n`).join('');
-  return `${header}
-/** The page of each rule as Markdown, by id: for explanations without a network. Analysis never loads this. */
-export const rulePages: ReadonlyMap<string, string> = new Map<string, string>([
-${entries}]);
-`;
-}
-
-function templateLiteral(text: string): string {
-  return `\`${text.replace(/[\\`]|\$(?=\{)/g, '\\$&')}\``;
 }
 
 function camelCase(id: string): string {

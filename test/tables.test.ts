@@ -114,7 +114,7 @@ function instead(line: string): string | undefined {
 function sources(): readonly { readonly file: string; readonly text: string }[] {
   return ['server/src', 'client/src'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && name !== path.join('rules', 'pages.ts'))
+      .filter((name) => name.endsWith('.ts'))
       .map((name) => path.join(folder, name))
       .map((file) => ({ file: file.replaceAll('\\', '/'), text: readFileSync(file, 'utf8') })),
   );

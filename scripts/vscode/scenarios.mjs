@@ -62,9 +62,9 @@ export async function runScenarios({ temp, grep, images, skip }) {
       run: async (/** @type {string} */ workspace) => {
         const vsix = [
           packageExtension(temp),
-          ...(tour.relatedFiles ? [await packageTestExtension(tour.relatedFiles, temp)] : []),
+          ...(tour.otherExtension ? [await packageTestExtension(tour.otherExtension, temp)] : []),
         ];
-        const prepared = environmentOf(tour.relatedFiles, workspace);
+        const prepared = environmentOf(tour.otherExtension, workspace);
         if ('env' in prepared) return runTour(tour, { vsix, env: prepared.env, workspace, pictures, grep, say });
         say(`skipped: ${prepared.reason}`);
         return { passed: 0, failed: 0, skipped: tour.steps.length };
@@ -119,9 +119,9 @@ function bundled(name) {
  * @param {string} workspace
  * @returns {{ env: Record<string, string> } | { reason: string }}
  */
-function environmentOf(relatedFiles, workspace) {
-  if (relatedFiles === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
-  if (relatedFiles !== 'red-hat-yaml') return { env: {} };
+function environmentOf(beside, workspace) {
+  if (beside === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
+  if (beside !== 'red-hat-yaml') return { env: {} };
   const peer = installPeer(labPaths().node);
   return 'command' in peer ? { env: { GPULINT_YAML_SERVER: JSON.stringify([...peer.command]) } } : peer;
 }

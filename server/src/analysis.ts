@@ -75,7 +75,7 @@ export class Analysis {
     return this.#set({ uri, text, version, relatedFiles }, config ?? this.#config);
   }
 
-  #set(file: Pick<FileAnalysis, 'uri' | 'text' | 'version' | 'beside'>, config: ProjectConfig): FileAnalysis {
+  #set(file: Pick<FileAnalysis, 'uri' | 'text' | 'version' | 'relatedFiles'>, config: ProjectConfig): FileAnalysis {
     const { uri, text, version, relatedFiles } = file;
     const key = normalizeUri(uri);
     const before = this.#files.get(key);

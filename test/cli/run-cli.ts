@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,8 @@ buildSync({
   format: 'cjs',
   target: 'node18',
 });
+// The pages of the rules are files of the package.
+symlinkSync(path.join(root, 'docs'), path.join(path.dirname(cli), 'docs'));
 afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
 
 // Root may read and write everything, so what is about permissions runs as somebody who may not.

@@ -21,13 +21,11 @@ describe('in a manifest', () => {
       const found = complete(new Analysis().setFile('file:///a.yaml', text), offset);
       return found.map(({ label, span }) => `${text.slice(0, span.start)}${label}`);
     };
-    expect(getIn('# gpu$0')).toContain('# gpulint-disable-next-line');
-    expect(getIn('a: 1 # gpulint-disable-line $0')).toContain('a: 1 # gpulint-disable-line toleration-invalid');
-    expect(getIn('# gpulint-disable yaml-syntax, tol$0')).toContain(
-      '# gpulint-disable yaml-syntax, toleration-invalid',
-    );
-    expect(getIn('# why $0')).toEqual([]);
-    expect(getIn('metadata:\n  annotations:\n    gpulint.dev/disable: $0')).toContain(
+    expect(at('# gpu$0')).toContain('# gpulint-disable-next-line');
+    expect(at('a: 1 # gpulint-disable-line $0')).toContain('a: 1 # gpulint-disable-line toleration-invalid');
+    expect(at('# gpulint-disable yaml-syntax, tol$0')).toContain('# gpulint-disable yaml-syntax, toleration-invalid');
+    expect(at('# why $0')).toEqual([]);
+    expect(at('metadata:\n  annotations:\n    gpulint.dev/disable: $0')).toContain(
       'metadata:\n  annotations:\n    gpulint.dev/disable: toleration-invalid',
     );
   });

@@ -145,7 +145,7 @@ function actionProblems(file: FileAnalysis, action: Action): readonly Problem[] 
 function safeProblems(file: FileAnalysis, { measure }: Look): readonly Problem[] {
   const offer = measure.time('fix all', () => safeOffer(file));
   if (offer === undefined) return [];
-  return [...fixProblems(file, offer), ...measure.time('--fix', () => fixAllProblems(file))];
+  return [...fixProblems(file, offer), ...fixAllProblems(file)];
 }
 
 function distinct(actions: readonly Action[], most: number): readonly Action[] {

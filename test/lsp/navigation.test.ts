@@ -78,8 +78,8 @@ spec:
     const editor = await openEditor();
     await editor.open(chat, pod);
     const at = (text: string) => pod.replace(text, `$0${text}`);
-    expect((await define(editor, chat, getIn('shm, mountPath'))).map(placed)).toEqual(['apps/chat.yaml:5:13']);
-    expect((await define(editor, chat, getIn('*labels'))).map(placed)).toEqual(['apps/chat.yaml:2:28']);
-    expect(await define(editor, chat, getIn('registry'))).toEqual([]);
+    expect((await define(editor, chat, at('shm, mountPath'))).map(placed)).toEqual(['apps/chat.yaml:5:13']);
+    expect((await define(editor, chat, at('*labels'))).map(placed)).toEqual(['apps/chat.yaml:2:28']);
+    expect(await define(editor, chat, at('registry'))).toEqual([]);
   });
 });

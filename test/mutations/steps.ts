@@ -1,4 +1,4 @@
-import { type Cursor, at as follow, keySpanOf, rootCursor, spanOf } from '../../server/src/yaml/cursor.ts';
+import { type Cursor, getIn as follow, keySpanOf, rootCursor, spanOf } from '../../server/src/yaml/cursor.ts';
 import {
   appendItem,
   insertKey,

@@ -1,7 +1,6 @@
 import process from 'node:process';
 import { didYouMean, nearest } from '../config.ts';
 import { rules } from '../rules/index.ts';
-import { rulePages } from '../rules/pages.ts';
 import { type RuleSetName, rulesOfSet } from '../rules/rule-sets.ts';
 import { descriptionOf, pageOf } from './rule-page.ts';
 import { UsageError } from './usage-error.ts';
@@ -13,9 +12,7 @@ import { UsageError } from './usage-error.ts';
 export function explain(id: string): void {
   const page = pageOf(id);
   if (page === undefined) {
-    throw new UsageError(
-      `no rule '${id}'${didYouMean(nearest(id, rulePages.keys())) || "; 'gpulint rules' lists them"}`,
-    );
+    throw new UsageError(`no rule '${id}'${didYouMean(nearest(id, rules.keys())) || "; 'gpulint rules' lists them"}`);
   }
   process.stdout.write(page.endsWith('\n') ? page : `${page}\n`);
 }

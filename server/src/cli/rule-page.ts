@@ -1,8 +1,14 @@
-import { rulePages } from '../rules/pages.ts';
+import fs from 'node:fs';
+import path from 'node:path';
+import { rules } from '../rules/index.ts';
 
-/** The page of a rule as Markdown; undefined for an id that no rule has. */
+/**
+ * The page of a rule as Markdown; undefined for an id that no rule has.
+ * @throws Error where the package was installed without its pages
+ */
 export function pageOf(id: string): string | undefined {
-  return rulePages.get(id)?.replace(generatedNote, '');
+  if (!rules.has(id)) return undefined;
+  return fs.readFileSync(path.join(pagesFolder(), `${id}.md`), 'utf8').replace(generatedNote, '');
 }
 
 /** The first sentence below a page's heading. */
@@ -13,3 +19,13 @@ export function descriptionOf(page: string): string {
 
 /** What the pages tell whoever would edit them. */
 const generatedNote = /^<!--.*?-->\n/s;
+
+/** The pages are files of the package: above the bundle in dist/, and further above the source. */
+function pagesFolder(): string {
+  for (let folder = __dirname; ; folder = path.dirname(folder)) {
+    const pages = path.join(folder, 'docs', 'rules');
+    if (fs.existsSync(path.join(pages, 'README.md'))) return pages;
+    if (folder === path.dirname(folder))
+      throw new Error(`docs/rules is missing above ${__dirname}: install gpulint again`);
+  }
+}

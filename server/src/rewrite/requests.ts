@@ -7,7 +7,7 @@ import type { Fix } from './fix.ts';
 import { writtenQuantities } from './quantities.ts';
 
 /** Takes every accelerator of a container away, from limits and requests. Undefined where the text cannot be edited without damage. */
-export function giveBack(
+export function removeRequests(
   document: YamlDocument,
   requests: readonly AcceleratorRequest[],
   title: string,

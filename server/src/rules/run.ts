@@ -103,11 +103,11 @@ function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions)
       return look === undefined ? [] : [{ id, rule, severity, look }];
     });
   return {
-    document: getIn('document'),
-    manifest: getIn('manifest'),
-    workload: getIn('workload'),
-    podSet: getIn('podSet'),
-    container: getIn('container'),
+    document: at('document'),
+    manifest: at('manifest'),
+    workload: at('workload'),
+    podSet: at('podSet'),
+    container: at('container'),
   };
 }
 

@@ -59,7 +59,7 @@ export function placesOf<T extends Place>(all: readonly T[]): Places<T> {
 
 function firstOf<T>(paths: readonly string[], at: (path: string) => T | undefined): T | undefined {
   for (const path of paths) {
-    const found = getIn(path);
+    const found = at(path);
     if (found !== undefined) return found;
   }
   return undefined;

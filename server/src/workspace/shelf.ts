@@ -137,7 +137,7 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
 interface View<T extends Place> {
   add(key: string, things: readonly T[]): void;
   remove(key: string, things: readonly T[]): void;
-  getIn(word: string): Places<T>;
+  at(word: string): Places<T>;
   count(word: string): Count;
   has(word: string): boolean;
   words(): Iterable<string>;
@@ -178,7 +178,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
         note(word);
       }
     },
-    getIn(word) {
+    at(word) {
       const files = byWord.get(word);
       if (files === undefined) return nothing;
       const sorted = () => [...files.keys()].sort().flatMap((key) => files.get(key) ?? []);

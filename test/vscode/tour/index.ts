@@ -1,5 +1,3 @@
-import { relatedFiles } from './beside.ts';
-import { besideKubernetes } from './beside-kubernetes.ts';
 import { commanding } from './commands.ts';
 import { fixing } from './fixing.ts';
 import { hovering } from './hovers.ts';
@@ -12,6 +10,8 @@ import type { Tour } from './run.ts';
 import { themeSteps } from './themes.ts';
 import { restricted, writeStrangersSettings } from './trust.ts';
 import { makeVirtual, virtual } from './virtual.ts';
+import { withKubernetesTools } from './with-kubernetes-tools.ts';
+import { withRedHatYaml } from './with-red-hat-yaml.ts';
 import { writing } from './writing.ts';
 
 export { nameOf, runTour } from './run.ts';
@@ -38,9 +38,9 @@ export const tours: readonly Tour[] = [
     prepare: writeStrangersSettings,
     steps: restricted,
   },
-  { title: 'beside Red Hat YAML', relatedFiles: 'red-hat-yaml', steps: relatedFiles },
-  { title: 'beside the Kubernetes extension', relatedFiles: 'kubernetes-tools', steps: besideKubernetes },
-  { title: 'a virtual workspace', relatedFiles: 'memfs', prepare: makeVirtual, steps: virtual },
+  { title: 'beside Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
+  { title: 'beside the Kubernetes extension', otherExtension: 'kubernetes-tools', steps: withKubernetesTools },
+  { title: 'a virtual workspace', otherExtension: 'memfs', prepare: makeVirtual, steps: virtual },
   { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
   {
     title: 'high contrast',

@@ -13,7 +13,7 @@ export interface Tour {
   /** Changes the copy of the workspace before it is opened, and gives the path to open. */
   readonly prepare?: (workspace: string) => string;
   /** An extension beside ours: a folder of test/vscode/extensions. */
-  readonly relatedFiles?: string;
+  readonly otherExtension?: string;
   readonly steps: readonly Step[];
 }
 

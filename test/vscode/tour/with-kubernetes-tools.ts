@@ -15,7 +15,7 @@ import {
   sees,
 } from './stage.ts';
 
-export const besideKubernetes: readonly Step[] = [
+export const withKubernetesTools: readonly Step[] = [
   {
     feature: 'Beside the Kubernetes extension',
     shows: 'a template in its Helm language has our price, and the hovers of both',

@@ -17,7 +17,7 @@ import {
   suggestRow,
 } from './stage.ts';
 
-export const relatedFiles: readonly Step[] = [
+export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'Beside Red Hat YAML',
     shows: 'a syntax error is told once, by that extension, and our findings stand',
