@@ -7,7 +7,7 @@ import type { HoverContent } from '../hover/hover.ts';
 import { asKeys, asValues, type Completion, type Word } from './completion.ts';
 import { yamlPosition } from './yaml-position.ts';
 
-/** What could stand at an offset of a `.gpulint.yaml`, from its schema. */
+/** Completions at an offset of a `.gpulint.yaml`, from its schema. */
 export function completeConfig(text: string, offset: number): readonly Completion[] {
   const position = yamlPosition(text, offset);
   if (position === undefined || position.part === 'comment') return [];
@@ -27,7 +27,7 @@ export function completeConfig(text: string, offset: number): readonly Completio
   );
 }
 
-/** What a key of a `.gpulint.yaml` is for. */
+/** The description of a key of a `.gpulint.yaml`. */
 export function hoverConfig(text: string, offset: number): HoverContent | undefined {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const line = /^([ \t]*(?:- +)*)([\w-]+)(?=\s*:)/.exec(text.slice(start));
@@ -45,7 +45,7 @@ export function hoverConfig(text: string, offset: number): HoverContent | undefi
       { kind: 'lead', text: name },
       {
         kind: 'text',
-        text: rule ? 'The severity of this rule in place of its own; off silences it.' : key.description,
+        text: rule ? 'Severity of this rule; off disables it.' : key.description,
       },
       ...values.map((value) => ({ kind: 'text', text: value }) as const),
     ],
