@@ -38,8 +38,8 @@ const named = z.string().check(z.minLength(1));
 
 const taints = z.array(
   z.strictObject({
-    key: must(named, "Key of the taint, for example team/gpu."),
-    value: unset(z.string(), "Value of the taint. Without one, tolerations of any value match."),
+    key: must(named, 'Key of the taint, for example team/gpu.'),
+    value: unset(z.string(), 'Value of the taint. Without one, tolerations of any value match.'),
     effect: must(
       z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
       'Effect of the taint on pods that do not tolerate it.',
@@ -143,10 +143,7 @@ export const projectFields = {
     }),
     'Prices that you actually pay: contracts, reservations, your own machines.',
   ),
-  taints: key(
-    taints,
-    'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.',
-  ),
+  taints: key(taints, 'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.'),
   nodePools: key(
     z.array(
       z.strictObject({

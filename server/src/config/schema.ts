@@ -26,7 +26,10 @@ export const configSchema = must(
     overrides: key(
       z.array(
         z.strictObject({
-          files: must(z.array(z.string()), "Globs of the files to which this override applies, relative to this file's folder."),
+          files: must(
+            z.array(z.string()),
+            "Globs of the files to which this override applies, relative to this file's folder.",
+          ),
           ...projectFields,
         }),
       ),

@@ -13,7 +13,8 @@ export function makeVirtual(workspace: string): string {
 export const virtual: readonly Step[] = [
   {
     feature: 'Virtual workspace',
-    shows: 'findings, the price by the nearest .gpulint.yaml, hover and fix in a folder that only VS Code can read',
+    shows:
+      'findings, prices from the nearest .gpulint.yaml, hover and fixes work in a folder that only VS Code can read',
     picture: 'virtual',
     async run(stage) {
       const { page, shot } = stage;

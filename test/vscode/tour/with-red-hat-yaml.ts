@@ -19,8 +19,8 @@ import {
 
 export const withRedHatYaml: readonly Step[] = [
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'a syntax error is told once, by that extension, and our findings stand',
+    feature: 'With Red Hat YAML',
+    shows: 'only that extension reports a syntax error; our findings stay',
     picture: 'beside-syntax',
     async run(stage) {
       const { page, shot } = stage;
@@ -35,8 +35,8 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'the outline is that extension’s alone',
+    feature: 'With Red Hat YAML',
+    shows: 'only that extension provides the outline',
     picture: 'beside-outline',
     async run(stage) {
       const { page } = stage;
@@ -48,8 +48,8 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'the hover has the cost and the schema’s words',
+    feature: 'With Red Hat YAML',
+    shows: 'the hover shows the cost and the schema description',
     picture: 'beside-hover',
     async run(stage) {
       const { page } = stage;
@@ -65,8 +65,8 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'completion has the fields of the schema and our resources, each once',
+    feature: 'With Red Hat YAML',
+    shows: 'completion offers the schema’s fields and our resources, each once',
     picture: 'beside-completion',
     async run(stage) {
       const { page } = stage;
@@ -84,8 +84,8 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'a problem of .gpulint.yaml is told once',
+    feature: 'With Red Hat YAML',
+    shows: 'a problem in .gpulint.yaml is reported once',
     picture: 'beside-config',
     async run(stage) {
       const { page, shot } = stage;
