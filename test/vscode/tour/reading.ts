@@ -170,7 +170,7 @@ export const reading: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await runCommand(page, 'gpulint: Explain a Rule…');
-      await sees(page, '.quick-input-title', 'Rules of gpulint');
+      await sees(page, '.quick-input-title', 'gpulint rules');
       await page.keyboard.type('mig-profile-unknown');
       await shot();
       await (await sees(page, '.quick-input-list .monaco-list-row', 'mig-profile-unknown')).click();
