@@ -50,7 +50,7 @@ async function pickRule(
     void vscode.window.showInformationMessage(`Nothing to fix in ${pluralize(uris.length, 'file')}.`);
     return undefined;
   }
-  const safe = found.filter(({ safe }) => safe);
+  const safe = found.filter(({ safe: isSafe }) => isSafe);
   const items = [
     ...(safe.length > 1 ? [{ label: 'All safe fixes', description: 'do not change what runs', rule: null }] : []),
     ...found.map(({ rule, fixes, files, safe: isSafe }) => ({

@@ -88,7 +88,7 @@ export const commanding: readonly Step[] = [
     async run({ page, shot }) {
       await runCommand(page, 'Welcome: Open Walkthrough...');
       await (await sees(page, pickerRow, 'Get Started with gpulint')).click();
-      for (const step of ['Say where your GPUs run', 'Open a manifest', 'See what it costs', 'Fix it'])
+      for (const step of ['Set where your GPUs run', 'Open a manifest', 'See what it costs', 'Fix it'])
         await sees(page, '.getting-started-step .step-title', step);
       await sees(page, '.gettingStartedContainer .monaco-button', 'Set Up gpulint');
       const media = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
