@@ -289,18 +289,18 @@ function report() {
   const p99 = requests[Math.min(requests.length - 1, Math.floor(requests.length * 0.99))]?.ms ?? Number.NaN;
   return `## How time grows
 
-What a request takes as its input doubles four times, up to the count in the second column: milliseconds of the server's own thread (of a
-command: start and all), the best of ${rounds} runs. Where time grows with the input and no faster the slope of log(time) against log(n) is 1; all
-have to stay below ${SLOPE}. A fall in a row is where a limit is reached: 5,000 objects in a file, or 300 kB of a document that is not plain YAML.
+The time of a request as its input doubles four times, up to the count in the second column: milliseconds of the server's main thread (for a
+command: including startup), the best of ${rounds} runs. If time grows linearly with the input, the slope of log(time) against log(n) is 1; all
+slopes must stay below ${SLOPE}. Where a row drops, the input reaches a limit: 5,000 objects per file, or 300 kB for a document that is not plain YAML.
 
-| what: request | n | n/16 | n/8 | n/4 | n/2 | n | slope |
+| input: request | n | n/16 | n/8 | n/4 | n/2 | n | slope |
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-## Requests on a megabyte
+## Requests on a megabyte of text
 
-${shown(requests.length)} requests on ${texts.length} texts of up to a megabyte, each made of one thing over and over: 99 of 100 take no more than ${shown(p99)} ms (the
-budget is ${USUALLY}), and the longest takes ${shown(worst[0]?.ms ?? Number.NaN)} ms (${shown(ALWAYS)}). ${shown(requests.filter(({ ms }) => ms > ALWAYS).length)} take longer than that. The longest are:
+${shown(requests.length)} requests on ${texts.length} texts of up to a megabyte, each repeating one construct: 99% take at most ${shown(p99)} ms (the budget is ${USUALLY} ms),
+and the longest takes ${shown(worst[0]?.ms ?? Number.NaN)} ms (the limit is ${shown(ALWAYS)} ms). ${shown(requests.filter(({ ms }) => ms > ALWAYS).length)} take longer. The longest are:
 
 | text | request | ms |
 |---|---|---|
