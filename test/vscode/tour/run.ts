@@ -72,7 +72,7 @@ export async function runTour(
         const picture = path.join(pictures, `failed-${step.picture}.png`);
         await page.screenshot({ path: picture }).catch(() => undefined);
         say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${error instanceof Error ? error.stack : error}`);
-        for (const told of await notifications(page).catch(() => [])) say(`    VS Code told: ${told}`);
+        for (const text of await notifications(page).catch(() => [])) say(`    VS Code notification: ${text}`);
       }
       await tidy(page).catch((error: unknown) => say(`    not tidied: ${error}`));
     }

@@ -1,4 +1,4 @@
-// Beside the Kubernetes extension (its id, its Helm language, its documents of cluster objects): its language loses nothing of ours, and what it
+// With the Kubernetes extension (its id, its Helm language, its documents of cluster objects): its language loses nothing of ours, and what it
 // opens from a cluster is judged and priced as a file is.
 import assert from 'node:assert/strict';
 import { runCommand, until } from '../../../scripts/vscode/launch.mjs';

@@ -1,4 +1,4 @@
-// Beside Red Hat's YAML extension (its id and its language server): nothing is told twice, and each adds what the other does not know.
+// With Red Hat's YAML extension (its id and its language server): nothing appears twice, and each adds what the other does not know.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { quickInput, until } from '../../../scripts/vscode/launch.mjs';
@@ -21,7 +21,7 @@ export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'With Red Hat YAML',
     shows: 'only that extension reports a syntax error; our findings stay',
-    picture: 'beside-syntax',
+    picture: 'red-hat-yaml-syntax',
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'broken.yaml');
@@ -37,7 +37,7 @@ export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'With Red Hat YAML',
     shows: 'only that extension provides the outline',
-    picture: 'beside-outline',
+    picture: 'red-hat-yaml-outline',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -50,7 +50,7 @@ export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'With Red Hat YAML',
     shows: 'the hover shows the cost and the schema description',
-    picture: 'beside-hover',
+    picture: 'red-hat-yaml-hover',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -67,7 +67,7 @@ export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'With Red Hat YAML',
     shows: 'completion offers the schema’s fields and our resources, each once',
-    picture: 'beside-completion',
+    picture: 'red-hat-yaml-completion',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -86,7 +86,7 @@ export const withRedHatYaml: readonly Step[] = [
   {
     feature: 'With Red Hat YAML',
     shows: 'a problem in .gpulint.yaml is reported once',
-    picture: 'beside-config',
+    picture: 'red-hat-yaml-config',
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'wrong/.gpulint.yaml');
