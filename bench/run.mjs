@@ -182,9 +182,9 @@ Meanwhile, a change in 200 lines waits ${ms(p50 ?? Number.NaN)} ms for its diagn
 
 /** @param {string} name */
 function peerNote(name) {
-  return `${name} runs next to gpulint in most editors and reads the same texts. It has a different purpose (it validates against JSON Schemas), so this is
-not a competition, but it is what people are used to. Here it has no network and no schema: it only parses, which is its lightest work. It
-deliberately waits 200 ms after a change before it starts; its CPU column shows the work itself.`;
+  return `${name} runs next to gpulint in most editors and reads the same texts. It has a different purpose (it validates against JSON
+Schemas), so this is not a competition, but it is what people are used to. Here it has no network and no schema: it only parses, which is its
+lightest work. It deliberately waits 200 ms after a change before it starts; its CPU column shows the work itself.`;
 }
 
 /** @param {import('./manifests.mjs').Sample} sample */
