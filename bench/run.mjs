@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run bench`: how fast the language server is, with another one beside it in the same run, because times drift from machine to
-// machine and from minute to minute. Writes docs/performance.md.
+// `npm run bench`: measures the language server and, for comparison, another one in the same run, because times vary between
+// machines and from minute to minute. Writes docs/performance.md.
 //
-//   --rounds N   sessions for each server and text (5); the quietest counts
-//   --dry        prints the tables and writes nothing
+//   --rounds N   sessions for each server and text (5); the best one is used
+//   --dry        print the tables and write nothing
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -48,11 +48,11 @@ const starts = new Map();
 const indexing = [];
 const workspace = writeProject();
 
-// The first start fills the folder of compiled code, and counts for nothing.
+// The first start only fills the compile cache.
 for (const one of contenders) await measureStart(one);
 for (let round = 0; round < rounds; round++) {
   for (const sample of texts) {
-    // In pairs and in turns, so that a busy minute of the machine meets both.
+    // Alternating, so that a busy minute of the machine affects both.
     for (const one of round % 2 ? contenders.toReversed() : contenders) {
       const session = await measure(one, sample);
       const key = `${one.name} ${sample.name}`;
@@ -77,7 +77,7 @@ function readOptions() {
       options: { rounds: { type: 'string', default: '5' }, dry: { type: 'boolean', default: false } },
     });
     if (!/^[1-9]\d{0,2}$/.test(values.rounds))
-      throw new Error(`--rounds takes a count, not ${JSON.stringify(values.rounds)}`);
+      throw new Error(`--rounds must be a count, not ${JSON.stringify(values.rounds)}`);
     return { rounds: Number(values.rounds), dry: values.dry };
   } catch (error) {
     console.error(
@@ -89,7 +89,7 @@ function readOptions() {
 
 /** @param {string} name @param {readonly string[]} command @returns {Contender} */
 function contender(name, command) {
-  // As gpulint's client starts its server in VS Code; the other one's does not, but here it has the same.
+  // As in VS Code, where gpulint's client sets this up. The other client does not, but here both have the cache.
   return { name, command, env: { NODE_COMPILE_CACHE: path.join(temp, name.replaceAll(' ', '-')) } };
 }
 

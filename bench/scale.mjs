@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run bench:scale`: how the time of each request grows with what a text or a workspace holds. Twice as much may take twice as long,
-// and no more. Writes its part of docs/performance.md; ends with 1 where something grows faster.
+// `npm run bench:scale`: measures how the time of each request grows with the size of a text or a workspace. Twice the input may take twice
+// as long, but no more. Writes its part of docs/performance.md; exits with status 1 if something grows faster.
 //
-//   --rounds N   how often each size is measured (3); the quietest counts
-//   --only TEXT  the cases whose name holds the text, printed and not written
-//   --dry        prints the tables and writes nothing
+//   --rounds N   how often each size is measured (3); the best time is used
+//   --only TEXT  only the cases whose name contains the text; print, do not write
+//   --dry        print the tables and write nothing
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -57,7 +57,7 @@ function readOptions() {
       },
     });
     if (!/^[1-9]\d?$/.test(values.rounds))
-      throw new Error(`--rounds takes a count, not ${JSON.stringify(values.rounds)}`);
+      throw new Error(`--rounds must be a count, not ${JSON.stringify(values.rounds)}`);
     return { ...values, rounds: Number(values.rounds) };
   } catch (error) {
     console.error(`npm run bench:scale: ${error instanceof Error ? error.message : error}`);

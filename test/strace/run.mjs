@@ -38,7 +38,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function start(args) {
   const calls = 'trace=open,openat,openat2,creat,connect,socket,execve,execveat,clone,clone3,fork,vfork,chdir';
   const command = [process.execPath, path.join(dist, 'cli.js'), ...args];
-  // What node is told to load by the person's environment is no part of this.
+  // Without the environment of the user, which could make Node load other files.
   const env = { PATH: process.env.PATH, HOME: os.homedir() };
   const child = spawn('strace', ['-f', '-qq', '-y', '-s', '4096', '-e', calls, '-o', trace, ...command], {
     cwd: workspace,

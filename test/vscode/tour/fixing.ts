@@ -101,7 +101,7 @@ export const fixing: readonly Step[] = [
       const squiggle = page.locator('.squiggly-error').first();
       await squiggle.waitFor();
       // VS Code looks for the light bulb's fixes by itself when the palette closes, and drops what still waits for an answer by then.
-      await askAgain('all to be mended', async (wait) => {
+      await askAgain('all fixes', async (wait) => {
         await runCommand(page, 'Fix All');
         return gone(squiggle, wait);
       });

@@ -1,4 +1,4 @@
-// The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
+// From a mistake to its fix without a mouse, and what a screen reader announces.
 import assert from 'node:assert/strict';
 import { askAgain, gone, runCommand } from '../../../scripts/vscode/launch.mjs';
 import {

@@ -8,7 +8,7 @@ interface Referenced {
   readonly picture: string;
   readonly file: string;
   readonly lens: RegExp;
-  /** The caret stands behind this text when the hover is asked for. */
+  /** The caret is after this text when the hover is requested. */
   readonly at: string;
   readonly hover: RegExp;
 }

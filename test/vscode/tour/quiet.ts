@@ -23,7 +23,7 @@ export const quiet: readonly Step[] = [
         assert.deepEqual(await titles(), before);
         assert.ok((await squiggles.count()) >= 2);
       }
-      // Of the broken line nothing is told. The Problems panel selects another line as it opens, and may know of it a moment later.
+      // The broken line has no finding. The Problems panel selects another line as it opens, and may show that one a moment later.
       assert.equal(await squiggles.count(), marks);
       await shot();
       await goTo(page, 2, 1);

@@ -41,7 +41,7 @@ export const reading: readonly Step[] = [
     picture: 'advice-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      // VS Code drops a light bulb that is asked for while the marks are still coming.
+      // VS Code closes a light bulb that is requested before all marks have arrived.
       await stage.page.locator('.squiggly-error').nth(1).waitFor();
       await (await sees(stage.page, `${lens} a`, /One replica stays up with no traffic: \$/)).click();
       await sees(stage.page, '.action-widget .monaco-list-row', 'Set minReplicas to 0 (now 1)');
@@ -136,7 +136,7 @@ export const reading: readonly Step[] = [
       const rule = page.locator('.view-line span span', { hasText: 'scale-to-zero-candidate' }).first();
       const opened = page.locator('.tab.active', { hasText: 'scale-to-zero-candidate' });
       await askAgain('the page of the rule', async (wait) => {
-        // By the mouse alone: the word is drawn anew when the key goes down, which a click on an element does not survive.
+        // With the raw mouse: VS Code redraws the word when the key goes down, so a click on the element would fail.
         const box = await rule.boundingBox();
         if (box === null) return false;
         await page.keyboard.down('Control');

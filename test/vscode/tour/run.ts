@@ -6,13 +6,13 @@ import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
   readonly title: string;
-  /** User settings beside those of all tests. */
+  /** User settings in addition to those of all tests. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Arguments of the server; left out: every folder is trusted. */
   readonly args?: readonly string[];
   /** Changes the copy of the workspace before it is opened, and gives the path to open. */
   readonly prepare?: (workspace: string) => string;
-  /** An extension beside ours: a folder of test/vscode/extensions. */
+  /** Another extension to install: a folder of test/vscode/extensions. */
   readonly otherExtension?: string;
   readonly steps: readonly Step[];
 }

@@ -1,4 +1,4 @@
-// Restricted Mode: a folder that nobody has said to trust. Everything works, for nothing of the folder is run.
+// Restricted Mode: an untrusted folder. Everything works, because nothing in the folder is run.
 import fs from 'node:fs';
 import path from 'node:path';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
