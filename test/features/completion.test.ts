@@ -54,7 +54,7 @@ describe('in .gpulint.yaml', () => {
   test('hover says what a key is for', () => {
     const content = hoverConfig('overrides:\n  - files: [a]\n    capacity: spot\n', 35);
     expect(content && renderPlain(content.blocks)).toBe(
-      'capacity\n\nHow GPU nodes are bought where a manifest does not say.\n\nOne of: spot, on-demand.',
+      'capacity\n\nCapacity type of GPU nodes if a manifest names none.\n\nOne of: spot, on-demand.',
     );
     expect(hoverConfig('capacity: spot\n', 12)).toBeUndefined();
     expect(hoverConfig('nothing: spot\n', 2)).toBeUndefined();

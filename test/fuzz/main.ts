@@ -1,5 +1,5 @@
-// Looks for inputs that gpulint gets wrong: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
-// docs/robustness.md says what is generated and how it is checked.
+// Searches for inputs that break gpulint: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
+// docs/robustness.md describes the inputs and the checks.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type Failure, hunt } from './hunt.ts';
@@ -45,7 +45,9 @@ async function main(): Promise<number> {
     });
     const took = (performance.now() - start) / 1000;
     const done = (measure.counts.get(target.unit) ?? 0) - before;
-    console.log(`${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} a second`);
+    console.log(
+      `${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} per second`,
+    );
   }
   await watchdog.end();
   summarise(chosen, seed, seconds, failures, measure);
@@ -72,7 +74,7 @@ function summarise(
     slowest,
     failures: failures.length,
   };
-  if (failures.length > 0) console.log('\nDistinct failures, by how often they were met:');
+  if (failures.length > 0) console.log('\nDistinct failures, most frequent first:');
   for (const { target, sign, times, file } of [...failures].sort((a, b) => b.times - a.times)) {
     console.log(`  ${times} × ${target}: ${sign} (${file})`);
   }

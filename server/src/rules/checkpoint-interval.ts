@@ -74,9 +74,9 @@ export default defineRule({
   topic: 'checkpoint',
   severity: 'warning',
   options: {
-    spotMinutes: { default: 30, least: 1, description: 'Longer intervals than this are told on spot.' },
+    spotMinutes: { default: 30, least: 1, description: 'Maximum interval in minutes on spot nodes.' },
     // Three times Young's optimum where a checkpoint takes a minute and something fails every two days.
-    hours: { default: 4, least: 0.1, description: 'Longer intervals than this are told elsewhere.' },
+    hours: { default: 4, least: 0.1, description: 'Maximum interval in hours on other nodes.' },
   },
   container(container, context) {
     const { workload, podSet } = context;

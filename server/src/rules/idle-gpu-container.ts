@@ -64,7 +64,7 @@ export default defineRule({
     hours: {
       default: 24,
       least: 1,
-      description: 'A sleep of so many hours that is started again and again counts as waiting for ever.',
+      description: 'Number of hours from which a repeated sleep counts as waiting indefinitely.',
     },
   },
   container(container, context) {

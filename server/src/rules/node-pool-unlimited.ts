@@ -65,7 +65,7 @@ export default defineRule({
   severity: 'warning',
   options: {
     // One node of the largest kind: a number to be changed, which only its owner knows.
-    gpus: { default: 8, least: 1, description: 'The limit that the fix writes.' },
+    gpus: { default: 8, least: 1, description: 'Limit that the fix writes.' },
   },
   manifest(manifest, context) {
     const gpus = context.option('gpus');
