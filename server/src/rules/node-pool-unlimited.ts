@@ -1,8 +1,9 @@
 import { gpuPools } from '../evidence/gpu-pools.ts';
-import { addKey } from '../rewrite/requests.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type RuleContext } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A Karpenter pool of GPU nodes has no limits.
@@ -94,7 +95,7 @@ function limit(
   if (/(^|\s)dl\d?/.test(because)) return undefined;
   const edits =
     limits === undefined
-      ? addKey(document, spec, 'limits', { [resource]: gpus })
-      : addKey(document, limits, resource, gpus);
-  return edits && { title: `Limit the pool to ${gpus} ${resource}`, safe: false, edits };
+      ? insertKey(document, spec, 'limits', { [resource]: gpus })
+      : insertKey(document, limits, resource, gpus);
+  return fix(`Limit the pool to ${gpus} ${resource}`, 'unsafe', edits);
 }

@@ -7,8 +7,6 @@ import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Table } from '../yaml/table.ts';
 
-export type { Fix } from '../rewrite/fix.ts';
-
 /** SARIF has error, warning and note; LSP's four levels are used here. */
 export type Severity = 'error' | 'warning' | 'info' | 'hint';
 

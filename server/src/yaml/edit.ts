@@ -6,9 +6,9 @@ import { type PlainValue, renderBlock, renderQuoted, renderScalar } from './rend
 import type { TextEdit } from './span.ts';
 
 // This is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation, flow or
-// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function answers
-// undefined when it cannot make the edit without damage (for instance a target behind an alias that has no text of its own here); the
-// caller then offers no fix.
+// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function returns
+// undefined when it cannot make the edit without damage: where the target is missing, where an alias or a merge key leads to it or an
+// alias elsewhere repeats it, where a template decides what stands there. Callers need no guard of their own: they offer no fix then.
 
 export { appendItem, insertKey } from './edit-insert.ts';
 export { replacePart } from './edit-part.ts';
@@ -17,9 +17,9 @@ export { replaceScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';
 
 /** Renames an entry's key in the quotes it has. Undefined when the mapping has the new key already. */
-export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readonly TextEdit[] | undefined {
-  const holder = entry.parent;
-  const own = entry.entry;
+export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: string): readonly TextEdit[] | undefined {
+  const holder = entry?.parent;
+  const own = entry?.entry;
   if (own === undefined || holder === undefined || holder.node.kind !== 'map') return undefined;
   // The key is this mapping's own text even where its value is an alias.
   if (holder.shared || !isWrittenIn(holder.node, own) || isAnchored(doc, holder)) return undefined;
