@@ -2,36 +2,14 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus } from '../../catalog/index.ts';
 import { ruleIds } from '../../rules/index.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { shiftSpan } from '../../yaml/span.ts';
+import type { Completion, Word } from './completion-item.ts';
 import { fieldKeys, fieldValues } from './field-words.ts';
 import { crossReferences, resourceWords } from './gpu-at.ts';
 import { words } from './plain-words.ts';
 import { annotationKeys, annotationValues, taintKeys, tolerationItems } from './scheduling-words.ts';
 import { selectorKeys, selectorValues } from './selector-words.ts';
 import { embeddedPosition, siblingValue, type YamlPosition, yamlPosition } from './yaml-position.ts';
-
-/** Something that could stand at the caret. */
-export interface Completion {
-  readonly label: string;
-  readonly kind: 'key' | 'value' | 'resource' | 'snippet' | 'rule';
-  /** Beside the label: what it is, what it costs. */
-  readonly detail: string;
-  /** Replaces `span` of the file; `${1:...}` are places to fill in. */
-  readonly insert: string;
-  readonly span: Span;
-  /** Of equal words the lower one comes first. */
-  readonly rank: number;
-}
-
-/** A word that could be written, before it is known how. */
-export interface Word {
-  readonly text: string;
-  readonly detail: string;
-  /** For keys: what is written behind the colon. */
-  readonly value?: string;
-  readonly rank?: number;
-  readonly kind?: Completion['kind'];
-}
 
 /**
  * What could stand at an offset of the file: resources under limits, labels and their values, tolerations, annotations, rule ids.

@@ -1,4 +1,4 @@
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
 /** Words by their text: what they are, and, for keys, what is written behind the colon (indented as below the key itself). */
 export function words(
