@@ -64,6 +64,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  wasteful: true,
   options: {
     // One node of the largest kind: a number to be changed, which only its owner knows.
     gpus: { default: 8, least: 1, description: 'The limit that the fix writes.' },

@@ -65,6 +65,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  wasteful: true,
   manifest(manifest, context) {
     for (const pool of gpuPools(manifest)) {
       if (hasTaints(pool)) continue;

@@ -101,6 +101,8 @@ export interface PodSetContext extends WorkloadContext {
 export interface Rule {
   readonly topic: Topic;
   readonly severity: Severity;
+  /** Whether it finds what wastes money, for the rule set cost-only; left out, the topic says so. */
+  readonly wasteful?: boolean;
   /** By name, as it stands in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;
