@@ -164,7 +164,7 @@ function placeOf({ pod, containers }: PodSet): Span {
 
 function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: PodSetContext): Fix | undefined {
   const list = getIn(pod, 'tolerations');
-  // Several items cannot be appended with one edit each: they would stand at one place.
+  // Several are written only where there is no list yet.
   const [first, ...others] = missing.map(({ key, value, effect }) => ({
     key,
     ...(value === null ? { operator: 'Exists' } : { operator: 'Equal', value }),
