@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { type Completion, complete } from '../../server/src/features/completion/completion.ts';
+import { complete } from '../../server/src/features/completion/completion.ts';
+import type { Completion } from '../../server/src/features/completion/completion-item.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { yamlPosition } from '../../server/src/features/completion/yaml-position.ts';
 import { renderPlain } from '../../server/src/features/hover/markdown.ts';

@@ -60,6 +60,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  wasteful: true,
   options: {
     hours: {
       default: 24,
