@@ -1,6 +1,5 @@
 import flagsJson from './data/flags.json' with { type: 'json' };
 import { once } from './stored.ts';
-import type { Source } from './types.ts';
 
 /** What a flag says. Rules and estimates look for meanings; how each program spells them is data. */
 export type FlagMeaning =
@@ -38,7 +37,7 @@ export type FlagMeaning =
 export type FlagUnit = 'steps' | 'epochs' | 'days' | 'hours' | 'minutes' | 'seconds' | 'clock';
 
 /** One flag in one meaning. */
-export interface FlagRecord extends Source {
+export interface FlagRecord {
   /**
    * Without dashes, in lower case, with `-` for `_`. `*.` at the start: also at the end of a dotted path. `-*` at the end: more words may follow.
    */
@@ -55,7 +54,6 @@ export interface FlagRecord extends Source {
   /** The value that turns it off, and one that turns it on. */
   readonly off?: string;
   readonly on?: string;
-  readonly unsourced?: readonly string[];
 }
 
 /** Spellings of one meaning, described by their words: at least one word of each group, in any order, and no word that is not named. */
@@ -69,22 +67,18 @@ export interface FlagFamily {
   /** The spelling may be the end of a dotted path, and may take its last two parts: `checkpoint.interval`. */
   readonly inPath: boolean;
   readonly value?: boolean;
-  /** Spellings that programs have, each with its source. */
-  readonly spellings: readonly (readonly [spelling: string, source: string])[];
-  readonly date: string;
 }
 
 export type VariableMeaning = 'processes-per-node' | 'shards' | 'tensor-parallel' | 'pipeline-parallel' | 'pod-group';
 
 /** An environment variable that says what a flag would. */
-export interface VariableRecord extends Source {
+export interface VariableRecord {
   readonly variable: string;
   readonly means: VariableMeaning;
-  readonly unsourced?: readonly string[];
 }
 
 /** A name of a format of numbers whose size is known. */
-interface FormatRecord extends Source {
+interface FormatRecord {
   readonly format: string;
   readonly bytes: 2 | 4;
 }

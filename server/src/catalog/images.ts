@@ -1,10 +1,9 @@
 import imagesJson from './data/images.json' with { type: 'json' };
 import type { Use } from './programs.ts';
 import { once } from './stored.ts';
-import type { Source } from './types.ts';
 
 /** An image whose entrypoint is a program. Registries and the builds for other accelerators differ, so the end of the repository decides. */
-export interface ImageRecord extends Source {
+export interface ImageRecord {
   /**
    * `name`: the last part of the repository; `owner/name`: its last two parts; `name/`: any part before the last. `-*` at the end: more words
    * may follow, after a hyphen or as a number. `*-` at the start: one more word may come before.
@@ -12,7 +11,6 @@ export interface ImageRecord extends Source {
   readonly image: string;
   readonly program: string;
   readonly use: Use;
-  readonly unsourced?: readonly string[];
 }
 
 const records = (imagesJson as unknown as { readonly images: readonly ImageRecord[] }).images;

@@ -1,12 +1,11 @@
 import programsJson from './data/programs.json' with { type: 'json' };
 import { once } from './stored.ts';
-import type { Source } from './types.ts';
 
 /** What a container is for. */
 export type Use = 'serving' | 'training' | 'batch' | 'interactive';
 
 /** A name on a command line that means one thing. */
-export interface ProgramRecord extends Source {
+export interface ProgramRecord {
   /** A command, with a subcommand after a space (`vllm serve`); a Python module and all below it; a script without its ending. */
   readonly name: string;
   readonly as: 'command' | 'module' | 'script';
@@ -27,10 +26,10 @@ export interface ProgramRecord extends Source {
   readonly stores?: boolean;
   /** The collection of training scripts that a script belongs to. */
   readonly suite?: string;
-  readonly unsourced?: readonly string[];
 }
 
-// The compiler widens the values of JSON, so their shape is written here, once. test/command/program-data.test.ts checks each record.
+// This file, images.ts and flags.ts type data that is written by hand. Each record of it has a `source` and a `date`, which the bundles leave
+// out; test/command/program-data.test.ts checks them and the shapes. The compiler widens the values of JSON, so the shapes are written here.
 const records = (programsJson as unknown as { readonly programs: readonly ProgramRecord[] }).programs;
 
 const commands = once(() => byName('command'));
