@@ -114,7 +114,7 @@ export const flagsFile = z.strictObject({
   variables: z.array(
     z
       .strictObject({
-        variable: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
+        variable: z.string().regex(/^[A-Z][A-Z0-9_]*\*?$/),
         means: z.enum(['processes-per-node', 'shards', 'tensor-parallel', 'pipeline-parallel', 'pod-group']),
         ...provenance,
       })

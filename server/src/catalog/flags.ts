@@ -73,6 +73,7 @@ export type VariableMeaning = 'processes-per-node' | 'shards' | 'tensor-parallel
 
 /** An environment variable that says what a flag would. */
 export interface VariableRecord {
+  /** `*` at the end: also every variable that begins so. */
   readonly variable: string;
   readonly means: VariableMeaning;
 }

@@ -5,7 +5,7 @@ import { type Flag, readFlags } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
-/** How often a trainer is told to save: in time, or, as most do, in steps, whose length the command line does not tell. */
+/** How often a trainer saves: in time, or, as for most, in steps, whose length the command line does not say. */
 export interface CheckpointInterval {
   readonly every: { readonly seconds: number } | { readonly steps: number };
   /** What the flag's value counts. */

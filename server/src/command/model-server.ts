@@ -5,13 +5,13 @@ import type { ProcessInput } from './processes.ts';
 import { recogniseProgram } from './programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** What a model server is told of the memory that it will use. */
+/** What a command line says of the memory that a model server will use. */
 export interface ModelServer {
   /** As it is written: `organisation/model`, a path, an address; undefined where nothing names one. */
   readonly model: string | undefined;
   /** Bytes of one parameter and of one number of the cache: 16 bits are what most models are published in; null where the format is not known. */
   readonly bytes: 2 | 4 | null;
-  /** Tokens of the longest request; undefined: the model's own limit; null where it is told in words that are not understood. */
+  /** Tokens of the longest request; undefined: the model's own limit; null where the length is written in an unknown way. */
   readonly context: number | null | undefined;
   /** Somebody has sized it for many requests at a time, or as a part of a larger system: more memory is of use. */
   readonly tuned: boolean;
@@ -27,8 +27,8 @@ export const modelServers: ReadonlySet<string> = new Set([
 
 /**
  * What the one model server of a container says of its model. Undefined where it is not the only thing that runs, where a script, a file or an
- * expansion may tell more than is read, and where it may use only a part of its device.
- * @param entrypoint the server that the image starts when no command is told
+ * expansion may say more than is read, and where it may use only a part of its device.
+ * @param entrypoint the server that the image starts without a command
  */
 export function readModelServer(input: ProcessInput, entrypoint: string | undefined): ModelServer | undefined {
   const found = findServer(input, entrypoint);
@@ -39,9 +39,9 @@ export function readModelServer(input: ProcessInput, entrypoint: string | undefi
   const model = positional(words);
   if (hasUnknown(words, flags, model)) return undefined;
 
-  const told = flags.map((flag): Setting => ({ ...flag, value: expand(flag.value, input) }));
+  const written = flags.map((flag): Setting => ({ ...flag, value: expand(flag.value, input) }));
   // Each flag of TGI is a variable, too; a flag counts before it.
-  const settings = isTgi ? [...input.env.map(asSetting), ...told] : told;
+  const settings = isTgi ? [...input.env.map(asSetting), ...written] : written;
   const of = (means: FlagMeaning) => settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
   const fraction = of('memory-fraction').at(-1);
   if (fraction !== undefined && !(Number(fraction.value) >= leastFraction)) return undefined;
@@ -101,7 +101,7 @@ function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word 
 /** Who takes less of the card than this, leaves the rest to others on purpose. The servers' own defaults are about 0.9. */
 const leastFraction = 0.8;
 
-/** What is quantised has scales, and layers that are left as they were, beside the bits of its name: no size of those is known. */
+/** Quantised weights have scales and layers in other formats besides the bits of their name: their size is unknown. */
 function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {
   const bytes = formats.map((format) => bytesOfFormat(format ?? ''));
   if (bytes.includes(undefined)) return null;

@@ -5,7 +5,7 @@ import { readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** Over how many devices one model server spreads its model, as far as it is told. */
+/** Over how many devices one model server spreads its model, as far as the container says. */
 export interface Sharding {
   /** Devices that one layer is split over. */
   readonly tensor: number;
@@ -22,8 +22,8 @@ export interface Sharding {
 }
 
 /**
- * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined where it is not told, where a
- * template or an expansion tells it, and where several commands tell it, which are servers side by side.
+ * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined where nothing says it, where a
+ * template or an expansion does, and where several commands do: those are servers side by side.
  */
 export function findSharding(input: ProcessInput): Sharding | undefined {
   const line = readCommandLine(input.command, input.args);
@@ -32,10 +32,10 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   const [only, ...others] = commands;
   if (others.length > 0 || !line.complete) return undefined;
   if (only !== undefined) return ofCommand(only, spansPods);
-  const told = input.env.filter(({ name }) => variablesOf('tensor-parallel').has(name));
-  const [variable] = told;
+  const set = input.env.filter(({ name }) => variablesOf('tensor-parallel').has(name));
+  const [variable] = set;
   const tensor = countOf(variable?.value);
-  if (variable === undefined || told.length > 1 || tensor === undefined) return undefined;
+  if (variable === undefined || set.length > 1 || tensor === undefined) return undefined;
   const pipeline = input.env.find(({ name }) => variablesOf('pipeline-parallel').has(name));
   const stages = pipeline === undefined ? 1 : countOf(pipeline.value);
   const text = `${variable.name}=${variable.value}`;
@@ -45,12 +45,12 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
 
 /** What shows that a server is one part of a group of pods. */
 const otherPods = once(() => {
-  const flags = flagRecords
-    .filter(({ means }) => means === 'pod-group')
-    .map(({ flag }) => flag.replaceAll('-', '[-_]'));
-  const variables = [...variablesOf('pod-group')];
+  const flags = flagRecords.filter(({ means }) => means === 'pod-group').map(({ flag }) => flag);
+  // Long flags may be the start of longer ones; short ones are words.
+  const patterns = flags.map((flag) => (flag.length > 3 ? flag.replaceAll('-', '[-_]') : String.raw`${flag}\b`));
+  const variables = [...variablesOf('pod-group')].map((variable) => variable.replace('*', ''));
   return new RegExp(
-    String.raw`\bray +start\b|--?(?:${flags.join('|')})(?![a-z])|${variables.join('|')}|multi-node-serving|leader`,
+    String.raw`\bray +start\b|--?(?:${patterns.join('|')})|${variables.join('|')}|multi-node-serving|leader`,
   );
 });
 
@@ -68,9 +68,9 @@ function ofCommand(command: SimpleCommand, spansPods: boolean): Sharding | undef
   if (flag === undefined || tensor === undefined) return undefined;
   const of = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
   const factor = (means: FlagMeaning): number | null => {
-    const told = of(means).at(-1);
-    if (told === undefined) return 1;
-    return told.dynamic ? null : (countOf(told.value) ?? null);
+    const last = of(means).at(-1);
+    if (last === undefined) return 1;
+    return last.dynamic ? null : (countOf(last.value) ?? null);
   };
   // With attention that is data-parallel, the replicas of it share the devices of the tensor group.
   const attention = of('data-parallel-attention').length > 0;

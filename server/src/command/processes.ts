@@ -6,7 +6,7 @@ import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word }
 
 /** The processes that a container's command line says it starts in its pod, one for each device. */
 export interface LocalProcesses {
-  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script is told how many there are. */
+  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script gets their number. */
   readonly kind: 'launch' | 'shard' | 'world';
   /** `all`: as many as there are devices; null where the number is not known. */
   readonly count: number | 'all' | null;
@@ -22,13 +22,13 @@ export interface ProcessInput {
   readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
 }
 
-/** Everything on a command line and in the environment that tells how many processes run side by side in the pod. */
+/** Everything on a command line and in the environment that says how many processes run side by side in the pod. */
 export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return [...commands.flatMap(ofCommand), ...input.env.flatMap(({ name, value }) => ofEnv(name, value))];
 }
 
-/** How many nodes a launcher is told that there are (`--nnodes=4`); a range of an elastic launch is unknown. */
+/** The number of nodes that a launcher counts on (`--nnodes=4`); a range of an elastic launch is unknown. */
 export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return commands.flatMap((command) => {
@@ -40,7 +40,7 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   });
 }
 
-/** The processes that mpirun is told to start over all hosts, and whether it may put several on one slot. */
+/** The processes that mpirun starts over all hosts, and whether it may put several on one slot. */
 export function findMpiProcesses(
   input: ProcessInput,
 ): readonly (LocalProcesses & { readonly oversubscribes: boolean })[] {

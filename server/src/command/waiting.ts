@@ -3,7 +3,7 @@ import { table } from '../yaml/table.ts';
 import { programWords, recogniseProgram } from './programs.ts';
 import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
-/** A command line that waits and does nothing else, for ever or for a long time. */
+/** A command line that waits and does nothing else, without end or for a long time. */
 export interface Waiting {
   /** What it waits with, as it is written: `sleep infinity`. */
   readonly what: string;
@@ -54,7 +54,7 @@ function looks(statement: Statement): boolean {
 }
 
 /** A sleep this long outlives whatever was meant to happen. */
-const forEver = 30 * 86_400;
+const longestWait = 30 * 86_400;
 
 function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   if (statement.kind === 'group') {
@@ -75,7 +75,7 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
     case 'sleep': {
       const seconds = sleepSeconds(rest);
       if (seconds === undefined || seconds === 0) return undefined;
-      return { what, seconds: seconds >= forEver ? Number.POSITIVE_INFINITY : seconds, words: ends };
+      return { what, seconds: seconds >= longestWait ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))

@@ -8,17 +8,18 @@ import { formatNumber } from '../cost/format.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
 
-// What flags of trainers say of progress. Several rules ask, so that none praises or blames what another says is not there.
+// What flags of trainers say of progress. Several rules read it here, so they agree on whether a run saves and resumes.
 
-export interface Told {
+/** Flags that keep a run from saving, in words for a message. */
+export interface NoCheckpoint {
   readonly text: string;
   readonly word: Word;
-  /** What to write instead, and what that does. */
+  /** The value that saves, and the title of that fix. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
 }
 
-/** That no checkpoint is ever written. */
-export function neverSaves(container: Container): Told | undefined {
+/** Why no checkpoint is ever written; undefined where one may be. */
+export function neverSaves(container: Container): NoCheckpoint | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const found = turnedOff(flags) ?? beyondTheEnd(flags) ?? megatronWithoutSave(words, flags);
@@ -48,7 +49,7 @@ function commandsOf({ command, args }: Container): readonly (readonly Word[])[] 
   return allCommands(line.statements).map(({ words }) => words);
 }
 
-function turnedOff(flags: readonly Flag[]): Told | undefined {
+function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
   const off = flags.find(
     ({ dynamic, value, ...name }) => !dynamic && value !== undefined && savingOf(name)?.off === value.toLowerCase(),
   );
@@ -69,7 +70,7 @@ function savingOf(flag: FlagName): FlagRecord | undefined {
 }
 
 /** An interval below 1 is a share of the run. */
-function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
+function beyondTheEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
   const number = (isOne: (flag: Flag) => boolean) => {
     const flag = flags.find((one) => !one.dynamic && isOne(one));
     const value = countIn(flag?.value) ?? 0;
@@ -84,7 +85,7 @@ function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
   return { text, word: interval.flag.word, instead };
 }
 
-function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): Told | undefined {
+function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
   const program = words.find(({ text }) => isMegatron(baseName(text)));
   if (program === undefined || flags.length < 4 || words.some(({ dynamic }) => dynamic)) return undefined;
   const saves = (flag: Flag) =>
