@@ -3,6 +3,7 @@ import type { OwnPrices } from '../cost/custom-prices.ts';
 import { formatHourly } from '../cost/format.ts';
 import { quote } from '../cost/offers.ts';
 import type { Range } from '../cost/types.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
@@ -20,7 +21,9 @@ export interface InlayHint {
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
   const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
     workload.podSets.flatMap((podSet) => {
-      const byResource = new Map([...podSet.accelerators].reverse().map((told) => [told.resource, told]));
+      const byResource = new Map(
+        [...podSet.accelerators].reverse().map((told) => [resourceName(told.requested), told]),
+      );
       return podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;

@@ -10,7 +10,7 @@ import {
   describeAccelerators,
   describeWorkload,
   detailsAt,
-  deviceNoun,
+  nounOfDevices,
 } from './hover/gpu-words.ts';
 
 /** What a whole file asks for, in a line. */
@@ -49,7 +49,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     priced += 1;
     hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
   }
-  const noun = deviceNoun(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
+  const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
   const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;

@@ -1,6 +1,7 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './options.ts';
+import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
 
 // What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
@@ -146,7 +147,7 @@ export interface TrainingFacts extends PodsFacts {
 
 /** As GivenAccelerator, without its place and with the models by id. */
 export interface SeenDevice {
-  readonly resource: string;
+  readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
   readonly vendor: string | null;
   readonly perPod: number | null;
@@ -218,7 +219,16 @@ export const noCrossReferences: CrossReferences = {
   landingOf: () => undefined,
 };
 
-/** `ServingRuntime vllm in ../runtimes.yaml`. */
-export function seenWords({ kind, name, file }: Referenced<unknown>): string {
-  return `${kind} ${name}${file === null ? '' : ` in ${file}`}`;
+/** Which object says something. */
+export type ObjectName = Pick<Referenced<unknown>, 'kind' | 'name' | 'file'>;
+
+/** The name of an object without what it says. */
+export function objectName({ kind, name, file }: ObjectName): ObjectName {
+  return { kind, name, file };
+}
+
+/** A fact that another object states in place of this one. */
+export interface Inherited {
+  readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices';
+  readonly from: ObjectName;
 }

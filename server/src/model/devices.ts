@@ -4,6 +4,7 @@ import type { Resolved } from './gpu-model.ts';
 import { resolveModel, toldModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
+import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, sliceShare, toldSharing, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
@@ -41,7 +42,7 @@ export function lowerPodAccelerators(
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
     const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, told, options);
     const model = modelOf(resolved);
-    const made = { resource, at: undefined, form, perPod, model, ...resolved };
+    const made = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
       // Counters say how large each virtual GPU is; alone they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
@@ -55,7 +56,7 @@ export function lowerPodAccelerators(
   };
 
   const ofGiven = (accelerator: ImplicitDevices): PodAccelerator => {
-    const { resource, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
+    const { requested, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
     const named = accelerator.models ?? [];
@@ -66,7 +67,7 @@ export function lowerPodAccelerators(
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
-    return { resource, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
+    return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
   // Of a count that no cluster has, nothing is told.

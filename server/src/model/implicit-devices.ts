@@ -2,17 +2,18 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
-import { table } from '../yaml/table.ts';
+import type { ObjectName } from './cross-references.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
+import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, ModelFrom } from './workload.ts';
 
 // Accelerators that are said in other words than a resource name in a container: annotations, instance types, claims.
 
 /** What one pod takes, from a place that is no container's `resources`. */
 export interface ImplicitDevices {
-  /** The resource name it becomes, or `kind:name` of the words it was said in. */
-  readonly resource: string;
+  /** The resource that it becomes, or what it is written as. */
+  readonly requested: RequestedResource;
   /** Where it is said. */
   readonly at: Cursor | undefined;
   readonly form: AcceleratorForm;
@@ -28,31 +29,16 @@ export interface ImplicitDevices {
   /** The models that it can be, where it says so itself. */
   readonly models?: readonly GpuModel[];
   readonly modelFrom?: ModelFrom;
-  /** The object of another file that says it, in words. */
-  readonly from?: string;
+  /** The object of another file that says it. */
+  readonly from?: ObjectName;
 }
-
-/** How a resource is told to people: its name, or the words that it was said in. */
-export function resourceWords(resource: string): string {
-  const [said, name = ''] = /^(\w+):(.*)$/.exec(resource)?.slice(1) ?? [];
-  if (said === 'dra') return `device class ${name}`;
-  if (said === 'annotation' || said === 'claim') return `${said} ${name}`;
-  return said === undefined ? resource : (systemWords[name] ?? name);
-}
-
-const systemWords = table<string>({
-  instanceType: 'the instance type',
-  labelSelector: 'the selected nodes',
-  partition: 'the partition',
-  resourceProfile: 'the resource profile',
-});
 
 /** All devices of an instance type that the catalogue knows; unknown ones are an unknown number of devices. */
-export function devicesOfInstance(resource: string, type: Located<string> | undefined): ImplicitDevices {
+export function devicesOfInstance(requested: RequestedResource, type: Located<string> | undefined): ImplicitDevices {
   const instance = type === undefined ? undefined : instanceType(type.value);
   const gpu = instance?.gpu ?? null;
   return {
-    resource,
+    requested,
     at: type?.at,
     form: 'whole',
     vendor: null,
@@ -78,11 +64,20 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
-    return [{ resource: 'annotation:gpu-fraction', at: said.at, form: 'shared', vendor: 'nvidia', perPod, each: 1 }];
+    return [
+      {
+        requested: { kind: 'annotation', name: 'gpu-fraction' },
+        at: said.at,
+        form: 'shared',
+        vendor: 'nvidia',
+        perPod,
+        each: 1,
+      },
+    ];
   }
   return [
     {
-      resource: 'annotation:gpu-memory',
+      requested: { kind: 'annotation', name: 'gpu-memory' },
       at: said.at,
       form: 'shared',
       vendor: 'nvidia',

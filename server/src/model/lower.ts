@@ -3,7 +3,7 @@ import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
-import { type CrossReferences, noCrossReferences } from './cross-references.ts';
+import { type CrossReferences, type Inherited, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { borrow } from './inherited.ts';
@@ -173,13 +173,13 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(relatedFiles)],
+    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(relatedFiles)],
   };
 }
 
 /** Claims that other files make. */
-function toldClaims(given: readonly ImplicitDevices[]): readonly string[] {
-  return given.flatMap(({ from }) => (from === undefined ? [] : [`Devices from ${from}`]));
+function claimedElsewhere(given: readonly ImplicitDevices[]): readonly Inherited[] {
+  return given.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
 /** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */

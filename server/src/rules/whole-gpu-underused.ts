@@ -4,7 +4,10 @@ import { formatHourly } from '../cost/format.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
-import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
+import { usableGiB } from '../memory/fit.ts';
+import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -127,10 +130,10 @@ function lonelyModel(container: Container, context: PodSetContext): LonelyModel 
   const count = wholeGpus(container, podSet);
   // Only NVIDIA's cards are cut and shared in ways that every cluster knows.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
-  const gpu = gpus.get(podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? '');
+  const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   const memory = gpu === undefined ? null : deviceGiB(gpu);
-  const estimate = estimateServing(container, workload);
-  if (gpu === undefined || memory === null || estimate === undefined || estimate.tuned) return undefined;
+  const { estimate } = estimateServing(servedModel(container, workload));
+  if (gpu === undefined || memory === null || estimate === null || estimate.tuned) return undefined;
   const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
   if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;

@@ -1,3 +1,4 @@
+import type { CostEstimate } from '../../cost/types.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
@@ -15,6 +16,8 @@ export interface CheckedFile {
   readonly source: string;
   /** Its workloads in words. */
   readonly workloads: readonly WorkloadText[];
+  /** What its workloads cost, for what the amounts of the report rest on. */
+  readonly costs: readonly CostEstimate[];
   readonly outcome: Outcome;
   /** What was fixed in it, by line. */
   readonly fixes?: readonly PlacedFix[];

@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarise(reported);
   if (hourly.max === 0) return;
   const together = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(reported) ?? '')}.\n`;
+  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(files) ?? '')}.\n`;
 }
 
 interface Found {

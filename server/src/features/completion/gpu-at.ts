@@ -10,11 +10,11 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import type { OwnPrices } from '../../cost/custom-prices.ts';
 import { formatHourly } from '../../cost/format.ts';
+import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import type { Placement, PodSet } from '../../model/workload.ts';
 import { migOptions } from '../../rewrite/mig.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { describeSlice } from '../actions/mig-picker.ts';
-import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
 import type { Word } from './completion.ts';
 
 /** What is told of the pod that a caret stands in. */

@@ -2,7 +2,8 @@ import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
-import { resourceWords } from '../../model/implicit-devices.ts';
+import { requestedWords } from '../../cost/requested-words.ts';
+import { knownResource, resourceName } from '../../model/requested-resource.ts';
 import { isValues } from '../../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
@@ -55,7 +56,12 @@ export function detailsAt({ manifest, podSets }: Workload): Span {
 }
 
 /** What to call devices of which some are asked for: GPUs are only those that are called so. */
-export function deviceNoun(asked: readonly Pick<PodAccelerator, 'resource' | 'model'>[]): string {
+export function nounOfDevices(asked: readonly PodAccelerator[]): string {
+  return deviceNoun(asked.map(({ requested, model }) => ({ resource: resourceName(requested) ?? '', model })));
+}
+
+/** The same by resource names. */
+export function deviceNoun(asked: readonly { readonly resource: string; readonly model: string | null }[]): string {
   const nouns = new Set(asked.map(({ resource, model }) => nounOf(resource, model)));
   return nouns.size > 1 ? 'accelerator' : ([...nouns][0] ?? 'GPU');
 }
@@ -117,14 +123,15 @@ interface Count {
   readonly max: number | null;
 }
 
-function nameOfAccelerator({ resource, form, model, candidates, perPod, devices }: PodAccelerator): {
+function nameOfAccelerator({ requested, form, model, candidates, perPod, devices }: PodAccelerator): {
   name: string;
   known: boolean;
 } {
   // A counter of mebibytes or percent counts no devices.
-  if (form === 'memory' || form === 'percent') return { name: resourceWords(resource), known: true };
+  if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {
+    const resource = resourceName(requested) ?? '';
     const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
     return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
   }
@@ -136,10 +143,10 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (form === 'shared') return { name: 'shared GPU', known: false };
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
-  const vendor = acceleratorResource(resource)?.vendor;
+  const vendor = knownResource(requested)?.vendor;
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
-  return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
+  return { name: /gpu|^amd\.com|^nvidia\.com/.test(requested.name) ? 'GPU' : 'accelerator', known: false };
 }
 
 function times(perPod: number | null, pods: Count): Count {

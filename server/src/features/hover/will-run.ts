@@ -1,8 +1,9 @@
 import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { requestedWords } from '../../cost/requested-words.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { askedFor, deviceNoun } from './gpu-words.ts';
+import { askedFor, nounOfDevices } from './gpu-words.ts';
 
 /** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing asks for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
@@ -16,7 +17,7 @@ export function whatWillRun(workload: Workload): string | undefined {
   });
   const whole = used.every((podSet) => askedFor(podSet).every(({ form }) => form === 'whole'));
   const total = gpusOf(workload);
-  const sum = whole && total.min !== null ? ` = ${plural(total, deviceNoun(used.flatMap(askedFor)))}` : '';
+  const sum = whole && total.min !== null ? ` = ${plural(total, nounOfDevices(used.flatMap(askedFor)))}` : '';
   return `Runs ${parts.join(' + ')}${sum}`;
 }
 
@@ -36,8 +37,8 @@ function devicesOf(podSet: PodSet): string {
 
 function deviceNames(podSet: PodSet): string {
   return askedFor(podSet)
-    .map(({ resource, form, model }) => {
-      if (form !== 'whole') return resource;
+    .map(({ requested, form, model }) => {
+      if (form !== 'whole') return requestedWords(requested);
       return model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
     })
     .join(' + ');

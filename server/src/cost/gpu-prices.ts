@@ -1,11 +1,11 @@
-import type { FileAnalysis } from '../../analysis.ts';
-import type { GpuModel, Provider } from '../../catalog/index.ts';
-import { acceleratorResource, gpus, offers } from '../../catalog/index.ts';
-import { listPrices, type OwnPrices } from '../../cost/custom-prices.ts';
-import { quote } from '../../cost/offers.ts';
-import type { Range } from '../../cost/types.ts';
-import type { Placement } from '../../model/workload.ts';
-import { acceleratedWorkloads, askedFor } from './gpu-words.ts';
+import type { GpuModel, Provider } from '../catalog/index.ts';
+import { gpus, migByResource, migShare, offers } from '../catalog/index.ts';
+import { knownResource, resourceName } from '../model/requested-resource.ts';
+import type { Placement, PodAccelerator } from '../model/workload.ts';
+import { listPrices, type OwnPrices } from './custom-prices.ts';
+import { quote } from './offers.ts';
+import { rangeOf } from './range.ts';
+import type { Range } from './types.ts';
 
 /** What one whole device of a GPU costs on demand, by provider, cheapest first. Offers without a date are left out. */
 export interface GpuPrices {
@@ -41,8 +41,7 @@ export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere, own: O
 /** What the project pays, or the cheapest and the dearest provider; null where none has the model. */
 export function priceRange({ own, byProvider }: GpuPrices): Range | null {
   if (own !== null) return { min: own, max: own };
-  const amounts = byProvider.map(({ hourly }) => hourly);
-  return amounts.length === 0 ? null : { min: Math.min(...amounts), max: Math.max(...amounts) };
+  return rangeOf(byProvider.map(({ hourly }) => hourly)) ?? null;
 }
 
 let priced: readonly GpuPrices[] | undefined;
@@ -57,14 +56,30 @@ export function pricedGpus(): readonly GpuPrices[] {
   return priced;
 }
 
-/** The models that an accelerator request of a file can stand for where the file tells none; all where it asks for none. */
-export function possibleGpus(file: FileAnalysis): readonly GpuModel[] {
-  const asked = acceleratedWorkloads(file).flatMap(({ workload }) => workload.podSets.flatMap(askedFor));
-  const unknown = asked.filter(({ model }) => model === null);
-  const fits = (gpu: GpuModel) =>
-    unknown.some(({ resource, candidates }) =>
-      candidates.length > 0 ? candidates.includes(gpu.id) : acceleratorResource(resource)?.vendor === gpu.vendor,
-    );
-  const found = [...gpus.values()].filter(fits);
-  return found.length > 0 ? found : [...gpus.values()];
+/** Whether a request that names no model may mean this one. */
+export function mayBe(gpu: GpuModel, { requested, candidates }: PodAccelerator): boolean {
+  return candidates.length > 0 ? candidates.includes(gpu.id) : knownResource(requested)?.vendor === gpu.vendor;
+}
+
+/** What one of a requested resource costs, if it is of a model. */
+export interface PossiblePrice {
+  readonly gpu: GpuModel;
+  readonly hourly: Range;
+  /** Cheapest first. */
+  readonly byProvider: GpuPrices['byProvider'];
+}
+
+/** The prices of the models that a request can mean, the cheapest first; a slice costs its share of the card. */
+export function possiblePrices(accelerator: PodAccelerator): readonly PossiblePrice[] {
+  const slices = migByResource(resourceName(accelerator.requested) ?? '');
+  return pricedGpus()
+    .flatMap(({ gpu, byProvider }): PossiblePrice[] => {
+      if (!mayBe(gpu, accelerator)) return [];
+      const slice = slices.find((one) => one.gpu.id === gpu.id);
+      const share = slice === undefined ? 1 : migShare(slice.table, slice.profile);
+      const scaled = byProvider.map((one) => ({ ...one, hourly: one.hourly * share }));
+      const hourly = rangeOf(scaled.map((one) => one.hourly));
+      return hourly === undefined ? [] : [{ gpu, hourly, byProvider: scaled }];
+    })
+    .sort((a, b) => a.hourly.min - b.hourly.min);
 }
