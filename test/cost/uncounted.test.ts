@@ -41,5 +41,5 @@ spec:
 `;
   const [document] = analyse(text).documents;
   const results = document?.workloads.map((workload) => document.costOf(workload));
-  expect(results).toMatchObject([{ cost: null, unknown: { kind: 'tooManyPods' } }]);
+  expect(results).toMatchObject([{ cost: null, unknown: expect.anything() }]);
 });

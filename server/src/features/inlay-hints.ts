@@ -1,10 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
-import type { OwnPrices } from '../cost/custom-prices.ts';
+import { requestPrice } from '../cost/capacity-prices.ts';
 import { formatHourly } from '../cost/format.ts';
-import { quote } from '../cost/offers.ts';
-import type { Range } from '../cost/types.ts';
 import { resourceName } from '../model/requested-resource.ts';
-import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
 import { acceleratedWorkloads } from './hover/gpu-words.ts';
@@ -28,7 +25,7 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;
           const told = byResource.get(request.resource);
-          const hourly = quantity && told && hourlyOf(podSet, request, told, file.config.prices);
+          const hourly = quantity && told && requestPrice(podSet, request, told, file.config.prices);
           if (quantity === undefined || hourly === undefined) return [];
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
@@ -48,23 +45,4 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
     told.add(`${offset} ${label}`);
     return isNew;
   });
-}
-
-function hourlyOf(
-  podSet: PodSet,
-  { count }: AcceleratorRequest,
-  told: PodSet['accelerators'][number],
-  own: OwnPrices,
-): Range | undefined {
-  if (told.model === null || !told.perPod || told.devices === null || !count) return undefined;
-  const devices = (told.devices * count) / told.perPod;
-  const { prices } = quote(
-    told.model,
-    devices,
-    podSet.placement,
-    podSet.placement.capacity === 'spot' ? 'spot' : 'on-demand',
-    own,
-  );
-  const amounts = prices.map(({ hourly }) => hourly);
-  return amounts.length === 0 ? undefined : { min: Math.min(...amounts), max: Math.max(...amounts) };
 }

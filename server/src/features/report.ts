@@ -1,6 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
 import { formatHourly, plural } from '../cost/format.ts';
+import { nothing, sumOf } from '../cost/range.ts';
 import type { Range } from '../cost/types.ts';
 import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
@@ -38,7 +39,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   if (found.length === 0) return undefined;
   let min: number | null = 0;
   let max: number | null = 0;
-  let hourly: Range = { min: 0, max: 0 };
+  let hourly: Range = nothing;
   let priced = 0;
   for (const { workload, document } of found) {
     const gpus = gpusOf(workload);
@@ -47,7 +48,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     const { cost } = document.costOf(workload);
     if (cost === null) continue;
     priced += 1;
-    hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
+    hourly = sumOf([hourly, cost.hourly]);
   }
   const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
   const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);

@@ -1,7 +1,8 @@
 import { gpus } from '../catalog/index.ts';
+import { migOptions } from '../cost/mig-options.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';

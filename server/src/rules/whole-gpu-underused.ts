@@ -1,6 +1,8 @@
 import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { formatHourly } from '../cost/format.ts';
+import { type MigOption, migOptions } from '../cost/mig-options.ts';
+import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
@@ -9,7 +11,7 @@ import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
-import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type Fix, type PodSetContext } from './rule.ts';
 
@@ -162,8 +164,8 @@ function smallestSlice(
 
 function savingOf({ count, hourly }: LonelyModel, slice: MigOption | undefined): number | undefined {
   if (hourly === null) return undefined;
-  if (count > 1) return hourly * (1 - 1 / count);
-  return slice && hourly * (1 - slice.share);
+  if (count > 1) return partSaving(hourly, 1 / count);
+  return slice && partSaving(hourly, slice.share);
 }
 
 function toSlice(

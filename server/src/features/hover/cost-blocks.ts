@@ -3,7 +3,7 @@ import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
 import { amountOf, inheritedBy } from '../../cost/estimate.ts';
-import { formatCount, formatHourly, formatMonthly, formatNumber } from '../../cost/format.ts';
+import { formatAmount, formatCount, formatHourly, formatMonthlyAmount, formatNumber } from '../../cost/format.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
@@ -94,7 +94,7 @@ const mostDevices = 128;
 
 /** The table's head says what they are per. */
 function amounts(hourly: Range): readonly string[] {
-  return [formatHourly(hourly).replace(/\/h$/, ''), formatMonthly(hourly).replace(/\/month$/, '')];
+  return [formatAmount(hourly), formatMonthlyAmount(hourly)];
 }
 
 function priceList({ basis }: CostEstimate, { origins }: ProjectConfig): Block {

@@ -1,5 +1,6 @@
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly, formatMonthly, formatNumber, plural } from '../../cost/format.ts';
+import { idleSaving } from '../../cost/savings.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Scaling, Workload } from '../../model/workload.ts';
 import { coldStart } from './cold-start.ts';
@@ -37,7 +38,7 @@ function idleFacts({ floor, canReachZero }: Scaling, idleHourly: number, config:
     const text = 'Set serving.idleHoursPerDay in .gpulint.yaml to see what scaling to zero saves.';
     return [{ kind: 'text', text }];
   }
-  const saved = formatMonthly((idleHourly * hours) / 24);
+  const saved = formatMonthly(idleSaving(idleHourly, hours));
   const from = config.origins?.['serving.idleHoursPerDay'] ?? 'the config';
   return [
     { kind: 'text', text: `Scaled to zero it saves ${saved}: ${formatNumber(hours)} idle hours a day (${from}).` },

@@ -32,7 +32,7 @@ import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
-import { lostWork } from './lost-work.ts';
+import { lostWorkFacts } from './lost-work.ts';
 import type { Block } from './markdown.ts';
 import { memoryFacts } from './memory-facts.ts';
 import { scalerHover } from './scaler-facts.ts';
@@ -113,7 +113,7 @@ function firstHit(
     }
   }
   for (const container of podSets.flatMap(({ containers }) => containers)) {
-    const lost = lostWork(workload, container, offset, result, config);
+    const lost = lostWorkFacts(workload, container, offset, result, config);
     if (lost !== undefined) return { ...lost, cost: false };
   }
   const kind = getIn(manifest.root, 'kind');

@@ -52,8 +52,6 @@ function whyUnknown(unknown: NoMemoryEstimate): string | undefined {
       return 'the size of these weights is not sourced (quantized, or in a format of their own)';
     case 'context':
       return 'the longest request is set in a way that gpulint does not read';
-    case 'unnamed':
-      return 'nothing that gpulint reads names the model';
     default:
       return undefined;
   }
