@@ -10,6 +10,11 @@ export function formatHourly(hourly: Range | number): string {
   return `${formatAmount(hourly)}/h`;
 }
 
+/** `$0 to $20.64 an hour`, for a screen reader. */
+export function spokenHourly(hourly: Range | number): string {
+  return `${formatRange(asRange(hourly), formatCents, ' to ')} an hour`;
+}
+
 /** `$6.88`, `$0–$20.64`: for a table whose head says what it is per, and for what is not paid by the hour. */
 export function formatAmount(amount: Range | number): string {
   return formatRange(asRange(amount), formatCents);
@@ -70,10 +75,10 @@ function formatWhole(amount: number): string {
   return `$${decimal(amount, 0)}`;
 }
 
-function formatRange(range: Range, format: (amount: number) => string): string {
+function formatRange(range: Range, format: (amount: number) => string, to = '–'): string {
   const low = format(range.min);
   const high = format(range.max);
-  return low === high ? low : `${low}–${high}`;
+  return low === high ? low : `${low}${to}${high}`;
 }
 
 function asRange(amount: Range | number): Range {

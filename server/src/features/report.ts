@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
-import { formatHourly, plural } from '../cost/format.ts';
+import { formatHourly, plural, spokenHourly } from '../cost/format.ts';
 import { nothing, sumOf } from '../cost/range.ts';
 import type { Range } from '../cost/types.ts';
 import { isValues } from '../model/values.ts';
@@ -57,7 +57,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const unpriced = found.length - priced;
   const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
-  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spoken(hourly)}`}`;
+  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
 
@@ -76,8 +76,4 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
 /** Slices are parts of a card, and the status bar is no place for their digits. */
 function rounded(gpus: number | null): number | null {
   return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
-}
-
-function spoken(hourly: Range): string {
-  return formatHourly(hourly).replace('–', ' to ').replace('/h', ' an hour');
 }

@@ -102,9 +102,13 @@ function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): 
 }
 
 /** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */
-export function describeSlice({ profile, share, hourly }: MigOption, held?: HeldModel): string {
+export function describeSlice(
+  { profile, share, hourly }: MigOption,
+  held?: HeldModel,
+  ofCard = ' of the card',
+): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
-  const part = share === 1 ? 'the whole card' : `${formatShare(share)} of the card`;
+  const part = share === 1 ? 'the whole card' : `${formatShare(share)}${ofCard}`;
   const model = held === undefined ? [] : [fitWords[held.fit(profile)](shorten(held.name))];
   return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
 }

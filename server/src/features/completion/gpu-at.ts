@@ -90,7 +90,7 @@ const formWords = {
 function slicesOf(gpu: GpuModel, placement: Placement | undefined, prices: OwnPrices): readonly Word[] {
   return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement, prices))).map((option, rank) => ({
     text: option.profile.resource,
-    detail: describeSlice(option).replace(' of the card', ''),
+    detail: describeSlice(option, undefined, ''),
     value: '1',
     kind: 'resource',
     rank: 200 + rank,

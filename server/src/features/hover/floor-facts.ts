@@ -3,7 +3,7 @@ import { formatHourly, formatMonthly, formatNumber, plural } from '../../cost/fo
 import { idleSaving } from '../../cost/savings.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Scaling, Workload } from '../../model/workload.ts';
-import { coldStart } from './cold-start.ts';
+import { coldStartFacts } from './cold-start-facts.ts';
 import type { Block } from './markdown.ts';
 
 /** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
@@ -26,7 +26,7 @@ export function floorFacts(
     ...paid.map((text) => ({ kind: 'lead', text }) as const),
     { kind: 'text', text: `${howItScales(scaling, origin)} ${whatThen(workload, scaling)}`.trim() },
     ...idleFacts(scaling, cost?.idleHourly ?? 0, config),
-    ...(scaling.canReachZero ? coldStart(workload, scaling) : []),
+    ...(scaling.canReachZero ? coldStartFacts(workload, scaling) : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { Manifest } from '../../model/workload.ts';
 import { asNumber, type Cursor, getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
-import { coldStartOf } from './cold-start.ts';
+import { coldStartOf } from './cold-start-facts.ts';
 import type { HoverContent } from './hover.ts';
 import type { Block } from './markdown.ts';
 
