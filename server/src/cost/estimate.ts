@@ -228,7 +228,7 @@ function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
-  // What the project pays is on demand; on spot it pays what the market asks.
+  // What the project pays is on demand; on spot it pays what the market charges.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   return {
     podSet: podSet.name,

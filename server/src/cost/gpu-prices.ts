@@ -26,14 +26,14 @@ const anywhere: Placement = {
   providerFrom: null,
 };
 
-/** The prices of a model where a placement allows; where nothing is told, one for each provider. */
+/** The prices of a model where a placement allows; without one, one for each provider. */
 export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere, own: OwnPrices = listPrices): GpuPrices {
   const { prices } = quote(gpu.id, 1, placement, 'on-demand', own);
   return {
     gpu,
     own: prices.find(({ offer }) => offer.own === 'gpu')?.hourly ?? null,
-    byProvider: prices.flatMap(({ offer: { provider, region, date, own: told }, hourly }) =>
-      provider === null || (date === null && told === null) ? [] : [{ provider, hourly, region }],
+    byProvider: prices.flatMap(({ offer: { provider, region, date, own: ofProject }, hourly }) =>
+      provider === null || (date === null && ofProject === null) ? [] : [{ provider, hourly, region }],
     ),
   };
 }

@@ -26,9 +26,9 @@ export interface PodPrice {
 }
 
 export interface Quote {
-  /** One price a provider, cheapest first; a single one where the provider is told. Empty: no price is known. */
+  /** One price a provider, cheapest first; a single one where the provider is known. Empty: no price is known. */
   readonly prices: readonly PodPrice[];
-  /** Beside on-demand prices: what the same providers ask in the same regions on spot, cheapest first; none where they have no spot price. */
+  /** With on-demand prices: what the same providers charge in the same regions on spot, cheapest first; none where they have no spot price. */
   readonly spot: readonly PodPrice[];
   readonly assumptions: readonly Assumption[];
 }
@@ -51,7 +51,7 @@ export function quote(
   const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
-  // A project asks for few different things, many times over: once for each workload and each keystroke.
+  // A project requests few different things, many times over: once for each workload and each keystroke.
   if (known.size >= 500) known.clear();
   known.set(key, found);
   return found;
@@ -68,8 +68,8 @@ function quotesAt(prices: OwnPrices): Map<string, Quote> {
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
   const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
   if (own !== undefined) return own;
-  const told = placement.provider as Provider | null;
-  if (told !== null) return quoteOne(model, devices, placement, told, pricing, prices);
+  const known = placement.provider as Provider | null;
+  if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
   const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
@@ -149,7 +149,7 @@ function quoteOne(
 
 /**
  * Who turns to spot takes the cheapest spot offer, which need not be of the machine that is cheapest on demand. The machine is the same
- * where it is told, for then there are no others to choose from.
+ * where it is known, because then there are no others to choose from.
  */
 function spotOffers({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
   const near = machines.filter(({ region }) => region === offer.region);
@@ -157,7 +157,7 @@ function spotOffers({ offer }: PodPrice, machines: readonly PricedOffer[], devic
   return found === undefined ? [] : [found];
 }
 
-/** The offer as the project pays it. Spot prices are what the market asks. */
+/** The offer as the project pays it. Spot prices are what the market charges. */
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
@@ -165,7 +165,7 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
 }
 
-/** A price with a date, or one that the project told. */
+/** A price with a date, or the project's own price. */
 function isCertain({ date, own }: PricedOffer): boolean {
   return date !== null || own === 'gpu' || own === 'instance';
 }

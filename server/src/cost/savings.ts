@@ -3,7 +3,7 @@ import type { CostEstimate, Range } from './types.ts';
 // What following an advice saves, in US dollars an hour over a day.
 
 /**
- * What replicas that stay up with no traffic cost, over the hours in which nobody asks.
+ * What replicas that stay up with no traffic cost, over the hours without traffic.
  * @param hourly of the replicas
  * @param idleHours of a day; null: all of them
  */

@@ -20,7 +20,7 @@ export interface Lens {
   readonly target: Span;
 }
 
-/** What each workload that asks for accelerators costs, above it. */
+/** What each workload that requests accelerators costs, above it. */
 export function codeLenses(file: FileAnalysis): readonly Lens[] {
   return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
@@ -47,8 +47,9 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {
-  const asked = describeAccelerators(workload);
-  const said = [asked, costWords(workload, result), ...allReplicas(workload, result)].join(' · ');
+  const said = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)].join(
+    ' · ',
+  );
   return workload.readWith === undefined ? said : `with ${workload.readWith}: ${said}`;
 }
 

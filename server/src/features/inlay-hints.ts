@@ -18,14 +18,12 @@ export interface InlayHint {
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
   const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
     workload.podSets.flatMap((podSet) => {
-      const byResource = new Map(
-        [...podSet.accelerators].reverse().map((told) => [resourceName(told.requested), told]),
-      );
+      const byResource = new Map([...podSet.accelerators].reverse().map((one) => [resourceName(one.requested), one]));
       return podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;
-          const told = byResource.get(request.resource);
-          const hourly = quantity && told && requestPrice(podSet, request, told, file.config.prices);
+          const inPod = byResource.get(request.resource);
+          const hourly = quantity && inPod && requestPrice(podSet, request, inPod, file.config.prices);
           if (quantity === undefined || hourly === undefined) return [];
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
@@ -39,10 +37,10 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
     }),
   );
   // Pods that are written once and used by an alias are several, and one of them is what a hint is of.
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return hints.filter(({ offset, label }) => {
-    const isNew = !told.has(`${offset} ${label}`);
-    told.add(`${offset} ${label}`);
+    const isNew = !shown.has(`${offset} ${label}`);
+    shown.add(`${offset} ${label}`);
     return isNew;
   });
 }

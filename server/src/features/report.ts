@@ -7,14 +7,14 @@ import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
 import {
   acceleratedWorkloads,
-  askedFor,
   describeAccelerators,
   describeWorkload,
   detailsAt,
   nounOfDevices,
+  requestedDevices,
 } from './hover/gpu-words.ts';
 
-/** What a whole file asks for, in a line. */
+/** What a whole file requests, in a line. */
 export interface Summary {
   /** `3 GPUs $20.64/h`. */
   readonly text: string;
@@ -32,9 +32,9 @@ export interface CostLine {
   readonly offset: number;
 }
 
-/** For the status bar; undefined where nothing asks for an accelerator. */
+/** For the status bar; undefined where nothing requests an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
-  // How many replicas a chart makes of its values is not told, so there is nothing to add up.
+  // How many replicas a chart makes of its values is unknown, so there is nothing to add up.
   const found = acceleratedWorkloads(file).filter(({ workload }) => !isValues(workload));
   if (found.length === 0) return undefined;
   let min: number | null = 0;
@@ -50,7 +50,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     priced += 1;
     hourly = sumOf([hourly, cost.hourly]);
   }
-  const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
+  const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)));
   const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
@@ -61,7 +61,7 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
 
-/** A line for each workload that asks for accelerators, in the order of the file. */
+/** A line for each workload that requests accelerators, in the order of the file. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;

@@ -20,11 +20,11 @@ export interface ImplicitDevices {
   readonly vendor: Vendor | null;
   /** As written, for one pod. */
   readonly perPod: number | null;
-  /** Devices that one of them is; null where that is not told. */
+  /** Devices that one of them is; null where that is unknown. */
   readonly each: number | null;
   /** A MIG profile, where it stands for a slice. */
   readonly profile?: string;
-  /** A share of a card by its memory, where nothing else tells it. */
+  /** A share of a card by its memory, where nothing else says it. */
   readonly memoryMiB?: number;
   /** The models that it can be, where it says so itself. */
   readonly models?: readonly GpuModel[];
@@ -58,8 +58,8 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   const memory = lookUp(annotations, 'gpu-memory');
   const said = fraction ?? memory;
   if (said === undefined) return [];
-  const told = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
-  const cards = told !== null && Number.isInteger(told) && told > 0 ? told : null;
+  const count = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
+  const cards = count !== null && Number.isInteger(count) && count > 0 ? count : null;
   const amount = numberOf(said, Number.NaN);
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {

@@ -1,12 +1,12 @@
 import { type Inherited, objectName } from './cross-references.ts';
-import type { Asking } from './devices.ts';
+import type { RequestingContainer } from './devices.ts';
 import type { Borrowed } from './kinds/kind.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 /** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
 export interface BorrowedParts {
-  readonly containers: readonly Asking[];
+  readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
   readonly inherited: readonly Inherited[];
   /** The accelerators, with the place of those that are not the pod's own. */

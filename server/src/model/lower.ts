@@ -143,7 +143,7 @@ function lowerPodSet(
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
-  const relatedFiles = [
+  const implicit = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
@@ -162,7 +162,7 @@ function lowerPodSet(
     containers,
     accelerators: borrowed.placed(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], given: source.given, relatedFiles },
+        { containers: [...containers, ...borrowed.containers], replacing: source.given, additional: implicit },
         nodes,
         inPool,
       ),
@@ -173,7 +173,7 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(relatedFiles)],
+    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
   };
 }
 

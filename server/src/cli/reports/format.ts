@@ -35,19 +35,19 @@ export interface FileDiff {
 export interface CheckedReport {
   readonly files: readonly CheckedFile[];
   readonly failOn: Severity | 'never';
-  /** Whether the finding is to be shown: hints only to who asks for them. */
+  /** Whether the finding is to be shown: hints only on request. */
   shows(finding: ReportFinding): boolean;
 }
 
 /** A report format. The pieces are written one after the other, so that nobody has to hold all of a long report. */
 export type RenderReport = (report: CheckedReport) => Iterable<string>;
 
-/** Whether gpulint did not do what it was asked to, which is status 2. A walk promises no certain file. */
+/** Whether gpulint failed to do what the command says, which is status 2. A walk promises no certain file. */
 export function isFailure({ outcome }: CheckedFile): boolean {
   return outcome !== 'checked' && outcome !== 'unreadable';
 }
 
-/** Why a file was not checked, or not as asked; null where it was. */
+/** Why a file was not checked, or not as the command says; null where it was. */
 export function failureOf({ file, outcome }: CheckedFile): string | null {
   if (outcome === 'unwritten') return 'its fixes could not be saved';
   return outcome === 'checked' && file.parse !== 'skipped' ? null : file.problem;

@@ -20,7 +20,7 @@ export function* renderMarkdown(report: CheckedReport): Generator<string> {
   }
 }
 
-/** GitHub refuses comments of more than 65,536 characters, and nobody reads that much. */
+/** GitHub rejects comments of more than 65,536 characters, and nobody reads that much. */
 const mostCharacters = 60_000;
 const mostRows = 40;
 const mostFindings = 80;

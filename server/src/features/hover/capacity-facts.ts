@@ -7,9 +7,9 @@ import type { PodSet } from '../../model/workload.ts';
 import type { Block } from './markdown.ts';
 
 /**
- * Spot against on-demand for the pods of a set: what one costs either way, how long before a node goes its pods are told, and how often
+ * Spot against on-demand for the pods of a set: what one costs either way, how much notice pods get before a node goes, and how often
  * nodes go.
- * @param key the label or the taint that was pointed at: it tells the platform
+ * @param key the label or the taint under the pointer: it shows the platform
  */
 export function capacityFacts(podSet: PodSet, key: string, config: ProjectConfig): readonly Block[] {
   const prices = capacityPrices(podSet, config.prices);
@@ -30,15 +30,15 @@ function comparison({ onDemand, spot, spotDiscount }: CapacityPrices): string | 
   return `One pod: ${formatHourly(spot)} spot, ${formatHourly(onDemand)} on demand${saved}`;
 }
 
-/** How long before it goes a spot node is told, on the platforms that the place leaves. */
+/** How much notice a spot node gets before it goes, on the platforms that the place leaves. */
 function notices(podSet: PodSet, key: string, config: ProjectConfig): readonly string[] {
-  const told = [...platforms.values()].filter(({ spotNoticeSeconds }) => spotNoticeSeconds !== null);
+  const known = [...platforms.values()].filter(({ spotNoticeSeconds }) => spotNoticeSeconds !== null);
   const narrower: readonly ((platform: PlatformFacts) => boolean)[] = [
     ({ id }) => id === config.platform,
     ({ spotLabels, provider }) => Object.hasOwn(spotLabels, key) && isAt(podSet, provider),
     ({ provider }) => provider !== null && provider === podSet.placement.provider,
   ];
-  const fitting = narrower.map((fits) => told.filter(fits)).find((some) => some.length > 0) ?? [];
+  const fitting = narrower.map((fits) => known.filter(fits)).find((some) => some.length > 0) ?? [];
   return fitting.map(({ id, spotNoticeSeconds, sources }) => {
     const source = sources.spotNoticeSeconds;
     const basis = source === undefined || source.startsWith('unsourced') ? 'without a source' : source;

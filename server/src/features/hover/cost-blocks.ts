@@ -9,7 +9,7 @@ import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { costWords } from '../code-lens.ts';
-import { askedFor, describeAccelerators, formatShare, isRegion, nounOfDevices } from './gpu-words.ts';
+import { describeAccelerators, formatShare, isRegion, nounOfDevices, requestedDevices } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { whatItWouldCost } from './price-range.ts';
 
@@ -63,8 +63,8 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
     const podSet = workload.podSets.find(({ name }) => name === basis.podSet);
     return podSet === undefined ? [] : [{ podSet, basis }];
   });
-  const asked = priced.flatMap(({ podSet }) => askedFor(podSet));
-  const devices = asked.every(({ form }) => form === 'whole') ? `${nounOfDevices(asked)}s` : 'devices';
+  const requested = priced.flatMap(({ podSet }) => requestedDevices(podSet));
+  const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
   const total =
     new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['all', '', '', ...amounts(cost.hourly)]] : [];
@@ -77,7 +77,7 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
 
 function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly string[] {
   const hourly = amountOf(basis, podSet);
-  const devices = askedFor(podSet).map(({ perPod: count }) => count ?? '?');
+  const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
   return [podSet.name, machine(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
 }
@@ -89,7 +89,7 @@ function machine({ provider, instanceType: type, share }: CostBasis, providers: 
   return share > 1 ? `${formatNumber(share)} × ${name}` : `${formatShare(share, mostDevices)} of ${name}`;
 }
 
-/** Parts of a machine are told as a fraction up to 16 cards in 8 slices each. */
+/** Parts of a machine are written as a fraction up to 16 cards in 8 slices each. */
 const mostDevices = 128;
 
 /** The table's head says what they are per. */

@@ -6,7 +6,7 @@ import type { Scaling, Workload } from '../../model/workload.ts';
 import { coldStartFacts } from './cold-start-facts.ts';
 import type { Block } from './markdown.ts';
 
-/** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
+/** What the replicas at the floor cost with and without traffic, and what of them can go. */
 export function floorFacts(
   workload: Workload,
   scaling: Scaling,

@@ -9,13 +9,13 @@ import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
 import type { Span } from '../../yaml/span.ts';
 
-// How people are told of GPUs: the same words in lens, hover, pickers and status bar.
+// One wording of GPUs for lens, hover, pickers and status bar.
 
-/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is asked for. */
+/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is requested. */
 export function describeAccelerators(workload: Workload): string {
   const counts = new Map<string, Count & { readonly known: boolean }>();
   for (const podSet of workload.podSets) {
-    for (const accelerator of askedFor(podSet)) {
+    for (const accelerator of requestedDevices(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator);
       const before = counts.get(name) ?? { min: 0, max: 0, known };
       const count = times(accelerator.perPod, podSet.pods);
@@ -29,7 +29,7 @@ export function describeAccelerators(workload: Workload): string {
 }
 
 /** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
-export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
+export function requestedDevices(podSet: PodSet): readonly PodAccelerator[] {
   const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
   const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   return devices.length > 0 ? devices : taken.slice(0, 1);
@@ -44,25 +44,29 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
   return file.documents.flatMap((document) =>
     document.costed
       .map((workload) => workload.replica ?? workload)
-      .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
+      .filter(
+        ({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => requestedDevices(podSet).length > 0),
+      )
       .map((workload) => ({ workload, document })),
   );
 }
 
-/** Where a workload's hover with the details opens: its kind, or what is asked for first where it has none. Of the document. */
+/** Where a workload's hover with the details opens: its kind, or the first request where it has none. Of the document. */
 export function detailsAt({ manifest, podSets }: Workload): Span {
   const [request] = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
   return keySpanOf(getIn(manifest.root, 'kind') ?? (request?.limit ?? request?.request)?.at ?? manifest.root);
 }
 
-/** What to call devices of which some are asked for: GPUs are only those that are called so. */
-export function nounOfDevices(asked: readonly PodAccelerator[]): string {
-  return deviceNoun(asked.map(({ requested, model }) => ({ resource: resourceName(requested) ?? '', model })));
+/** What to call requested devices: only some are called GPUs. */
+export function nounOfDevices(accelerators: readonly PodAccelerator[]): string {
+  return deviceNoun(accelerators.map(({ requested, model }) => ({ resource: resourceName(requested) ?? '', model })));
 }
 
 /** The same by resource names. */
-export function deviceNoun(asked: readonly { readonly resource: string; readonly model: string | null }[]): string {
-  const nouns = new Set(asked.map(({ resource, model }) => nounOf(resource, model)));
+export function deviceNoun(
+  accelerators: readonly { readonly resource: string; readonly model: string | null }[],
+): string {
+  const nouns = new Set(accelerators.map(({ resource, model }) => nounOf(resource, model)));
   return nouns.size > 1 ? 'accelerator' : ([...nouns][0] ?? 'GPU');
 }
 
@@ -108,7 +112,7 @@ export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';
 }
 
-/** `1/8`, `3/7`, `37.7%`; of more parts than that it is told in percent. */
+/** `1/8`, `3/7`, `37.7%`; a share of more parts is written in percent. */
 export function formatShare(share: number, mostParts = 16): string {
   for (let parts = 1; parts <= mostParts; parts += 1) {
     const taken = share * parts;

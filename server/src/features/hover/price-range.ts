@@ -3,7 +3,7 @@ import { formatHourly } from '../../cost/format.ts';
 import { type PossiblePrice, possiblePrices } from '../../cost/gpu-prices.ts';
 import { resourceName } from '../../model/requested-resource.ts';
 import type { Workload } from '../../model/workload.ts';
-import { askedFor } from './gpu-words.ts';
+import { requestedDevices } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 
 /** For people who have not said which GPU they mean: what one of the resource costs over the catalogue, and how to say it. */
@@ -12,7 +12,7 @@ export function whatItWouldCost(workload: Workload): readonly Block[] {
     kind: 'text',
     text: 'To get a price, name the GPU in a nodeSelector, for instance nvidia.com/gpu.product, or set gpu in .gpulint.yaml.',
   };
-  const unknown = workload.podSets.flatMap(askedFor).find(({ model }) => model === null);
+  const unknown = workload.podSets.flatMap(requestedDevices).find(({ model }) => model === null);
   const prices = unknown === undefined ? [] : possiblePrices(unknown);
   const [cheapest] = prices;
   const dearest = [...prices].sort((a, b) => b.hourly.max - a.hourly.max)[0];
