@@ -5,7 +5,7 @@ import { resolveModel, toldModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
-import { amdPartitionShare, memoryShare, neuronCoreShare, sliceShare, nodeSharing, virtualShare } from './shares.ts';
+import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 export { isInstanceTypeLabel } from './gpu-model.ts';
