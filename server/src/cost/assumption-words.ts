@@ -1,5 +1,5 @@
 import { providerName } from '../catalog/index.ts';
-import type { Inherited, ObjectName } from '../model/cross-references.ts';
+import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { Assumption } from './assumption.ts';
 import { formatHourly, plural } from './format.ts';
 import { modelName, requestedWords } from './requested-words.ts';

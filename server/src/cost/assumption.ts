@@ -1,4 +1,4 @@
-import type { Inherited } from '../model/cross-references.ts';
+import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { Capacity } from '../model/workload.ts';
 

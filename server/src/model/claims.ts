@@ -3,10 +3,11 @@ import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { objectName, type Referenced, type SeenDevice } from './cross-references.ts';
+import type { Referenced, SeenDevice } from './cross-references.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
+import { objectName } from './referenced.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 

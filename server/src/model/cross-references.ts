@@ -1,8 +1,11 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './options.ts';
+import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
+
+export type { Referenced, ScalerFacts } from './referenced.ts';
 
 // What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
 // of another document is good as long as it says the same, wherever it moves.
@@ -68,19 +71,6 @@ export interface Dangling {
   readonly name: string;
   /** What was meant: several where they are equally near. */
   readonly near: readonly Referenced<null>[];
-}
-
-export interface Referenced<T> {
-  readonly kind: string;
-  readonly name: string;
-  /** The path from the folder of the file that asks; null: it stands in the same file. */
-  readonly file: string | null;
-  /**
-   * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
-   * of this one. What rests on it is advice.
-   */
-  readonly apart: boolean;
-  readonly facts: T;
 }
 
 /** What the containers of a pod ask for, and where the pod may run. */
@@ -156,16 +146,6 @@ export interface SeenDevice {
   readonly models: readonly string[];
 }
 
-/** The bounds that a scaler sets. null: templated. */
-export interface ScalerFacts {
-  /** The floor in force; KEDA's idleReplicaCount where that is lower. */
-  readonly min: number | null;
-  /** undefined where nothing is written. */
-  readonly max: number | null | undefined;
-  /** What it looks at: `cpu`, `memory`, or the name or type of another. */
-  readonly metrics: readonly string[];
-}
-
 /** As written: a number or a share. */
 export interface BudgetFacts {
   readonly minAvailable: string | null;
@@ -218,17 +198,3 @@ export const noCrossReferences: CrossReferences = {
   dangling: () => [],
   landingOf: () => undefined,
 };
-
-/** Which object says something. */
-export type ObjectName = Pick<Referenced<unknown>, 'kind' | 'name' | 'file'>;
-
-/** The name of an object without what it says. */
-export function objectName({ kind, name, file }: ObjectName): ObjectName {
-  return { kind, name, file };
-}
-
-/** A fact that another object states in place of this one. */
-export interface Inherited {
-  readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices';
-  readonly from: ObjectName;
-}

@@ -2,9 +2,9 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
-import type { ObjectName } from './cross-references.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
+import type { ObjectName } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, ModelFrom } from './workload.ts';
 

@@ -1,6 +1,6 @@
-import { type Inherited, objectName } from './cross-references.ts';
 import type { RequestingContainer } from './devices.ts';
 import type { Borrowed } from './kinds/kind.ts';
+import { type Inherited, objectName } from './referenced.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 

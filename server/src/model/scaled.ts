@@ -1,9 +1,10 @@
 import { getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
-import { type CrossReferences, type Inherited, objectName } from './cross-references.ts';
+import type { CrossReferences } from './cross-references.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
+import { type Inherited, objectName } from './referenced.ts';
 import type { PodSet, Workload } from './workload.ts';
 
 /** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */

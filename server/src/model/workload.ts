@@ -1,6 +1,6 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Inherited, Referenced, ScalerFacts } from './cross-references.ts';
+import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 
 /** One Kubernetes object: a YAML document, or an item of a `kind: List`. */

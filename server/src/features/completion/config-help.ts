@@ -3,7 +3,7 @@ import { type ConfigKey, configKeys, platformName } from '../../config/schema.ts
 import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import type { Span } from '../../yaml/span.ts';
-import type { HoverContent } from '../hover/hover.ts';
+import type { HoverContent } from '../hover/markdown.ts';
 import { asKeys, asValues, type Completion, type Word } from './completion.ts';
 import { yamlPosition } from './yaml-position.ts';
 

@@ -33,16 +33,10 @@ import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWorkFacts } from './lost-work.ts';
-import type { Block } from './markdown.ts';
+import type { Block, HoverContent } from './markdown.ts';
 import { memoryFacts } from './memory-facts.ts';
 import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
-
-/** What is shown at a place. The span is of the file. */
-export interface HoverContent {
-  readonly span: Span;
-  readonly blocks: readonly Block[];
-}
 
 /**
  * What the workload at an offset of the file costs: on an accelerator request, on `kind` (with what will run), on the fields that say how

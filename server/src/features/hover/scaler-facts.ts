@@ -8,8 +8,7 @@ import { asNumber, type Cursor, getIn, keySpanOf, spanOf } from '../../yaml/curs
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
 import { coldStartOf } from './cold-start-facts.ts';
-import type { HoverContent } from './hover.ts';
-import type { Block } from './markdown.ts';
+import type { Block, HoverContent } from './markdown.ts';
 
 /** What the bounds of a scaler cost, where the workload that it scales is in the same project. */
 export function scalerHover(file: FileAnalysis, offset: number): HoverContent | undefined {

@@ -1,7 +1,8 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import type { CrossReferences, Inherited, PodsFacts, Referenced } from '../cross-references.ts';
+import type { CrossReferences, PodsFacts, Referenced } from '../cross-references.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
+import type { Inherited } from '../referenced.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
 /** One row of the kinds table: what an object of these kinds will run. */

@@ -1,18 +1,11 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import {
-  type Inherited,
-  type LlmConfigFacts,
-  type LlmRoleFacts,
-  objectName,
-  type Referenced,
-  type SeenNumber,
-  type SeenPods,
-} from '../cross-references.ts';
+import type { LlmConfigFacts, LlmRoleFacts, Referenced, SeenNumber, SeenPods } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
+import { type Inherited, objectName } from '../referenced.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
 

@@ -1,7 +1,8 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
-import { objectName, type Referenced, type TrainingFacts } from '../cross-references.ts';
+import type { Referenced, TrainingFacts } from '../cross-references.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { objectName } from '../referenced.ts';
 import type { Container } from '../workload.ts';
 import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
