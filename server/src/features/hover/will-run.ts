@@ -1,7 +1,7 @@
 import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
-import { requestedWords } from '../../cost/requested-words.ts';
+import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { nounOfDevices, requestedDevices } from './gpu-words.ts';
 
@@ -38,8 +38,13 @@ function devicesOf(podSet: PodSet): string {
 function deviceNames(podSet: PodSet): string {
   return requestedDevices(podSet)
     .map(({ requested, form, model }) => {
-      if (form !== 'whole') return requestedWords(requested);
+      if (form !== 'whole') return partName(requested);
       return model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
     })
     .join(' + ');
+}
+
+function partName({ kind, name }: RequestedResource): string {
+  if (kind === 'resource') return name;
+  return kind === 'deviceClass' ? `${name} device` : 'shared GPU';
 }
