@@ -1,9 +1,9 @@
-// Looks for inputs that gpulint gets wrong: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
-// docs/robustness.md says what is generated and how it is checked.
+// Searches for inputs that break gpulint: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
+// docs/robustness.md describes the inputs and the checks.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type Failure, hunt } from './hunt.ts';
-import { createMeasure } from './measure.ts';
+import { createMeasure, requestBudget } from './measure.ts';
 import { readSeeds } from './seeds.ts';
 import type { Target } from './target.ts';
 import { targets } from './targets.ts';
@@ -24,10 +24,10 @@ async function main(): Promise<number> {
     console.error(`fuzz: ${options}`);
     return 2;
   }
-  const { seconds, seed, chosen } = options;
+  const { seconds, seed, chosen, budget } = options;
   const seeds = readSeeds();
   console.log(`Seeds: ${[...seeds.sources].map(([source, count]) => `${count} of ${source}`).join(', ')}`);
-  const [measure, watchdog] = [createMeasure(), startWatchdog(hangSeconds)];
+  const [measure, watchdog] = [createMeasure(budget), startWatchdog(Math.ceil((hangSeconds * budget) / requestBudget))];
   const failures: Failure[] = [];
   for (const [index, target] of chosen.entries()) {
     const start = performance.now();
@@ -45,7 +45,9 @@ async function main(): Promise<number> {
     });
     const took = (performance.now() - start) / 1000;
     const done = (measure.counts.get(target.unit) ?? 0) - before;
-    console.log(`${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} a second`);
+    console.log(
+      `${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} per second`,
+    );
   }
   await watchdog.end();
   summarise(chosen, seed, seconds, failures, measure);
@@ -72,7 +74,7 @@ function summarise(
     slowest,
     failures: failures.length,
   };
-  if (failures.length > 0) console.log('\nDistinct failures, by how often they were met:');
+  if (failures.length > 0) console.log('\nDistinct failures, most frequent first:');
   for (const { target, sign, times, file } of [...failures].sort((a, b) => b.times - a.times)) {
     console.log(`  ${times} × ${target}: ${sign} (${file})`);
   }
@@ -83,21 +85,29 @@ function summarise(
 }
 
 function readOptions():
-  | { readonly seconds: number; readonly seed: number; readonly chosen: readonly Target<never>[] }
+  | {
+      readonly seconds: number;
+      readonly seed: number;
+      readonly chosen: readonly Target<never>[];
+      readonly budget: number;
+    }
   | string {
   let values: Record<string, string | undefined>;
   try {
-    const options = { seconds: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } } as const;
+    const text = { type: 'string' } as const;
+    const options = { seconds: text, seed: text, only: text, budget: text };
     values = parseArgs({ options }).values;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
   const [seconds, seed] = [Number(values.seconds ?? 60), Number(values.seed ?? 1)];
+  const budget = Number(values.budget ?? requestBudget);
+  if (!(budget > 0)) return '--budget needs a number of milliseconds above 0';
   if (!(seconds > 0)) return '--seconds needs a number above 0';
   if (!Number.isSafeInteger(seed) || seed < 0) return '--seed needs a whole number';
   const names = values.only?.split(',') ?? [...targets.keys()];
   const chosen = names.map((name) => targets.get(name));
   const known = chosen.filter((target) => target !== undefined);
   if (known.length < chosen.length) return `--only takes ${[...targets.keys()].join(', ')}, with commas between them`;
-  return { seconds, seed, chosen: known };
+  return { seconds, seed, chosen: known, budget };
 }

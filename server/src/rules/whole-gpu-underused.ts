@@ -11,9 +11,10 @@ import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
 import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A model server has a whole GPU, and half of one would hold its model.

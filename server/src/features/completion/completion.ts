@@ -2,40 +2,18 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus } from '../../catalog/index.ts';
 import { ruleIds } from '../../rules/index.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { shiftSpan } from '../../yaml/span.ts';
+import type { Completion, Word } from './completion-item.ts';
 import { fieldKeys, fieldValues } from './field-words.ts';
-import { crossReferences, resourceWords } from './gpu-at.ts';
+import { podAtCaret, resourceWords } from './gpu-at.ts';
 import { words } from './plain-words.ts';
 import { annotationKeys, annotationValues, taintKeys, tolerationItems } from './scheduling-words.ts';
 import { selectorKeys, selectorValues } from './selector-words.ts';
 import { embeddedPosition, siblingValue, type YamlPosition, yamlPosition } from './yaml-position.ts';
 
-/** Something that could stand at the caret. */
-export interface Completion {
-  readonly label: string;
-  readonly kind: 'key' | 'value' | 'resource' | 'snippet' | 'rule';
-  /** Beside the label: what it is, what it costs. */
-  readonly detail: string;
-  /** Replaces `span` of the file; `${1:...}` are places to fill in. */
-  readonly insert: string;
-  readonly span: Span;
-  /** Of equal words the lower one comes first. */
-  readonly rank: number;
-}
-
-/** A word that could be written, before it is known how. */
-export interface Word {
-  readonly text: string;
-  readonly detail: string;
-  /** For keys: what is written behind the colon. */
-  readonly value?: string;
-  readonly rank?: number;
-  readonly kind?: Completion['kind'];
-}
-
 /**
- * What could stand at an offset of the file: resources under limits, labels and their values, tolerations, annotations, rule ids.
- * Nothing anywhere else, for another extension knows the schema of the kinds.
+ * Completions at an offset of the file: resources under limits, labels and their values, tolerations, annotations, rule ids.
+ * Empty anywhere else: the schemas of the kinds belong to another extension.
  */
 export function complete(file: FileAnalysis, offset: number): readonly Completion[] {
   const document = file.documents.filter(({ base }) => base <= offset).at(-1);
@@ -52,7 +30,7 @@ export function complete(file: FileAnalysis, offset: number): readonly Completio
   }));
 }
 
-/** How words are written as keys at a position; those that stand there already are left out. */
+/** Words as keys at a position, without those that are already there. */
 export function asKeys(position: YamlPosition, words: readonly Word[]): readonly Completion[] {
   return words
     .filter(({ text }) => !position.siblings.has(text))
@@ -66,13 +44,13 @@ export function asKeys(position: YamlPosition, words: readonly Word[]): readonly
     }));
 }
 
-/** A value of several lines starts below its key, indented as the key stands. */
+/** A value of several lines starts below its key, at the key's indentation. */
 function entryOf(key: string, value: string | undefined, column: number): string {
   if (value?.startsWith('\n') === true) return `${key}:${value.replaceAll('\n', `\n${' '.repeat(column)}`)}`;
   return `${key}: ${value ?? ''}`;
 }
 
-/** How words are written as values at a position. */
+/** Words as values at a position. */
 export function asValues(position: YamlPosition, words: readonly Word[]): readonly Completion[] {
   return words.map(({ text, detail, value = text, rank = 0, kind = 'value' }) => ({
     label: text,
@@ -95,7 +73,7 @@ function wordsAt(
   if (part === 'comment') return directives(position);
   const holder = path.at(-1) ?? '';
   if (holder === 'limits' || holder === 'requests') {
-    return part === 'key' && !dash ? asKeys(position, resourceWords(crossReferences(document, offset, config))) : [];
+    return part === 'key' && !dash ? asKeys(position, resourceWords(podAtCaret(document, offset, config))) : [];
   }
   if (holder === 'nodeSelector') {
     return part === 'key' ? asKeys(position, selectorKeys(config)) : asValues(position, selectorValues(key, config));
@@ -123,7 +101,7 @@ function wordsAt(
     : asValues(position, fieldValues(kind, path, key, config));
 }
 
-/** Node affinity, label selectors, and the requirements of Karpenter's node pools are written alike. */
+/** Node affinity, label selectors and the requirements of Karpenter's node pools share one form. */
 const expressions: ReadonlySet<string> = new Set(['matchExpressions -', 'requirements -']);
 
 function expression(
@@ -145,26 +123,26 @@ function expression(
 }
 
 const expressionKeys = words({
-  key: 'the label of the node',
+  key: 'node label',
   operator: ['In, NotIn, Exists, DoesNotExist, Gt or Lt', 'In'],
-  values: ['what the label may be', '\n  - $1'],
+  values: ['allowed values of the label', '\n  - $1'],
 });
 const operators = words({
-  In: 'the label is one of the values',
-  NotIn: 'it is none of them',
-  Exists: 'it is there',
-  DoesNotExist: 'it is not there',
-  Gt: 'it is a number above the value',
-  Lt: 'it is a number below the value',
+  In: 'label is one of the values',
+  NotIn: 'label is not one of the values',
+  Exists: 'label exists',
+  DoesNotExist: 'label does not exist',
+  Gt: 'label is a number greater than the value',
+  Lt: 'label is a number less than the value',
 });
 
-/** Words as items of a list: behind the dash, or with one. */
-function asItems(position: YamlPosition, given: readonly Word[]): readonly Completion[] {
+/** Words as items of a list. */
+function asItems(position: YamlPosition, words: readonly Word[]): readonly Completion[] {
   if (position.part !== 'key') return [];
-  return asValues(position, given);
+  return asValues(position, words);
 }
 
-/** A config of the device plugin, as it stands in a ConfigMap. */
+/** A device plugin config in a ConfigMap. */
 function inConfig(text: string, offset: number, config: FileAnalysis['config']): readonly Completion[] {
   const position = /^kind:\s*["']?ConfigMap/m.test(text) ? embeddedPosition(text, offset) : undefined;
   if (position === undefined || position.path[0] !== 'sharing') return [];
@@ -174,7 +152,7 @@ function inConfig(text: string, offset: number, config: FileAnalysis['config']):
     : asValues(position, fieldValues('', path, key, config));
 }
 
-/** `values: [` of an expression: flow style is where most people write them. */
+/** `values: [` of an expression: most people write them in flow style. */
 function inFlowList(text: string, offset: number, config: FileAnalysis['config']): readonly Completion[] {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const [, , word] = /^(\s*(?:- +)?)values:\s*\[(?:[^\][]*,)?\s*["']?([\w./-]*)$/.exec(text.slice(start, offset)) ?? [];
@@ -201,8 +179,8 @@ function queuedResources(config: FileAnalysis['config']): readonly Word[] {
 }
 
 const labelKeys = words({
-  'kueue.x-k8s.io/queue-name': 'the LocalQueue that the workload waits in',
-  'kueue.x-k8s.io/priority-class': 'the WorkloadPriorityClass that decides who goes first',
+  'kueue.x-k8s.io/queue-name': 'LocalQueue of the workload',
+  'kueue.x-k8s.io/priority-class': 'WorkloadPriorityClass for the order in the queue',
 });
 
 function tolerations(position: YamlPosition, config: FileAnalysis['config']): readonly Completion[] {
@@ -213,7 +191,7 @@ function tolerations(position: YamlPosition, config: FileAnalysis['config']): re
     return key === 'effect' ? asValues(position, effects) : [];
   }
   if (siblings.size > 0) return [];
-  // Under `tolerations:` an item begins with its dash; behind a dash it is there already.
+  // An item under `tolerations:` begins with a dash, unless the dash is already there.
   const lead = dash ? '' : '- ';
   const margin = `\n${' '.repeat(column + lead.length)}`;
   return tolerationItems(config).map(({ key: taint, value, effect = 'NoSchedule', detail }, rank) => {
@@ -223,39 +201,39 @@ function tolerations(position: YamlPosition, config: FileAnalysis['config']): re
   });
 }
 
-const exists: Word = { text: 'Exists', detail: 'whatever the value of the taint is' };
-const equal: Word = { text: 'Equal', detail: 'the value must be that of the taint' };
+const exists: Word = { text: 'Exists', detail: 'any value of the taint' };
+const equal: Word = { text: 'Equal', detail: 'value must equal that of the taint' };
 const effects: readonly Word[] = [
-  { text: 'NoSchedule', detail: 'pods without the toleration are not placed there' },
-  { text: 'PreferNoSchedule', detail: 'pods without it are placed there last' },
-  { text: 'NoExecute', detail: 'pods without it are also driven out' },
+  { text: 'NoSchedule', detail: 'the scheduler does not place pods without the toleration' },
+  { text: 'PreferNoSchedule', detail: 'the scheduler avoids the node for pods without the toleration' },
+  { text: 'NoExecute', detail: 'pods without the toleration are also evicted' },
 ];
 
-/** In a comment: how a finding is silenced, and the ids of the rules. */
+/** In a comment: directives that disable rules, and the ids of the rules. */
 function directives(position: YamlPosition): readonly Completion[] {
   const { word, span } = position;
-  const given = /^#+\s*gpulint-disable(?:-next-line|-line)?\s+(?:[\w-]+,\s*)*([\w-]*)$/.exec(word);
-  if (given !== null) {
-    const typed = given[1] ?? '';
+  const disabled = /^#+\s*gpulint-disable(?:-next-line|-line)?\s+(?:[\w-]+,\s*)*([\w-]*)$/.exec(word);
+  if (disabled !== null) {
+    const typed = disabled[1] ?? '';
     return asValues({ ...position, span: { start: span.end - typed.length, end: span.end } }, rules());
   }
   const start = /^#+\s*(g[\w-]*)$/.exec(word)?.[1];
   if (start === undefined) return [];
   const at = { ...position, span: { start: span.end - start.length, end: span.end } };
   return asValues(at, [
-    { text: 'gpulint-disable-next-line', detail: 'silences rules for the next line', value: next },
-    { text: 'gpulint-disable-line', detail: 'silences rules for this line', value: next.replace('next-line', 'line') },
+    { text: 'gpulint-disable-next-line', detail: 'disables rules for the next line', value: next },
+    { text: 'gpulint-disable-line', detail: 'disables rules for this line', value: next.replace('next-line', 'line') },
     {
       text: 'gpulint-disable',
-      detail: 'silences rules from here to the end of the document',
+      detail: 'disables rules from here to the end of the document',
       value: next.replace('-next-line', ''),
     },
   ]);
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: these are the places of a snippet.
+// biome-ignore lint/suspicious/noTemplateCurlyInString: these are snippet placeholders.
 const next = 'gpulint-disable-next-line ${1:rule} -- ${2:reason}';
 
 function rules(): readonly Word[] {
-  return ruleIds.map((id) => ({ text: id, detail: 'rule of gpulint', kind: 'rule' }));
+  return ruleIds.map((id) => ({ text: id, detail: 'gpulint rule', kind: 'rule' }));
 }

@@ -4,10 +4,11 @@ import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import type { Span } from '../../yaml/span.ts';
 import type { HoverContent } from '../hover/markdown.ts';
-import { asKeys, asValues, type Completion, type Word } from './completion.ts';
+import { asKeys, asValues } from './completion.ts';
+import type { Completion, Word } from './completion-item.ts';
 import { yamlPosition } from './yaml-position.ts';
 
-/** What could stand at an offset of a `.gpulint.yaml`, from its schema. */
+/** Completions at an offset of a `.gpulint.yaml`, from its schema. */
 export function completeConfig(text: string, offset: number): readonly Completion[] {
   const position = yamlPosition(text, offset);
   if (position === undefined || position.part === 'comment') return [];
@@ -27,7 +28,7 @@ export function completeConfig(text: string, offset: number): readonly Completio
   );
 }
 
-/** What a key of a `.gpulint.yaml` is for. */
+/** The description of a key of a `.gpulint.yaml`. */
 export function hoverConfig(text: string, offset: number): HoverContent | undefined {
   const start = text.lastIndexOf('\n', offset - 1) + 1;
   const line = /^([ \t]*(?:- +)*)([\w-]+)(?=\s*:)/.exec(text.slice(start));
@@ -45,7 +46,7 @@ export function hoverConfig(text: string, offset: number): HoverContent | undefi
       { kind: 'lead', text: name },
       {
         kind: 'text',
-        text: rule ? 'The severity of this rule in place of its own; off silences it.' : key.description,
+        text: rule ? 'Severity of this rule; off disables it.' : key.description,
       },
       ...values.map((value) => ({ kind: 'text', text: value }) as const),
     ],

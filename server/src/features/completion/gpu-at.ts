@@ -15,11 +15,11 @@ import { migOptions } from '../../cost/mig-options.ts';
 import type { Placement, PodSet } from '../../model/workload.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { describeSlice } from '../actions/mig-picker.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
-/** What is told of the pod that a caret stands in. */
-export interface CrossReferences {
-  /** The GPU, where the selectors or the config tell one. */
+/** What is known about the pod at the caret. */
+export interface PodAtCaret {
+  /** The GPU, if the selectors or the config name one. */
   readonly gpu: GpuModel | undefined;
   readonly placement: Placement | undefined;
   /** What the project pays, and how its nodes offer parts of GPUs. */
@@ -27,10 +27,10 @@ export interface CrossReferences {
 }
 
 /**
- * What the document says around an offset. It was read for its diagnostics already; only where the line that is being written keeps the
- * rest from being understood is it read again, without that line.
+ * What the document says around an offset. The document has been read for its diagnostics; it is read again, without the line being typed,
+ * only if that line breaks the rest.
  */
-export function crossReferences(document: DocumentAnalysis, offset: number, config: ProjectConfig): CrossReferences {
+export function podAtCaret(document: DocumentAnalysis, offset: number, config: ProjectConfig): PodAtCaret {
   const known = around(document, offset, config);
   if (known.gpu !== undefined || document.document.problems.length === 0) return known;
   const { text } = document;
@@ -41,14 +41,14 @@ export function crossReferences(document: DocumentAnalysis, offset: number, conf
   return around(document.withText(rest), offset, config);
 }
 
-function around({ workloads }: DocumentAnalysis, offset: number, config: ProjectConfig): CrossReferences {
+function around({ workloads }: DocumentAnalysis, offset: number, config: ProjectConfig): PodAtCaret {
   const podSets = workloads.flatMap((workload) => workload.podSets);
   const podSet = podSets.filter(({ pod }) => spanOf(pod).start <= offset).at(-1);
   return { gpu: gpuOf(podSet, config), placement: podSet?.placement, config };
 }
 
-/** Accelerator resources; of MIG slices those of the GPU, with what they are of it and cost. */
-export function resourceWords({ gpu, placement, config }: CrossReferences): readonly Word[] {
+/** Accelerator resources, and the MIG slices of the GPU with their share and price. */
+export function resourceWords({ gpu, placement, config }: PodAtCaret): readonly Word[] {
   const { prices, migStrategy, sharing } = config;
   const whole = acceleratorResourceNames().flatMap((name): Word[] => {
     const resource = acceleratorResource(name);

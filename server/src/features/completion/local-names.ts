@@ -2,13 +2,13 @@ import type { FileAnalysis } from '../../analysis.ts';
 import { type Cursor, getIn, spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 
-/** A name that holds within one document, and the places that use it. Spans are of the file. */
+/** A name with the scope of one document, and the places that use it. Spans are of the file. */
 export interface LocalName {
   readonly declared: Span;
   readonly uses: readonly Span[];
 }
 
-/** Volumes with what mounts them, claims with the containers that take them, and anchors with their aliases. */
+/** Volumes with their mounts, and anchors with their aliases. */
 export function localNames(file: FileAnalysis): readonly LocalName[] {
   return [...file.documents.flatMap(({ workloads, base }) => podNames(workloads, base)), ...anchors(file)];
 }
@@ -35,7 +35,7 @@ function placeOf(cursor: Cursor | undefined, base: number): Span | undefined {
   return cursor && shiftSpan(spanOf(cursor), base);
 }
 
-/** An alias stands for a whole value, so nothing but a comment follows it; it means the anchor last set above it in its document. */
+/** An alias is a whole value, so only a comment can follow it; it refers to the last anchor of its name above it in the document. */
 function anchors({ text, documents }: FileAnalysis): readonly LocalName[] {
   if (!text.includes('&')) return [];
   return documents.flatMap(({ text: part, base }) => {

@@ -1,10 +1,10 @@
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
-/** Words by their text: what they are, and, for keys, what is written behind the colon (indented as below the key itself). */
+/** Words by their text, with a description and, for keys, the text after the colon (indented relative to the key). */
 export function words(
-  given: Readonly<Record<string, string | readonly [detail: string, value: string]>>,
+  descriptions: Readonly<Record<string, string | readonly [detail: string, value: string]>>,
 ): readonly Word[] {
-  return Object.entries(given).map(([text, told]) =>
-    typeof told === 'string' ? { text, detail: told } : { text, detail: told[0], value: told[1] },
+  return Object.entries(descriptions).map(([text, described]) =>
+    typeof described === 'string' ? { text, detail: described } : { text, detail: described[0], value: described[1] },
   );
 }

@@ -1,10 +1,10 @@
 import type { Confidence, Role, Workload } from '../../model/workload.ts';
 
-/** `Serving (likely, by vllm)`: what a workload was taken for, how sure that is, and what says so; undefined where nothing does. */
+/** `Serving (likely, known from vllm)`: the role of a workload, its confidence and its evidence; undefined if unknown. */
 export function roleWords({ role, roleConfidence, roleFrom }: Workload): string | undefined {
   const name = names[role];
   if (name === undefined) return undefined;
-  return `${name} (${sure[roleConfidence]}${roleFrom === null ? '' : `, by ${roleFrom}`})`;
+  return `${name} (${sure[roleConfidence]}${roleFrom === null ? '' : `, known from ${roleFrom}`})`;
 }
 
 const names: Readonly<Partial<Record<Role, string>>> = {
@@ -13,7 +13,7 @@ const names: Readonly<Partial<Record<Role, string>>> = {
   batch: 'Batch work',
   interactive: 'Interactive',
   infrastructure: 'Infrastructure',
-  definition: 'A definition: nothing runs from it by itself',
+  definition: 'Definition: runs nothing on its own',
 };
 
 const sure: Readonly<Record<Confidence, string>> = { certain: 'certain', likely: 'likely', guess: 'a guess' };

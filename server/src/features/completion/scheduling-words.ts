@@ -2,19 +2,19 @@ import { type Provider, platforms, providerName, spotTaintKeys } from '../../cat
 import type { ProjectConfig } from '../../config.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
 import { table } from '../../yaml/table.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
 /** A toleration that pods on GPU nodes need. */
 export interface TolerationItem {
   readonly key: string;
-  /** Undefined: whatever the value is. */
+  /** Undefined: any value. */
   readonly value: string | undefined;
-  /** NoSchedule where nothing else is told. */
+  /** Default: NoSchedule. */
   readonly effect?: string;
   readonly detail: string;
 }
 
-/** The tolerations of the cluster's platform; where that is not told, those of all. */
+/** The tolerations for the cluster's platform; if it is unknown, those for all platforms. */
 export function tolerationItems(config: ProjectConfig): readonly TolerationItem[] {
   const spot = spotTaints.filter(({ provider }) => config.provider === null || config.provider === provider);
   return [
@@ -28,7 +28,7 @@ export function tolerationItems(config: ProjectConfig): readonly TolerationItem[
   ];
 }
 
-/** The taints that the project says its GPU nodes have come first: pods need them all. */
+/** Taints from the project's config come first: pods on its GPU nodes need all of them. */
 function ownTaints({ taints, nodePools }: ProjectConfig): readonly TolerationItem[] {
   const own = [
     ...taints.map((taint) => ({ ...taint, detail: "the project's GPU nodes" })),
@@ -45,7 +45,7 @@ function ownTaints({ taints, nodePools }: ProjectConfig): readonly TolerationIte
   });
 }
 
-/** The keys of taints that GPU nodes carry. */
+/** Taint keys of GPU nodes. */
 export function taintKeys(config: ProjectConfig): readonly Word[] {
   return tolerationItems(config).map(({ key, detail }, rank) => ({ text: key, detail, rank }));
 }
@@ -63,14 +63,14 @@ const spotTaints = spotTaintKeys.flatMap((key) => {
 interface Annotation {
   readonly key: string;
   readonly detail: string;
-  /** Kinds that read it; empty: any. */
+  /** The kinds that read it; empty: any. */
   readonly kinds: readonly string[];
-  /** The values that people choose from; annotations are texts, so numbers and booleans are quoted. */
+  /** The usual values. Annotations are strings, so numbers and booleans are quoted. */
   readonly values: readonly Word[];
 }
 
 const knative = ['InferenceService', 'Service'];
-/** KServe writes its own minReplicas and maxReplicas over these. */
+/** KServe overwrites these with its own minReplicas and maxReplicas. */
 const withoutKserve = ['Service'];
 
 const deploymentMode = 'serving.kserve.io/deploymentMode';
@@ -90,7 +90,7 @@ const annotations: readonly Annotation[] = [
     detail: 'what scales the service in Standard mode',
     kinds: ['InferenceService'],
     values: [
-      { text: 'hpa', detail: 'one replica at least' },
+      { text: 'hpa', detail: 'at least one replica' },
       { text: 'keda', detail: 'can scale to zero' },
       { text: 'external', detail: 'another autoscaler' },
       { text: 'none', detail: 'no autoscaler' },
@@ -98,17 +98,17 @@ const annotations: readonly Annotation[] = [
   },
   {
     key: 'autoscaling.knative.dev/min-scale',
-    detail: 'replicas at the floor; 0 lets it scale to zero',
+    detail: 'minimum replicas; 0 allows scale to zero',
     kinds: withoutKserve,
     values: [
       { text: '"0"', detail: 'scale to zero' },
-      { text: '"1"', detail: 'one replica is always paid for' },
+      { text: '"1"', detail: 'one replica always runs' },
     ],
   },
-  { key: 'autoscaling.knative.dev/max-scale', detail: 'replicas at most', kinds: withoutKserve, values: [] },
+  { key: 'autoscaling.knative.dev/max-scale', detail: 'maximum replicas', kinds: withoutKserve, values: [] },
   {
     key: 'autoscaling.knative.dev/scale-to-zero-pod-retention-period',
-    detail: 'how long the last pod waits before it goes',
+    detail: 'how long the last pod stays after the last request',
     kinds: knative,
     values: [
       { text: '5m', detail: '' },
@@ -118,51 +118,51 @@ const annotations: readonly Annotation[] = [
   },
   {
     key: 'autoscaling.knative.dev/metric',
-    detail: 'what is measured to scale',
+    detail: 'metric that drives scaling',
     kinds: knative,
     values: [
-      { text: 'concurrency', detail: 'requests at a time' },
-      { text: 'rps', detail: 'requests a second' },
+      { text: 'concurrency', detail: 'concurrent requests' },
+      { text: 'rps', detail: 'requests per second' },
     ],
   },
   {
     key: 'autoscaling.knative.dev/target',
-    detail: 'how much of the metric one replica takes',
+    detail: 'target of the metric per replica',
     kinds: knative,
     values: [],
   },
   {
     key: 'karpenter.sh/do-not-disrupt',
-    detail: 'Karpenter does not move the pod by its own will',
+    detail: 'Karpenter does not evict the pod voluntarily',
     kinds: [],
     values: [{ text: '"true"', detail: '' }],
   },
   {
     key: 'cluster-autoscaler.kubernetes.io/safe-to-evict',
-    detail: 'whether the Cluster Autoscaler may move the pod',
+    detail: 'whether the Cluster Autoscaler may evict the pod',
     kinds: [],
     values: [
-      { text: '"false"', detail: 'it stays, and so does its node' },
-      { text: '"true"', detail: 'it may be moved' },
+      { text: '"false"', detail: 'keeps the pod and its node' },
+      { text: '"true"', detail: 'allows eviction' },
     ],
   },
-  { key: disableAnnotation, detail: 'silences rules of gpulint for this object', kinds: [], values: [] },
+  { key: disableAnnotation, detail: 'disables gpulint rules for this object', kinds: [], values: [] },
 ];
 
-/** Annotations that say how GPUs are used, for objects of a kind. */
+/** Annotations that affect GPU use, for objects of a kind. */
 export function annotationKeys(kind: string, config: ProjectConfig): readonly Word[] {
   return annotations
     .filter(({ kinds }) => kinds.length === 0 || kinds.includes(kind))
     .map(({ key, detail }, rank) => ({ text: key, detail, rank, value: choice(annotationValues(key, config)) }));
 }
 
-/** The values of an annotation that people choose from. */
+/** The usual values of an annotation. */
 export function annotationValues(key: string, { kserve }: ProjectConfig): readonly Word[] {
   if (key === deploymentMode && isOldKserve(kserve.version)) return oldModes;
   return annotations.find((annotation) => annotation.key === key)?.values ?? [];
 }
 
-/** KServe 0.16 gave the modes new names. */
+/** KServe 0.16 renamed the modes. */
 function isOldKserve(version: string | null): boolean {
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version ?? '') ?? [];
   return major === '0' && Number(minor) < 16;
@@ -173,7 +173,7 @@ const oldModes: readonly Word[] = [
   { text: 'RawDeployment', detail: 'a plain Deployment; Standard from KServe 0.16' },
 ];
 
-/** The places that spot labels of the platforms name, with the values that select spot. */
+/** The spot labels of the platforms, with the values that select spot. */
 export function spotLabels(provider: string | null): ReadonlyMap<string, readonly string[]> {
   const labels = new Map<string, readonly string[]>();
   for (const platform of platforms.values()) {
@@ -183,7 +183,7 @@ export function spotLabels(provider: string | null): ReadonlyMap<string, readonl
   return labels;
 }
 
-/** A snippet's place with one of the values to choose. */
+/** A snippet placeholder that offers the values. */
 function choice(values: readonly Word[]): string {
   if (values.length === 0) return '"$1"';
   return values.length === 1 ? (values[0]?.text ?? '') : `\${1|${values.map(({ text }) => text).join(',')}|}`;

@@ -9,17 +9,17 @@ import {
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { isInstanceTypeLabel } from '../../model/devices.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 import { spotLabels } from './scheduling-words.ts';
 
-/** Labels that choose GPU nodes, those of the config's provider first. */
+/** Labels that select GPU nodes. */
 const gpuLabels: readonly (readonly [key: string, detail: string])[] = [
-  ['nvidia.com/gpu.product', 'GPU model, as GPU feature discovery names it'],
+  ['nvidia.com/gpu.product', 'GPU model, set by GPU feature discovery'],
   ['cloud.google.com/gke-accelerator', 'GPU model on GKE'],
   ['cloud.google.com/gke-tpu-accelerator', 'TPU model on GKE'],
-  ['karpenter.k8s.aws/instance-gpu-name', 'GPU model, with Karpenter on AWS'],
-  ['eks.amazonaws.com/instance-gpu-name', 'GPU model, with EKS Auto Mode'],
-  ['karpenter.azure.com/sku-gpu-name', 'GPU model, with node autoprovisioning on AKS'],
+  ['karpenter.k8s.aws/instance-gpu-name', 'GPU model, set by Karpenter on AWS'],
+  ['eks.amazonaws.com/instance-gpu-name', 'GPU model, set by EKS Auto Mode'],
+  ['karpenter.azure.com/sku-gpu-name', 'GPU model, set by AKS node autoprovisioning'],
   ['gpu.nvidia.com/class', 'GPU class on CoreWeave'],
   ['node.kubernetes.io/instance-type', 'instance type of the node'],
   ['topology.kubernetes.io/region', 'region of the node'],
@@ -34,17 +34,17 @@ export function selectorKeys(config: ProjectConfig): readonly Word[] {
   };
   const capacity = [...spotLabels(config.provider).keys()].map((key) => [key, 'spot or on-demand nodes'] as const);
   const pools = config.nodePools.flatMap(({ labels }) => Object.keys(labels));
-  const own = [...new Set(pools)].map((key) => [key, 'node pools of the project'] as const);
+  const own = [...new Set(pools)].map((key) => [key, "project's node pools"] as const);
   const others = [...gpuLabels, ...capacity].filter(([key]) => fits(key) && !pools.includes(key));
   return [...own, ...others].map(([text, detail], rank) => ({ text, detail, rank }));
 }
 
-/** The values of a label that the catalogue knows. */
+/** Known values of a label. */
 export function selectorValues(key: string, config: ProjectConfig): readonly Word[] {
   const pools = config.nodePools.flatMap((pool): Word[] => {
     const value = pool.labels[key];
     if (value === undefined) return [];
-    // Written plain, these would be a boolean or a number, and no label.
+    // Unquoted, these are booleans or numbers, not strings.
     const quoted = /^(true|false|yes|no|on|off|null|~|[\d.+-].*)$/i.test(value) ? { value: JSON.stringify(value) } : {};
     return [{ text: value, detail: `node pool ${pool.name}`, ...quoted }];
   });
