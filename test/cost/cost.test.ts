@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
 import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/format.ts';
+import { missingFor } from '../../server/src/cost/no-estimate.ts';
+import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -16,17 +19,18 @@ describe('what a workload costs', () => {
 });
 
 function renderCost(workload: Workload): string {
-  const { cost, problem, missing } = estimateCost(workload);
+  const { cost, unknown } = estimateCost(workload);
   const title = `${workload.kind}/${workload.name}`;
-  if (cost === null) return `${title} no price: ${problem} (${missing ?? 'nothing missing'})\n`;
+  if (cost === null)
+    return `${title} no price: ${noEstimateWords(unknown)} (${missingFor(unknown) ?? 'nothing missing'})\n`;
   const lines = [
     `${title} ${formatHourly(cost.hourly)} = ${formatMonthly(cost.hourly)}`,
     `  idle ${formatHourly(cost.idleHourly)}; spot ${cost.spotHourly === null ? 'unknown' : formatHourly(cost.spotHourly)}`,
     ...cost.basis.map(
       (basis) =>
-        `  ${basis.podSet}: ${formatNumber(basis.share)} of ${basis.instanceType} at ${basis.provider} ${basis.region}, ${basis.pricing} ${formatHourly(basis.instanceHourly)} (${basis.asOf ?? 'date unknown'})`,
+        `  ${basis.podSet}: ${formatNumber(basis.share)} of ${basis.instanceType} at ${basis.provider ?? 'own'} ${basis.region}, ${basis.pricing} ${formatHourly(basis.instanceHourly)} (${basis.asOf ?? 'date unknown'})`,
     ),
-    ...cost.assumptions.map((assumption) => `  - ${assumption}`),
+    ...assumptionLines(cost.assumptions).map((assumption) => `  - ${assumption}`),
   ];
   return `${lines.join('\n')}\n`;
 }

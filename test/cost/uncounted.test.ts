@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { missingFor } from '../../server/src/cost/no-estimate.ts';
+import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
 import { analyse } from '../support/analyse.ts';
 
 test.each([
@@ -18,7 +20,9 @@ spec:
 `;
   const [document] = analyse(text).documents;
   const results = document?.workloads.map((workload) => document.costOf(workload));
-  expect(results).toMatchObject([{ cost: null, problem, missing: 'count' }]);
+  expect(results?.map(({ unknown }) => unknown && [noEstimateWords(unknown), missingFor(unknown)])).toEqual([
+    [problem, 'count'],
+  ]);
 });
 
 test('what no cluster runs has no price: the amount would be as wrong as the number', () => {
@@ -37,5 +41,5 @@ spec:
 `;
   const [document] = analyse(text).documents;
   const results = document?.workloads.map((workload) => document.costOf(workload));
-  expect(results).toMatchObject([{ cost: null, missing: expect.anything() }]);
+  expect(results).toMatchObject([{ cost: null, unknown: expect.anything() }]);
 });

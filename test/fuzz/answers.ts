@@ -1,8 +1,9 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -98,6 +99,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
       file: reported,
       source: 'a.yaml',
       workloads: describeWorkloads(file),
+      costs: costsOf(file),
       outcome: 'checked',
     };
     const render = reports.get(format);
@@ -105,7 +107,8 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const options = { style: plainStyle, headings: false, shows, quiet: false };
     const text =
       render === undefined
-        ? renderFile(checked, options) + renderSummary(summarise([reported]), [reported], options)
+        ? renderFile(checked, options) +
+          renderSummary(summarise([reported]), [reported], options, priceBasis([checked]))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for

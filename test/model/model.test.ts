@@ -39,8 +39,8 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
     `  ${name}: ${pods.min}..${pods.max} pods`,
     `    on ${[capacity, provider, region, instanceType].map((said) => said ?? '-').join(' ')} (${providerFrom ?? 'not told'})`,
     ...accelerators.map(
-      ({ resource, perPod, devices, model, candidates, modelFrom }) =>
-        `    ${perPod} × ${resource} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'not told'})`,
+      ({ requested, perPod, devices, model, candidates, modelFrom }) =>
+        `    ${perPod} × ${resourceText(requested)} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'not told'})`,
     ),
     ...containers.map(({ type, name: container }) => `    ${type} ${container}`),
     ...tolerations.map(
@@ -49,4 +49,12 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
     ),
     ...volumes.map(({ name: volume, source }) => `    volume ${volume} ${source}`),
   ];
+}
+
+/** As the JSON report writes it. */
+function resourceText(requested: PodSet['accelerators'][number]['requested']): string {
+  const { kind, name } = requested;
+  if (kind === 'resource') return name;
+  if (kind === 'deviceClass') return `dra:${name}`;
+  return `${kind === 'field' ? requested.system : kind}:${name}`;
 }

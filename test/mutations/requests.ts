@@ -396,8 +396,8 @@ export function underused(analysis: DocumentAnalysis): readonly Mutation[] {
         !/latency/i.test(analysis.document.text) &&
         getIn(container.at, 'storageUri') === undefined &&
         podSet.accelerators.some(
-          ({ resource: own, model, devices, perPod }) =>
-            own === resource && devices === perPod && /^(a100|h100|h200|l40s)/.test(model ?? ''),
+          ({ requested, model, devices, perPod }) =>
+            requested.name === resource && devices === perPod && /^(a100|h100|h200|l40s)/.test(model ?? ''),
         ),
     )
     .flatMap(({ path, container, resources, resource }) =>

@@ -52,7 +52,7 @@ function run(
     options: defaultConfig,
     rules,
     ruleOptions,
-    costOf: () => ({ cost: null, problem: 'no prices in this test', missing: 'price', podSets: [] }),
+    costOf: () => ({ cost: null, unknown: { kind: 'noAccelerator' }, podSets: [] }),
     registry: new Map(Object.entries(registry)),
     strict,
   });

@@ -179,8 +179,8 @@ function found(file: FileAnalysis): Readonly<Record<string, unknown>> {
       podSets: podSets.map((podSet) => ({
         name: podSet.name,
         pods: podSet.pods,
-        told: podSet.told,
-        accelerators: podSet.accelerators.map(({ resource, perPod, devices }) => [resource, perPod, devices]),
+        inherited: podSet.inherited,
+        accelerators: podSet.accelerators.map(({ requested, perPod, devices }) => [requested, perPod, devices]),
       })),
     }));
   const documents = file.documents;

@@ -1,8 +1,9 @@
 import type { Analysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, CheckedReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -56,7 +57,13 @@ export function everythingSaid(analysis: Analysis, uri: string, within?: Span): 
 export function reportsOf(file: FileAnalysis): readonly string[] {
   const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
   const workloads = describeWorkloads(file);
-  const checked: CheckedFile = { file: reported, source: 'fixture.yaml', workloads, outcome: 'checked' };
+  const checked: CheckedFile = {
+    file: reported,
+    source: 'fixture.yaml',
+    workloads,
+    costs: costsOf(file),
+    outcome: 'checked',
+  };
   const report: CheckedReport = {
     files: [checked],
     failOn: 'error',
@@ -67,7 +74,7 @@ export function reportsOf(file: FileAnalysis): readonly string[] {
   return [
     ...renderers.map((render) => [...render(report)].join('')),
     renderFile(checked, text),
-    renderSummary(summarise([reported]), [reported], text),
+    renderSummary(summarise([reported]), [reported], text, priceBasis([checked])),
     JSON.stringify(reported, nameNumbers),
   ];
 }

@@ -81,11 +81,11 @@ function shown(analysis: Analysis, uri: string): string {
       workload.kind,
       workload.name,
       workload.role,
-      workload.podSets.map(({ name, pods, told, accelerators }) => [
+      workload.podSets.map(({ name, pods, inherited, accelerators }) => [
         name,
         pods,
-        told,
-        accelerators.map(({ resource, perPod, devices }) => [resource, perPod, devices]),
+        inherited,
+        accelerators.map(({ requested, perPod, devices }) => [requested, perPod, devices]),
       ]),
       costOf(workload),
     ]),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
+import { inheritedBy } from '../../server/src/cost/estimate.ts';
 import { project, root, runtime, service, total } from './project.ts';
 
 describe('a service on several nodes', () => {
@@ -37,7 +39,8 @@ ${spec}`;
     `${indent}${key}: {containers: [{name: main, image: "registry.example/vllm:1", resources: {limits: {nvidia.com/gpu: ${gpus}}}}]}\n`;
   const of = (files: Readonly<Record<string, string>>) => {
     const file = project(files).file(`${root}/chat.yaml`);
-    return { gpus: total(file), told: file?.documents[0]?.workloads[0]?.podSets.flatMap(({ told }) => told) };
+    const podSets = file?.documents[0]?.workloads[0]?.podSets;
+    return { gpus: total(file), inherited: podSets?.flatMap((podSet) => assumptionLines(inheritedBy([podSet]))) };
   };
 
   test('GPUs, replicas and the size of a group', () => {
@@ -48,7 +51,7 @@ ${spec}`;
     );
     expect(of({ 'chat.yaml': llm(named), 'base.yaml': base })).toEqual({
       gpus: 3 * (4 + 8),
-      told: [
+      inherited: [
         'GPU count from LLMInferenceServiceConfig base in base.yaml',
         'Replicas from LLMInferenceServiceConfig base in base.yaml',
         'GPU count from LLMInferenceServiceConfig base in base.yaml',

@@ -22,7 +22,11 @@ describe('an InferenceService takes from the runtime that it names what it does 
       `${root}/chat.yaml`,
     )!.documents;
     const { cost } = document!.costOf(document!.workloads[0]!);
-    expect(cost?.assumptions).toContain('GPU count from ServingRuntime vllm in infra/runtimes.yaml');
+    expect(cost?.assumptions).toContainEqual({
+      kind: 'inherited',
+      fact: 'gpuCount',
+      from: { kind: 'ServingRuntime', name: 'vllm', file: 'infra/runtimes.yaml' },
+    });
     expect(cost?.hourly.min).toBeGreaterThan(0);
   });
 
@@ -145,8 +149,8 @@ spec:
 
   test('is told by whom', () => {
     const file = project({ 'server.yaml': deployment, 'scaler.yaml': scaler('maxReplicaCount: 8') });
-    expect(file.file(`${root}/server.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.told).toEqual([
-      'Replicas from ScaledObject server-scaler in scaler.yaml',
+    expect(file.file(`${root}/server.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.inherited).toEqual([
+      { fact: 'replicas', from: { kind: 'ScaledObject', name: 'server-scaler', file: 'scaler.yaml' } },
     ]);
   });
 });

@@ -8,7 +8,7 @@ import { applySafeFixes } from './fix.ts';
 import { placeFixes } from './fix-places.ts';
 import { realPath } from './reach.ts';
 import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
-import { toReportFile } from './reports/json.ts';
+import { costsOf, toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
 import { describeWorkloads, shownPath } from './reports/text.ts';
 import { placeShown, sourcePath } from './source-path.ts';
@@ -88,6 +88,7 @@ function checkText(
     file: report,
     source,
     workloads: describeWorkloads(file),
+    costs: costsOf(file),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
   };
   if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };
@@ -144,6 +145,7 @@ function skipped(input: InputFile, { root }: CheckFileOptions, problem: string, 
     file: { ...placeOf(input), parse: 'skipped', problem, workloads: [], findings: [] },
     source: sourcePath(root, input),
     workloads: [],
+    costs: [],
     outcome,
   };
 }

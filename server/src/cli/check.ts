@@ -14,6 +14,7 @@ import { type BadInput, findFiles, type InputFile, standardInput } from './files
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { neighbours } from './related-files.ts';
+import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
@@ -195,7 +196,7 @@ function* renderText(
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
-  if (files.length > 0) yield renderSummary(summarise(files), files, options);
+  if (files.length > 0) yield renderSummary(summarise(files), files, options, priceBasis(checked));
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 

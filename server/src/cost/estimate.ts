@@ -1,13 +1,16 @@
-import { gpus, migByResource, providerName } from '../catalog/index.ts';
+import { migByResource } from '../catalog/index.ts';
 import { knownCount } from '../model/count.ts';
-import { resourceWords } from '../model/implicit-devices.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
+import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
-import { formatHourly, HOURS_PER_MONTH, plural } from './format.ts';
+import { HOURS_PER_MONTH } from './format.ts';
+import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
-import { ownSource, quote } from './offers.ts';
-import type { CostBasis, CostResult, Range } from './types.ts';
+import { quote } from './offers.ts';
+import { nothing, sumOf, timesCount } from './range.ts';
+import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 
 /**
  * What the accelerators of a workload cost: price of the instance x share of it that a pod takes x pods. What else a node holds
@@ -15,59 +18,54 @@ import type { CostBasis, CostResult, Range } from './types.ts';
  * @param prices what the project pays where that is not the list price
  */
 export function estimateCost(workload: Workload, prices: OwnPrices = listPrices): CostResult {
-  if (workload.role === 'definition') {
-    const problem = isValues(workload)
-      ? 'How many replicas run of these values is for the chart to say'
-      : 'Nothing runs from a definition by itself';
-    return { cost: null, problem, missing: null, podSets: [] };
-  }
+  if (workload.role === 'definition') return without({ kind: isValues(workload) ? 'chartValues' : 'definition' });
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) {
     const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(({ perPod }) => perPod !== 0);
-    const problem = part
-      ? `${resourceWords(part.resource)} is a part of a GPU, with no price`
-      : 'No accelerator is requested';
-    return { cost: null, problem, missing: null, podSets: [] };
+    return without(part ? { kind: 'partOfGpu', requested: part.requested } : { kind: 'noAccelerator' });
   }
   const parts: PodSetCost[] = [];
   for (const podSet of used) {
     const part = priceOfPods(podSet, prices);
-    if (isMissing(part)) return { cost: null, ...part, podSets: [] };
+    if (isUnknown(part)) return without(part);
     parts.push(part);
   }
-  const hourly = sum(parts.map((part) => part.hourly));
-  if (!(hourly.max <= mostHourly)) {
-    const problem = 'The number of pods is more than any cluster runs';
-    return { cost: null, problem, missing: 'count', podSets: [] };
-  }
+  const hourly = sumOf(parts.map((part) => part.hourly));
+  if (!(hourly.max <= mostHourly)) return without({ kind: 'tooManyPods' });
+  return {
+    unknown: null,
+    podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle })),
+    cost: total(parts, hourly, [...readWith(workload), ...inheritedBy(used)]),
+  };
+}
+
+function without(unknown: NoEstimate): CostResult {
+  return { cost: null, unknown, podSets: [] };
+}
+
+function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonly Assumption[]): CostEstimate {
   const spot = parts.flatMap((part) => part.spot ?? []);
   return {
-    problem: null,
-    missing: null,
-    podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle })),
-    cost: {
-      currency: 'USD',
-      hourly,
-      monthly: { min: hourly.min * HOURS_PER_MONTH, max: hourly.max * HOURS_PER_MONTH },
-      idleHourly: parts.reduce((total, part) => total + part.idle, 0),
-      spotHourly: spot.length === parts.length ? sum(spot) : null,
-      basis: parts.flatMap((part) => part.basis),
-      assumptions: [
-        ...new Set([
-          ...readWith(workload),
-          ...used.flatMap(({ told }) => told),
-          ...parts.flatMap((part) => part.assumptions),
-        ]),
-      ],
-    },
+    currency: 'USD',
+    hourly,
+    monthly: { min: hourly.min * HOURS_PER_MONTH, max: hourly.max * HOURS_PER_MONTH },
+    idleHourly: parts.reduce((sum, part) => sum + part.idle, 0),
+    spotHourly: spot.length === parts.length ? sumOf(spot) : null,
+    basis: parts.flatMap((part) => part.basis),
+    assumptions: [...assumptions, ...parts.flatMap((part) => part.assumptions)],
   };
 }
 
 /** More than the world makes in an hour: the counts under it are a slip, and an amount would be one, too. */
 const mostHourly = 1e11;
 
-function readWith({ readWith: file }: Workload): readonly string[] {
-  return file === undefined ? [] : [`What this file leaves open is from ${file}`];
+function readWith({ readWith: file }: Workload): readonly Assumption[] {
+  return file === undefined ? [] : [{ kind: 'readWith', file }];
+}
+
+/** What other objects say of some pods. */
+export function inheritedBy(podSets: readonly PodSet[]): readonly Assumption[] {
+  return podSets.flatMap(({ inherited }) => inherited.map((one) => ({ kind: 'inherited', ...one }) as const));
 }
 
 /** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */
@@ -96,59 +94,66 @@ interface PodSetCost {
   readonly spot: Range | null;
   readonly idle: number;
   readonly basis: readonly CostBasis[];
-  readonly assumptions: readonly string[];
+  readonly assumptions: readonly Assumption[];
 }
 
-type Missing = { readonly problem: string; readonly missing: CostResult['missing'] };
-
-function isMissing(cost: PodSetCost | Missing): cost is Missing {
-  return 'missing' in cost;
+function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
+  return 'kind' in cost;
 }
 
-function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | Missing {
-  const assumptions: string[] = [];
-  const { min } = podSet.pods;
-  if (min === null)
-    return {
-      problem: `The number of ${podSet.name === 'pod' ? '' : `${podSet.name} `}pods is not told`,
-      missing: 'count',
-    };
-  const max = podSet.pods.max ?? Math.max(min, 1);
-  if (podSet.pods.max === null) assumptions.push(`No upper bound on ${podSet.name} replicas: counted at ${max}`);
+function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate {
+  const { name } = podSet;
+  const pods = countedPods(podSet);
+  if (pods === null) return { kind: 'podsUnknown', podSet: name };
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
-  const failed = costs.find(isMissing);
+  const failed = costs.find(isUnknown);
   if (failed !== undefined) return failed;
-  const each = costs.filter((cost): cost is PodSetCost => !isMissing(cost));
-  const pod = sum(each.map(({ hourly }) => hourly));
+  const each = costs.filter((cost): cost is PodSetCost => !isUnknown(cost));
+  const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
+  const unbounded: readonly Assumption[] =
+    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: pods.max }] : [];
   return {
-    name: podSet.name,
-    hourly: { min: min * pod.min, max: max * pod.max },
-    spot: spot.length === each.length ? scale(sum(spot), min, max) : null,
-    idle: min * pod.min,
+    name,
+    hourly: timesCount(pod, pods),
+    spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
+    idle: pods.min * pod.min,
     basis: each.flatMap(({ basis }) => basis),
-    assumptions: [...each.flatMap((cost) => cost.assumptions), ...assumptions],
+    assumptions: [...each.flatMap((cost) => cost.assumptions), ...unbounded],
   };
 }
 
-function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | Missing {
+/** The pods that an estimate counts: where nothing bounds them, those at the floor, or one. Null where the floor is unknown. */
+export function countedPods({ pods: { min, max } }: PodSet): Range | null {
+  return min === null ? null : { min, max: max ?? Math.max(min, 1) };
+}
+
+/** What the devices of one basis cost in all pods of their set. */
+export function amountOf({ instanceHourly, share }: CostBasis, podSet: PodSet): Range {
+  const perPod = instanceHourly * share;
+  return timesCount({ min: perPod, max: perPod }, countedPods(podSet) ?? nothing);
+}
+
+function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
   const { devices } = accelerator;
+  const { placement } = podSet;
   const models = pricedModels(accelerator);
-  if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsMissing(podSet, accelerator);
-  const spotOnly = podSet.placement.capacity === 'spot';
-  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, podSet.placement, pricing, own));
+  if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsUnknown(podSet, accelerator);
+  const spotOnly = placement.capacity === 'spot';
+  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, placement, pricing, own));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
   const taken = spotOnly && spotKnown ? spot : onDemand;
   if (taken.some(({ prices }) => prices.length === 0)) {
-    return { problem: `The catalogue has no price for ${wanted(models, devices, podSet)}`, missing: 'price' };
+    const { instanceType, provider } = placement;
+    return { kind: 'priceUnknown', models, devices, instanceType, provider };
   }
   return {
     name: podSet.name,
-    hourly: rangeOf(taken),
-    spot: spotKnown ? rangeOf(spot) : null,
-    idle: rangeOf(taken).min,
+    hourly: rangeOfQuotes(taken),
+    spot: spotKnown ? rangeOfQuotes(spot) : null,
+    idle: rangeOfQuotes(taken).min,
     basis: taken.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
@@ -159,40 +164,33 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
 }
 
 /** What the spot amount rests on where that is another machine than the ones in the basis. */
-function spotElsewhere(onDemand: Quote): readonly string[] {
+function spotElsewhere(onDemand: Quote): readonly Assumption[] {
   const shown = ends(onDemand.prices).map(({ offer }) => offer.instanceType);
   return ends(onDemand.spot)
     .filter(({ offer }) => !shown.includes(offer.instanceType))
-    .map(({ offer: { provider, instanceType, gpuCount, spot, date } }) => {
-      const cards = gpuCount === 1 ? '' : ` for ${plural(gpuCount, 'card')}`;
-      const price = `${formatHourly(spot ?? 0)}${cards}, ${date === null ? 'date unknown' : `as of ${date}`}`;
-      return `Spot at ${providerName(provider ?? '')} is cheapest on ${instanceType}: ${price}`;
+    .map(({ offer: { provider, instanceType, gpuCount: cards, spot, date } }) => {
+      return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: spot ?? 0, date };
     });
 }
 
 /** Says what was seen, where something was: a count that is none is not the same as a count that a template will fill in. */
-function whatIsMissing(podSet: PodSet, { resource, form, perPod, devices, candidates }: PodAccelerator): Missing {
+function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate {
+  const { requested, form, perPod, devices, candidates } = accelerator;
+  const name = resourceName(requested);
   if (perPod === null) {
     const written = podSet.containers
-      .flatMap(({ accelerators }) => accelerators.filter((request) => request.resource === resource))
+      .flatMap(({ accelerators }) => accelerators.filter(({ resource }) => resource === name))
       .map(({ limit, request }) => limit ?? request)
       .find((quantity) => quantity !== undefined && !quantity.templated && !quantity.empty);
-    const words = resourceWords(resource);
-    const of = words === resource ? resource : `devices behind ${words}`;
-    const beyond = (written?.value ?? 0) >= 2 ** 31 ? 'more than any node has' : 'no count';
-    const problem = written ? `${written.text} is ${beyond} of ${resource}` : `The number of ${of} is not told`;
-    return { problem, missing: 'count' };
+    if (written === undefined) return { kind: 'countUnknown', requested };
+    return { kind: 'countInvalid', requested, text: written.text, tooLarge: (written.value ?? 0) >= 2 ** 31 };
   }
-  const known = migByResource(resource).length > 0;
-  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(resource)?.[1];
-  if (profile !== undefined && (candidates.length === 0 || !known)) {
-    const problem = known ? `The selected GPU has no MIG profile ${profile}` : `No GPU has a MIG profile ${profile}`;
-    return { problem, missing: null };
-  }
-  if (devices === null && candidates.length > 0 && form !== 'mig') {
-    return { problem: `How the selected nodes share their GPUs is not told`, missing: 'count' };
-  }
-  return { problem: `The model behind ${resourceWords(resource)} is not told`, missing: 'gpu' };
+  const known = name !== undefined && migByResource(name).length > 0;
+  const profile = /^nvidia\.com\/mig-(.+?)(\.shared)?$/.exec(name ?? '')?.[1];
+  if (profile !== undefined && (candidates.length === 0 || !known))
+    return { kind: 'noProfile', profile, selected: known };
+  if (devices === null && candidates.length > 0 && form !== 'mig') return { kind: 'sharingUnknown' };
+  return { kind: 'modelUnknown', requested };
 }
 
 /** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be of use. */
@@ -202,53 +200,24 @@ function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonl
 }
 
 function assumptionsOf(
-  accelerator: PodAccelerator,
+  { form, devices, perPod, modelFrom, requested }: PodAccelerator,
   models: readonly string[],
-  podSet: PodSet,
+  { placement: { capacity, nodePool, provider, providerFrom } }: PodSet,
   noSpot: boolean,
-): string[] {
-  const said: string[] = [];
-  const { form, devices, perPod, modelFrom, resource } = accelerator;
-  const { placement } = podSet;
-  if (placement.nodePool !== null && modelFrom === 'config') {
-    said.push(`Node pool ${placement.nodePool}: ${nameOf(models[0])} from the config`);
-  } else if (modelFrom === 'config') said.push(`GPU not named: ${nameOf(models[0])} from the config`);
-  if (models.length > 1)
-    said.push(
-      `The selector fits ${models.map(nameOf).join(' and ')}: ${models.length > 2 ? 'all' : 'both'} are counted in the range`,
-    );
-  if (placement.providerFrom === 'config')
-    said.push(`Provider ${providerName(placement.provider ?? '')} from the config`);
-  if (form === 'mig' && devices !== null && perPod) {
-    said.push(`${resource.replace('nvidia.com/mig-', 'MIG ')} counted as ${fraction(devices / perPod)} of a card`);
+): readonly Assumption[] {
+  const found: Assumption[] = [];
+  const [model = ''] = models;
+  if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
+  if (models.length > 1) found.push({ kind: 'models', models });
+  if (providerFrom === 'config') found.push({ kind: 'provider', provider: provider ?? '', from: 'config' });
+  if (devices !== null && perPod && (form === 'mig' || devices < perPod)) {
+    const share = devices / perPod;
+    if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
-  if (form === 'whole' && devices !== null && perPod && devices < perPod) {
-    said.push(`Shared card: each ${resource} counted as ${fraction(devices / perPod)} of it`);
-  }
-  if (form === 'shared' && devices !== null && perPod && devices < perPod) {
-    said.push(`Shared card: ${resourceWords(resource)} counted as ${fraction(devices / perPod)} of it`);
-  }
-  if (placement.capacity === 'unknown') said.push('Capacity not told: on-demand');
-  if (placement.capacity === 'reserved' || placement.capacity === 'flex')
-    said.push(`No ${placement.capacity} price: on-demand instead`);
-  if (noSpot) said.push('No spot price known: on-demand instead');
-  return said;
-}
-
-/** `1/7`, `2/8` would be reduced; shares that are no unit fraction are written in percent. */
-function fraction(share: number): string {
-  const parts = 1 / share;
-  return Math.abs(parts - Math.round(parts)) < 1e-6 ? `1/${Math.round(parts)}` : `${Math.round(share * 100)}%`;
-}
-
-function wanted(models: readonly string[], devices: number, podSet: PodSet): string {
-  const { provider, instanceType } = podSet.placement;
-  const on = instanceType ?? (provider === null ? null : providerName(provider));
-  return `${devices} × ${models.map(nameOf).join(' or ')}${on === null ? '' : ` on ${on}`}`;
-}
-
-export function nameOf(model: string | undefined): string {
-  return gpus.get(model ?? '')?.name ?? model ?? '';
+  if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
+  if (capacity === 'reserved' || capacity === 'flex') found.push({ kind: 'onDemand', wanted: capacity });
+  if (noSpot) found.push({ kind: 'onDemand', wanted: 'spot' });
+  return found;
 }
 
 /** The cheapest and the dearest of a quote's prices; one where they are the same. */
@@ -259,11 +228,11 @@ function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
-  // What the project pays is on demand; on spot it pays what the market asks.
+  // What the project pays is on demand; on spot it pays what the market charges.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   return {
     podSet: podSet.name,
-    provider: offer.provider ?? 'own',
+    provider: offer.provider,
     region: offer.region,
     instanceType: offer.instanceType,
     pricing,
@@ -271,24 +240,13 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
     ...(pricing === 'on-demand' && { spotInstanceHourly: offer.spot }),
     share,
     asOf: isOwn ? null : offer.date,
-    source: isOwn ? ownSource : offer.source,
+    source: isOwn ? null : offer.source,
   };
 }
 
-function rangeOf(quotes: readonly Quote[]): Range {
+function rangeOfQuotes(quotes: readonly Quote[]): Range {
   const amounts = quotes.flatMap(({ prices }) => prices.map(({ hourly }) => hourly));
   return { min: Math.min(...amounts), max: Math.max(...amounts) };
-}
-
-function sum(ranges: readonly Range[]): Range {
-  return ranges.reduce((total, range) => ({ min: total.min + range.min, max: total.max + range.max }), {
-    min: 0,
-    max: 0,
-  });
-}
-
-function scale(range: Range, min: number, max: number): Range {
-  return { min: range.min * min, max: range.max * max };
 }
 
 function add(a: number | null, b: number | null): number | null {

@@ -7,13 +7,28 @@ export const HOURS_PER_MONTH = 730;
 
 /** `$6.88/h`, `$0–$20.64/h`. */
 export function formatHourly(hourly: Range | number): string {
-  return `${formatRange(asRange(hourly), formatCents)}/h`;
+  return `${formatAmount(hourly)}/h`;
+}
+
+/** `$0 to $20.64 an hour`, for a screen reader. */
+export function spokenHourly(hourly: Range | number): string {
+  return `${formatRange(asRange(hourly), formatCents, ' to ')} an hour`;
+}
+
+/** `$6.88`, `$0–$20.64`: for a table whose head says what it is per, and for what is not paid by the hour. */
+export function formatAmount(amount: Range | number): string {
+  return formatRange(asRange(amount), formatCents);
 }
 
 /** `$5,022/month`, from an hourly amount. */
 export function formatMonthly(hourly: Range | number): string {
+  return `${formatMonthlyAmount(hourly)}/month`;
+}
+
+/** `$5,022`, from an hourly amount: for a table whose head says that it is a month's. */
+export function formatMonthlyAmount(hourly: Range | number): string {
   const { min, max } = asRange(hourly);
-  return `${formatRange({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH }, formatWhole)}/month`;
+  return formatRange({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH }, formatWhole);
 }
 
 /** `8`, `0–3`, `0.25`; `?` where the number is not known. */
@@ -60,10 +75,10 @@ function formatWhole(amount: number): string {
   return `$${decimal(amount, 0)}`;
 }
 
-function formatRange(range: Range, format: (amount: number) => string): string {
+function formatRange(range: Range, format: (amount: number) => string, to = '–'): string {
   const low = format(range.min);
   const high = format(range.max);
-  return low === high ? low : `${low}–${high}`;
+  return low === high ? low : `${low}${to}${high}`;
 }
 
 function asRange(amount: Range | number): Range {

@@ -1,6 +1,7 @@
 import type { Offer, Provider } from '../catalog/index.ts';
 import { defaultRegion, gpus, offers } from '../catalog/index.ts';
 import type { Placement } from '../model/workload.ts';
+import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
 
 /** Whether the capacity that an offer is taken at is on-demand or spot. */
@@ -25,11 +26,11 @@ export interface PodPrice {
 }
 
 export interface Quote {
-  /** One price a provider, cheapest first; a single one where the provider is told. Empty: no price is known. */
+  /** One price a provider, cheapest first; a single one where the provider is known. Empty: no price is known. */
   readonly prices: readonly PodPrice[];
-  /** Beside on-demand prices: what the same providers ask in the same regions on spot, cheapest first; none where they have no spot price. */
+  /** With on-demand prices: what the same providers charge in the same regions on spot, cheapest first; none where they have no spot price. */
   readonly spot: readonly PodPrice[];
-  readonly assumptions: readonly string[];
+  readonly assumptions: readonly Assumption[];
 }
 
 /**
@@ -50,7 +51,7 @@ export function quote(
   const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
-  // A project asks for few different things, many times over: once for each workload and each keystroke.
+  // A project requests few different things, many times over: once for each workload and each keystroke.
   if (known.size >= 500) known.clear();
   known.set(key, found);
   return found;
@@ -67,20 +68,17 @@ function quotesAt(prices: OwnPrices): Map<string, Quote> {
 function findQuote(model: string, devices: number, placement: Placement, pricing: Pricing, prices: OwnPrices): Quote {
   const own = pricing === 'on-demand' ? ownQuote(model, devices, placement, prices) : undefined;
   if (own !== undefined) return own;
-  const told = placement.provider as Provider | null;
-  if (told !== null) return quoteOne(model, devices, placement, told, pricing, prices);
+  const known = placement.provider as Provider | null;
+  if (known !== null) return quoteOne(model, devices, placement, known, pricing, prices);
   const providers = [...new Set(offers({ gpu: model }).map(({ provider }) => provider))];
   const found = providers
     .map((provider) => quoteOne(model, devices, placement, provider, pricing, prices))
     .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
-  const assumptions =
-    all.length > 1
-      ? ['Provider not told: from the cheapest provider to the dearest, each with its cheapest offer']
-      : [];
-  const discounted = found.flatMap((one) => one.assumptions).find((line) => line.startsWith(discountLine));
-  return { prices: all, spot, assumptions: discounted === undefined ? assumptions : [...assumptions, discounted] };
+  const discount = found.flatMap((one) => one.assumptions).find(({ kind }) => kind === 'discount');
+  const assumptions: readonly Assumption[] = all.length > 1 ? [{ kind: 'providers' }] : [];
+  return { prices: all, spot, assumptions: discount === undefined ? assumptions : [...assumptions, discount] };
 }
 
 function byAmount(a: PodPrice, b: PodPrice): number {
@@ -103,7 +101,7 @@ function ownQuote(model: string, devices: number, placement: Placement, prices: 
     spot: null,
     spotBasis: null,
     date: null,
-    source: ownSource,
+    source: '',
   };
   return {
     prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }],
@@ -111,12 +109,6 @@ function ownQuote(model: string, devices: number, placement: Placement, prices: 
     assumptions: [],
   };
 }
-
-/** What stands in place of a source where the project told the price. */
-export const ownSource = 'your price';
-
-/** How the assumption begins that tells of a project's discount. */
-export const discountLine = 'On-demand list prices less';
 
 function quoteOne(
   model: string,
@@ -126,7 +118,7 @@ function quoteOne(
   pricing: Pricing,
   prices: OwnPrices,
 ): Quote {
-  const assumptions: string[] = [];
+  const assumptions: Assumption[] = [];
   const instanceType = placement.provider === provider ? placement.instanceType : null;
   const offered = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
   const sized = offered.filter(({ gpuCount }) => placement.nodeGpus.includes(gpuCount));
@@ -139,33 +131,33 @@ function quoteOne(
     pricing,
   );
   if (found !== undefined && placement.region === null && !isEverywhere(found.offer)) {
-    assumptions.push(`Region not told: ${region}`);
+    assumptions.push({ kind: 'region', region, from: 'default' });
   }
   if (found === undefined) {
     const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
     found = cheapest(usual, devices, pricing) ?? cheapest(everywhere, devices, pricing);
     if (found !== undefined && !isEverywhere(found.offer)) {
-      assumptions.push(`No ${pricing} price for ${region}: ${found.offer.region} instead`);
+      assumptions.push({ kind: 'otherRegion', pricing, wanted: region, region: found.offer.region });
     }
   }
   if (pricing === 'on-demand' && found?.offer.own === 'discount') {
-    assumptions.push(`${discountLine} ${prices.discountPercent}% from the config`);
+    assumptions.push({ kind: 'discount', percent: prices.discountPercent, from: 'config' });
   }
   if (found === undefined) return { prices: [], spot: [], assumptions };
-  return { prices: [found], spot: pricing === 'spot' ? [] : spotBeside(found, everywhere, devices), assumptions };
+  return { prices: [found], spot: pricing === 'spot' ? [] : spotOffers(found, everywhere, devices), assumptions };
 }
 
 /**
  * Who turns to spot takes the cheapest spot offer, which need not be of the machine that is cheapest on demand. The machine is the same
- * where it is told, for then there are no others to choose from.
+ * where it is known, because then there are no others to choose from.
  */
-function spotBeside({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
+function spotOffers({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
   const near = machines.filter(({ region }) => region === offer.region);
   const found = cheapest(near, devices, 'spot');
   return found === undefined ? [] : [found];
 }
 
-/** The offer as the project pays it. Spot prices are what the market asks. */
+/** The offer as the project pays it. Spot prices are what the market charges. */
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
@@ -173,7 +165,7 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
 }
 
-/** A price with a date, or one that the project told. */
+/** A price with a date, or the project's own price. */
 function isCertain({ date, own }: PricedOffer): boolean {
   return date !== null || own === 'gpu' || own === 'instance';
 }

@@ -1,10 +1,13 @@
+import type { Assumption } from './assumption.ts';
+import type { NoEstimate } from './no-estimate.ts';
+
 /** An amount that depends on the number of pods, the price, or both. US dollars. */
 export interface Range {
   readonly min: number;
   readonly max: number;
 }
 
-/** What a workload costs while it runs. Rendered as is into the JSON report. */
+/** What a workload costs while it runs. */
 export interface CostEstimate {
   readonly currency: 'USD';
   readonly hourly: Range;
@@ -12,17 +15,18 @@ export interface CostEstimate {
   readonly monthly: Range;
   /** What it costs an hour with no traffic or work: replicas at their floor. */
   readonly idleHourly: number;
-  /** At the cheapest spot offers of the same providers and regions, on the machine of the basis where that is told. */
+  /** At the cheapest spot offers of the same providers and regions, on the machine of the basis where that is known. */
   readonly spotHourly: Range | null;
   readonly basis: readonly CostBasis[];
-  readonly assumptions: readonly string[];
+  /** Some may repeat: their words do not. */
+  readonly assumptions: readonly Assumption[];
 }
 
 /** One price that the estimate rests on. */
 export interface CostBasis {
   readonly podSet: string;
-  /** `own`: the project told the price, and no provider. */
-  readonly provider: string;
+  /** null: the project's own price of a GPU, wherever it runs. */
+  readonly provider: string | null;
   readonly region: string;
   readonly instanceType: string;
   readonly pricing: 'on-demand' | 'spot' | 'reserved';
@@ -32,19 +36,19 @@ export interface CostBasis {
   /** The part of the instance that one pod takes. */
   readonly share: number;
   readonly asOf: string | null;
-  readonly source: string;
+  /** Of the catalogue's price; null where the config has the price. */
+  readonly source: string | null;
 }
 
-/** The estimate, or why there is none and what would make one possible. */
-export interface CostResult {
-  readonly cost: CostEstimate | null;
-  /** One sentence when cost is null; null otherwise. */
-  readonly problem: string | null;
-  /** What would make an estimate possible; null where nothing would, as for a slice that no GPU has. */
-  readonly missing: 'gpu' | 'price' | 'count' | null;
-  /** The parts of the estimate, in the order of the pod sets that ask for accelerators; empty where there is no estimate. */
-  readonly podSets: readonly PodSetAmount[];
-}
+/** The estimate, or why there is none. */
+export type CostResult =
+  | {
+      readonly cost: CostEstimate;
+      readonly unknown: null;
+      /** The parts of the estimate, in the order of the pod sets that request accelerators. */
+      readonly podSets: readonly PodSetAmount[];
+    }
+  | { readonly cost: null; readonly unknown: NoEstimate; readonly podSets: readonly [] };
 
 /** What the pods of one set cost, in US dollars an hour. */
 export interface PodSetAmount {

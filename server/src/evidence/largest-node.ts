@@ -1,16 +1,17 @@
-import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
+import { gpus, instanceType } from '../catalog/index.ts';
 import { countIn } from '../model/count.ts';
 import { isGpuCountLabel } from '../model/gpu-model.ts';
+import { knownResource, type RequestedResource } from '../model/requested-resource.ts';
 import type { PodAccelerator, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 import { isInstanceTypeKey } from './selected-models.ts';
 
 /** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
-export function largestNode(selectors: readonly Selector[], { resource }: PodAccelerator): Node | undefined {
+export function largestNode(selectors: readonly Selector[], { requested }: PodAccelerator): Node | undefined {
   let bound: Node | undefined;
   for (const selector of selectors) {
     const nodes = selector.values.map(({ value, at }) =>
-      isTemplated(at) ? undefined : nodeOf(selector.key, value, resource),
+      isTemplated(at) ? undefined : nodeOf(selector.key, value, requested),
     );
     // One alternative that is not known may be larger.
     if (nodes.length === 0 || nodes.includes(undefined)) continue;
@@ -25,7 +26,7 @@ interface Node {
   readonly count: number;
 }
 
-function nodeOf(key: string, value: string, resource: string): Node | undefined {
+function nodeOf(key: string, value: string, requested: RequestedResource): Node | undefined {
   const told = isGpuCountLabel(key) ? countIn(value) : null;
   if (told !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: told };
   if (!isInstanceTypeKey(key)) return undefined;
@@ -34,5 +35,5 @@ function nodeOf(key: string, value: string, resource: string): Node | undefined 
   if (type === undefined || count === null || !Number.isInteger(count)) return undefined;
   if (type.unsourced.includes('all') || type.unsourced.includes('gpuCount')) return undefined;
   const vendor = gpus.get(type.gpu ?? '')?.vendor;
-  return vendor === acceleratorResource(resource)?.vendor ? { name: value, count } : undefined;
+  return vendor === knownResource(requested)?.vendor ? { name: value, count } : undefined;
 }

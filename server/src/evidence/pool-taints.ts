@@ -1,6 +1,7 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import type { CrossReferences, Landing } from '../model/cross-references.ts';
 import type { NodeTaint } from '../model/options.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 
@@ -23,7 +24,7 @@ export function poolTaints(
   const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
   const landing = crossReferences.landingOf(wanted, selectors.length === 0 && !hasAffinity(pod));
   if (landing === undefined) return { whose: '', taints: [], apart: false };
-  const asked = new Set(accelerators.map(({ resource }) => resource));
+  const asked = new Set(accelerators.map(({ requested }) => resourceName(requested)));
   // The provider lets pods onto nodes of the resource that they ask for.
   const taints = landing.taints.filter(
     ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && asked.has(key)),

@@ -1,6 +1,7 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { processInput } from '../model/process-input.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../model/workload.ts';
 
 export { processInput };
@@ -20,7 +21,7 @@ export function checkpointSigns(container: Container): readonly CheckpointSign[]
 export function wholeGpus({ accelerators }: Container, podSet: PodSet): number | null {
   const [only, ...others] = accelerators.filter(({ count }) => count !== 0);
   if (only === undefined || others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
-  const inPod = podSet.accelerators.find(({ resource }) => resource === only.resource);
+  const inPod = acceleratorByName(podSet.accelerators, only.resource);
   return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;
 }
 

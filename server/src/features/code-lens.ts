@@ -1,5 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
+import { missingFor } from '../cost/no-estimate.ts';
+import { timesCount } from '../cost/range.ts';
 import type { CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
@@ -18,7 +20,7 @@ export interface Lens {
   readonly target: Span;
 }
 
-/** What each workload that asks for accelerators costs, above it. */
+/** What each workload that requests accelerators costs, above it. */
 export function codeLenses(file: FileAnalysis): readonly Lens[] {
   return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
@@ -26,7 +28,7 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
     return {
       span: shiftSpan(root.node.span, document.base),
       title: lensTitle(workload, result),
-      action: result.missing === 'gpu' ? 'set-gpu' : 'show-cost',
+      action: missingFor(result.unknown) === 'gpu' ? 'set-gpu' : 'show-cost',
       target: shiftSpan(detailsAt(workload), document.base),
     };
   });
@@ -45,8 +47,9 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {
-  const asked = describeAccelerators(workload);
-  const said = [asked, costWords(workload, result), ...allReplicas(workload, result)].join(' · ');
+  const said = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)].join(
+    ' · ',
+  );
   return workload.readWith === undefined ? said : `with ${workload.readWith}: ${said}`;
 }
 
@@ -56,13 +59,12 @@ function allReplicas(workload: Workload, { cost }: CostResult): readonly string[
   const count = lowerCount(podSets[0]?.replicas, 1);
   if (!isValues(workload) || cost === null || count === null || count < 2) return [];
   const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
-  const { min, max } = cost.hourly;
-  return scaled ? [] : [`${count} replicas ${formatHourly({ min: min * count, max: max * count })}`];
+  return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
 }
 
 /** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */
-export function costWords(workload: Workload, { cost, missing }: CostResult): string {
-  if (cost === null) return missing === 'gpu' ? 'price needs a GPU' : 'no price';
+export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
+  if (cost === null) return missingFor(unknown) === 'gpu' ? 'price needs a GPU' : 'no price';
   const onSpot = cost.basis.length > 0 && cost.basis.every(({ pricing }) => pricing === 'spot');
   const parts = [onSpot ? `spot ${formatHourly(cost.hourly)}` : formatHourly(cost.hourly)];
   if (!onSpot && cost.spotHourly !== null) parts.push(`spot ${formatHourly(cost.spotHourly)}`);

@@ -1,9 +1,7 @@
 import type { FileAnalysis } from '../analysis.ts';
-import type { OwnPrices } from '../cost/custom-prices.ts';
+import { requestPrice } from '../cost/capacity-prices.ts';
 import { formatHourly } from '../cost/format.ts';
-import { quote } from '../cost/offers.ts';
-import type { Range } from '../cost/types.ts';
-import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
 import { acceleratedWorkloads } from './hover/gpu-words.ts';
@@ -20,12 +18,12 @@ export interface InlayHint {
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
   const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
     workload.podSets.flatMap((podSet) => {
-      const byResource = new Map([...podSet.accelerators].reverse().map((told) => [told.resource, told]));
+      const byResource = new Map([...podSet.accelerators].reverse().map((one) => [resourceName(one.requested), one]));
       return podSet.containers.flatMap(({ accelerators }) =>
         accelerators.flatMap((request): InlayHint[] => {
           const quantity = request.limit ?? request.request;
-          const told = byResource.get(request.resource);
-          const hourly = quantity && told && hourlyOf(podSet, request, told, file.config.prices);
+          const inPod = byResource.get(request.resource);
+          const hourly = quantity && inPod && requestPrice(podSet, request, inPod, file.config.prices);
           if (quantity === undefined || hourly === undefined) return [];
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
@@ -39,29 +37,10 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
     }),
   );
   // Pods that are written once and used by an alias are several, and one of them is what a hint is of.
-  const told = new Set<string>();
+  const shown = new Set<string>();
   return hints.filter(({ offset, label }) => {
-    const isNew = !told.has(`${offset} ${label}`);
-    told.add(`${offset} ${label}`);
+    const isNew = !shown.has(`${offset} ${label}`);
+    shown.add(`${offset} ${label}`);
     return isNew;
   });
-}
-
-function hourlyOf(
-  podSet: PodSet,
-  { count }: AcceleratorRequest,
-  told: PodSet['accelerators'][number],
-  own: OwnPrices,
-): Range | undefined {
-  if (told.model === null || !told.perPod || told.devices === null || !count) return undefined;
-  const devices = (told.devices * count) / told.perPod;
-  const { prices } = quote(
-    told.model,
-    devices,
-    podSet.placement,
-    podSet.placement.capacity === 'spot' ? 'spot' : 'on-demand',
-    own,
-  );
-  const amounts = prices.map(({ hourly }) => hourly);
-  return amounts.length === 0 ? undefined : { min: Math.min(...amounts), max: Math.max(...amounts) };
 }

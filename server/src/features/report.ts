@@ -1,19 +1,20 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
-import { formatHourly, plural } from '../cost/format.ts';
+import { formatHourly, plural, spokenHourly } from '../cost/format.ts';
+import { nothing, sumOf } from '../cost/range.ts';
 import type { Range } from '../cost/types.ts';
 import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
 import {
   acceleratedWorkloads,
-  askedFor,
   describeAccelerators,
   describeWorkload,
   detailsAt,
-  deviceNoun,
+  nounOfDevices,
+  requestedDevices,
 } from './hover/gpu-words.ts';
 
-/** What a whole file asks for, in a line. */
+/** What a whole file requests, in a line. */
 export interface Summary {
   /** `3 GPUs $20.64/h`. */
   readonly text: string;
@@ -31,14 +32,14 @@ export interface CostLine {
   readonly offset: number;
 }
 
-/** For the status bar; undefined where nothing asks for an accelerator. */
+/** For the status bar; undefined where nothing requests an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
-  // How many replicas a chart makes of its values is not told, so there is nothing to add up.
+  // How many replicas a chart makes of its values is unknown, so there is nothing to add up.
   const found = acceleratedWorkloads(file).filter(({ workload }) => !isValues(workload));
   if (found.length === 0) return undefined;
   let min: number | null = 0;
   let max: number | null = 0;
-  let hourly: Range = { min: 0, max: 0 };
+  let hourly: Range = nothing;
   let priced = 0;
   for (const { workload, document } of found) {
     const gpus = gpusOf(workload);
@@ -47,20 +48,20 @@ export function summarize(file: FileAnalysis): Summary | undefined {
     const { cost } = document.costOf(workload);
     if (cost === null) continue;
     priced += 1;
-    hourly = { min: hourly.min + cost.hourly.min, max: hourly.max + cost.hourly.max };
+    hourly = sumOf([hourly, cost.hourly]);
   }
-  const noun = deviceNoun(found.flatMap(({ workload }) => workload.podSets.flatMap(askedFor)));
+  const noun = nounOfDevices(found.flatMap(({ workload }) => workload.podSets.flatMap(requestedDevices)));
   const gpuWords = min === null && max === null ? `${noun}s` : plural({ min: rounded(min), max: rounded(max) }, noun);
   const atLeast = priced < found.length ? '≥ ' : '';
   const text = priced === 0 ? gpuWords : `${gpuWords} ${atLeast}${formatHourly(hourly)}`;
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const unpriced = found.length - priced;
   const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
-  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spoken(hourly)}`}`;
+  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
 
-/** A line for each workload that asks for accelerators, in the order of the file. */
+/** A line for each workload that requests accelerators, in the order of the file. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;
@@ -75,8 +76,4 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
 /** Slices are parts of a card, and the status bar is no place for their digits. */
 function rounded(gpus: number | null): number | null {
   return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
-}
-
-function spoken(hourly: Range): string {
-  return formatHourly(hourly).replace('–', ' to ').replace('/h', ' an hour');
 }

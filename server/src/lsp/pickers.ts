@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { configName, normalizeUri } from '../config/places.ts';
 import { formatHourly, formatNumber } from '../cost/format.ts';
+import { gpuPrices, priceRange } from '../cost/gpu-prices.ts';
 import {
   describeSlice,
   heldModel,
@@ -14,10 +15,10 @@ import {
 import { platformChoices } from '../features/actions/platform-choices.ts';
 import { budgetOfAnswer } from '../features/actions/proof.ts';
 import { setConfigEdits } from '../features/actions/set-config.ts';
-import { gpuPrices, possibleGpus, priceRange } from '../features/hover/gpu-prices.ts';
 import { isRegion } from '../features/hover/gpu-words.ts';
-import type { Fit } from '../features/hover/memory-facts.ts';
+import { possibleGpus } from '../features/possible-gpus.ts';
 import { costLines } from '../features/report.ts';
+import type { Fit } from '../memory/fit.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { editsToLsp, lineIndex, linesOf } from './convert.ts';

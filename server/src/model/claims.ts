@@ -3,10 +3,11 @@ import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { type Referenced, type SeenDevice, seenWords } from './cross-references.ts';
+import type { Referenced, SeenDevice } from './cross-references.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
+import { objectName } from './referenced.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
@@ -116,7 +117,7 @@ function claimElsewhere(
     ...device,
     vendor: vendors.find(([, known]) => known === vendor)?.[1] ?? null,
     at: undefined,
-    from: seenWords(seen),
+    from: objectName(seen),
     ...(profile === null ? {} : { profile }),
     ...(models.length === 0
       ? {}
@@ -127,7 +128,7 @@ function claimElsewhere(
 /** A claim that is nowhere to be seen. Most claims that are no accelerators (networks, channels) say so in their names. */
 function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
-  return [{ resource: `claim:${name}`, at, form: 'whole', vendor: null, perPod: null, each: null }];
+  return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
 /** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
@@ -153,7 +154,16 @@ function ofRequest(request: Cursor): readonly ImplicitDevices[] {
     (selector) => asText(getIn(selector, 'cel', 'expression')) ?? [],
   );
   if (isTemplated(getIn(request, 'deviceClassName')))
-    return [{ resource: 'dra:', at: request, form: 'whole', vendor: null, perPod: null, each: null }];
+    return [
+      {
+        requested: { kind: 'deviceClass', name: '' },
+        at: request,
+        form: 'whole',
+        vendor: null,
+        perPod: null,
+        each: null,
+      },
+    ];
   return deviceOf(name, all ? null : lowerCount(getIn(request, 'count'), 1), expressions, request);
 }
 
@@ -175,7 +185,7 @@ export function deviceOf(
   const cut = /^mig\b/.test(deviceClass) || profile !== undefined;
   return [
     {
-      resource: `dra:${deviceClass}`,
+      requested: { kind: 'deviceClass', name: deviceClass },
       at: place,
       // A class names no profile, so this is a part of a card like any other.
       form: cut ? 'shared' : 'whole',

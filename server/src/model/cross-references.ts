@@ -1,7 +1,11 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './options.ts';
+import type { Referenced, ScalerFacts } from './referenced.ts';
+import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
+
+export type { Referenced, ScalerFacts } from './referenced.ts';
 
 // What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
 // of another document is good as long as it says the same, wherever it moves.
@@ -69,19 +73,6 @@ export interface Dangling {
   readonly near: readonly Referenced<null>[];
 }
 
-export interface Referenced<T> {
-  readonly kind: string;
-  readonly name: string;
-  /** The path from the folder of the file that asks; null: it stands in the same file. */
-  readonly file: string | null;
-  /**
-   * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
-   * of this one. What rests on it is advice.
-   */
-  readonly apart: boolean;
-  readonly facts: T;
-}
-
 /** What the containers of a pod ask for, and where the pod may run. */
 export interface PodsFacts {
   readonly containers: readonly SeenContainer[];
@@ -146,23 +137,13 @@ export interface TrainingFacts extends PodsFacts {
 
 /** As GivenAccelerator, without its place and with the models by id. */
 export interface SeenDevice {
-  readonly resource: string;
+  readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
   readonly vendor: string | null;
   readonly perPod: number | null;
   readonly each: number | null;
   readonly profile: string | null;
   readonly models: readonly string[];
-}
-
-/** The bounds that a scaler sets. null: templated. */
-export interface ScalerFacts {
-  /** The floor in force; KEDA's idleReplicaCount where that is lower. */
-  readonly min: number | null;
-  /** undefined where nothing is written. */
-  readonly max: number | null | undefined;
-  /** What it looks at: `cpu`, `memory`, or the name or type of another. */
-  readonly metrics: readonly string[];
 }
 
 /** As written: a number or a share. */
@@ -217,8 +198,3 @@ export const noCrossReferences: CrossReferences = {
   dangling: () => [],
   landingOf: () => undefined,
 };
-
-/** `ServingRuntime vllm in ../runtimes.yaml`. */
-export function seenWords({ kind, name, file }: Referenced<unknown>): string {
-  return `${kind} ${name}${file === null ? '' : ` in ${file}`}`;
-}

@@ -4,22 +4,23 @@ import type { Resolved } from './gpu-model.ts';
 import { resolveModel, toldModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
-import { amdPartitionShare, memoryShare, neuronCoreShare, sliceShare, toldSharing, virtualShare } from './shares.ts';
+import { byName } from './requested-resource.ts';
+import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 export { isInstanceTypeLabel } from './gpu-model.ts';
 
 /** Where it is said what one pod takes. */
 export interface AcceleratorSource {
-  readonly containers: readonly Asking[];
-  /** Said elsewhere, in place of the containers' resources. */
-  readonly given: readonly ImplicitDevices[] | undefined;
-  /** Said elsewhere, beside the containers' resources. */
-  readonly relatedFiles: readonly ImplicitDevices[];
+  readonly containers: readonly RequestingContainer[];
+  /** Counted in place of the containers' resources. */
+  readonly replacing: readonly ImplicitDevices[] | undefined;
+  /** Counted with the containers' resources. */
+  readonly additional: readonly ImplicitDevices[];
 }
 
 /**
- * What one pod takes of each accelerator resource, and which model it will be, as far as selectors and config tell.
+ * What one pod takes of each accelerator resource, and which model it will be, as far as selectors and config say.
  * Devices are counted as the scheduler does: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
  */
 export function lowerPodAccelerators(
@@ -27,21 +28,21 @@ export function lowerPodAccelerators(
   selectors: readonly Selector[],
   options: ModelOptions,
 ): readonly PodAccelerator[] {
-  const { containers, given, relatedFiles } = source;
-  const asked = given === undefined ? askedResources(containers) : [];
-  const others = [...(given ?? []), ...relatedFiles];
-  if (asked.length === 0 && others.length === 0) return [];
-  const told = toldModels(selectors);
-  const sharing = toldSharing(selectors, options.sharing.replicas);
-  const counters = asked.filter(({ form }) => form === 'memory' || form === 'percent');
+  const { containers, replacing, additional } = source;
+  const named = replacing === undefined ? requestedResources(containers) : [];
+  const others = [...(replacing ?? []), ...additional];
+  if (named.length === 0 && others.length === 0) return [];
+  const selected = toldModels(selectors);
+  const sharing = nodeSharing(selectors, options.sharing.replicas);
+  const counters = named.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
-  const onlyCounters = counters.length === asked.length;
+  const onlyCounters = counters.length === named.length;
 
-  const ofResource = ({ resource, form, perPod }: Asked): PodAccelerator => {
+  const ofResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
-    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, told, options);
+    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
     const model = modelOf(resolved);
-    const made = { resource, at: undefined, form, perPod, model, ...resolved };
+    const made = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
       // Counters say how large each virtual GPU is; alone they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
@@ -54,39 +55,39 @@ export function lowerPodAccelerators(
     return { ...made, devices: devicesOf(perPod, each) };
   };
 
-  const ofGiven = (accelerator: ImplicitDevices): PodAccelerator => {
-    const { resource, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
+  const ofImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
+    const { requested, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
-    const named = accelerator.models ?? [];
+    const models = accelerator.models ?? [];
     const resolved: Resolved =
-      named.length > 0
-        ? { candidates: named.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
-        : resolveModel(vendor, slices, told, options);
+      models.length > 0
+        ? { candidates: models.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
+        : resolveModel(vendor, slices, selected, options);
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
-    return { resource, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
+    return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
-  // Of a count that no cluster has, nothing is told.
-  return [...asked.map(ofResource), ...others.map(ofGiven)].map((one) => ({
+  // A count that no cluster has is unknown.
+  return [...named.map(ofResource), ...others.map(ofImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
 }
 
-interface Asked {
+interface NamedRequest {
   readonly resource: string;
   readonly form: AcceleratorForm;
   readonly perPod: number | null;
 }
 
 /** What of a container counts here. */
-export type Asking = Pick<Container, 'type' | 'accelerators'>;
+export type RequestingContainer = Pick<Container, 'type' | 'accelerators'>;
 
-function askedResources(containers: readonly Asking[]): readonly Asked[] {
+function requestedResources(containers: readonly RequestingContainer[]): readonly NamedRequest[] {
   const byResource = new Map<string, Request[]>();
   for (const { type, accelerators } of containers) {
     for (const request of withoutAliases(accelerators)) {
@@ -101,9 +102,9 @@ function askedResources(containers: readonly Asking[]): readonly Asked[] {
   });
 }
 
-/** What one container asks of a resource. */
+/** What one container requests of a resource. */
 interface Request {
-  readonly type: Asking['type'];
+  readonly type: RequestingContainer['type'];
   readonly request: AcceleratorRequest;
 }
 
@@ -116,7 +117,7 @@ function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly A
   return accelerators.filter(({ resource }) => resource === meant || !neuronNames.includes(resource));
 }
 
-/** App containers and sidecars run together, so they add up; an init container runs before the apps, beside the sidecars declared above it. */
+/** App containers and sidecars run together, so they add up; an init container runs before the apps, with the sidecars declared above it. */
 function podCount(requests: readonly Request[]): number | null {
   let running = 0;
   let sidecars = 0;

@@ -2,57 +2,43 @@ import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpusByLabel, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { isTemplated } from '../yaml/cursor.ts';
-import { table } from '../yaml/table.ts';
 import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
+import type { ObjectName } from './referenced.ts';
+import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, ModelFrom } from './workload.ts';
 
 // Accelerators that are said in other words than a resource name in a container: annotations, instance types, claims.
 
 /** What one pod takes, from a place that is no container's `resources`. */
 export interface ImplicitDevices {
-  /** The resource name it becomes, or `kind:name` of the words it was said in. */
-  readonly resource: string;
+  /** The resource that it becomes, or what it is written as. */
+  readonly requested: RequestedResource;
   /** Where it is said. */
   readonly at: Cursor | undefined;
   readonly form: AcceleratorForm;
   readonly vendor: Vendor | null;
   /** As written, for one pod. */
   readonly perPod: number | null;
-  /** Devices that one of them is; null where that is not told. */
+  /** Devices that one of them is; null where that is unknown. */
   readonly each: number | null;
   /** A MIG profile, where it stands for a slice. */
   readonly profile?: string;
-  /** A share of a card by its memory, where nothing else tells it. */
+  /** A share of a card by its memory, where nothing else says it. */
   readonly memoryMiB?: number;
   /** The models that it can be, where it says so itself. */
   readonly models?: readonly GpuModel[];
   readonly modelFrom?: ModelFrom;
-  /** The object of another file that says it, in words. */
-  readonly from?: string;
+  /** The object of another file that says it. */
+  readonly from?: ObjectName;
 }
-
-/** How a resource is told to people: its name, or the words that it was said in. */
-export function resourceWords(resource: string): string {
-  const [said, name = ''] = /^(\w+):(.*)$/.exec(resource)?.slice(1) ?? [];
-  if (said === 'dra') return `device class ${name}`;
-  if (said === 'annotation' || said === 'claim') return `${said} ${name}`;
-  return said === undefined ? resource : (systemWords[name] ?? name);
-}
-
-const systemWords = table<string>({
-  instanceType: 'the instance type',
-  labelSelector: 'the selected nodes',
-  partition: 'the partition',
-  resourceProfile: 'the resource profile',
-});
 
 /** All devices of an instance type that the catalogue knows; unknown ones are an unknown number of devices. */
-export function devicesOfInstance(resource: string, type: Located<string> | undefined): ImplicitDevices {
+export function devicesOfInstance(requested: RequestedResource, type: Located<string> | undefined): ImplicitDevices {
   const instance = type === undefined ? undefined : instanceType(type.value);
   const gpu = instance?.gpu ?? null;
   return {
-    resource,
+    requested,
     at: type?.at,
     form: 'whole',
     vendor: null,
@@ -72,17 +58,26 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   const memory = lookUp(annotations, 'gpu-memory');
   const said = fraction ?? memory;
   if (said === undefined) return [];
-  const told = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
-  const cards = told !== null && Number.isInteger(told) && told > 0 ? told : null;
+  const count = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
+  const cards = count !== null && Number.isInteger(count) && count > 0 ? count : null;
   const amount = numberOf(said, Number.NaN);
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
-    return [{ resource: 'annotation:gpu-fraction', at: said.at, form: 'shared', vendor: 'nvidia', perPod, each: 1 }];
+    return [
+      {
+        requested: { kind: 'annotation', name: 'gpu-fraction' },
+        at: said.at,
+        form: 'shared',
+        vendor: 'nvidia',
+        perPod,
+        each: 1,
+      },
+    ];
   }
   return [
     {
-      resource: 'annotation:gpu-memory',
+      requested: { kind: 'annotation', name: 'gpu-memory' },
       at: said.at,
       form: 'shared',
       vendor: 'nvidia',

@@ -1,13 +1,14 @@
-import { seenWords } from './cross-references.ts';
-import type { Asking } from './devices.ts';
+import type { RequestingContainer } from './devices.ts';
 import type { Borrowed } from './kinds/kind.ts';
+import { type Inherited, objectName } from './referenced.ts';
+import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 /** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
 export interface BorrowedParts {
-  readonly containers: readonly Asking[];
+  readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
-  readonly told: readonly string[];
+  readonly inherited: readonly Inherited[];
   /** The accelerators, with the place of those that are not the pod's own. */
   readonly placed: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
 }
@@ -21,7 +22,7 @@ export function borrow(
   containers: readonly Container[],
   selectors: readonly Selector[],
 ): BorrowedParts {
-  if (borrowed === undefined) return { containers: [], selectors: [], told: [], placed: (own) => own };
+  if (borrowed === undefined) return { containers: [], selectors: [], inherited: [], placed: (own) => own };
   const { at, from, pods } = borrowed;
   const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   const others = pods.containers.map(({ type, accelerators }) => ({
@@ -44,7 +45,8 @@ export function borrow(
   return {
     containers: others,
     selectors: labels,
-    told: taken.size === 0 ? [] : [`GPU count from ${seenWords(from)}`],
-    placed: (all) => all.map((one) => (taken.has(one.resource) && one.at === undefined ? { ...one, at } : one)),
+    inherited: taken.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
+    placed: (all) =>
+      all.map((one) => (taken.has(resourceName(one.requested) ?? '') && one.at === undefined ? { ...one, at } : one)),
   };
 }

@@ -16,6 +16,7 @@ import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
 import { withScripts } from './scripts.ts';
@@ -143,7 +144,7 @@ function lowerPodSet(
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
-  const relatedFiles = [
+  const implicit = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
@@ -162,7 +163,7 @@ function lowerPodSet(
     containers,
     accelerators: borrowed.placed(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], given: source.given, relatedFiles },
+        { containers: [...containers, ...borrowed.containers], replacing: source.given, additional: implicit },
         nodes,
         inPool,
       ),
@@ -173,13 +174,13 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    told: [...borrowed.told, ...(source.told ?? []), ...toldClaims(relatedFiles)],
+    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
   };
 }
 
 /** Claims that other files make. */
-function toldClaims(given: readonly ImplicitDevices[]): readonly string[] {
-  return given.flatMap(({ from }) => (from === undefined ? [] : [`Devices from ${from}`]));
+function claimedElsewhere(given: readonly ImplicitDevices[]): readonly Inherited[] {
+  return given.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
 /** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */

@@ -1,9 +1,10 @@
 import { getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
-import { type CrossReferences, seenWords } from './cross-references.ts';
+import type { CrossReferences } from './cross-references.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
+import { type Inherited, objectName } from './referenced.ts';
 import type { PodSet, Workload } from './workload.ts';
 
 /** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */
@@ -35,11 +36,15 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
   const { min } = scaler.facts;
   const max = scaler.facts.max ?? null;
   const replicas = { min, max: min === null || max === null ? max : Math.max(min, max) };
-  const told = `Replicas from ${seenWords(scaler)}`;
+  const inherited: Inherited = { fact: 'replicas', from: objectName(scaler) };
   const podsOf = ({ pods }: PodSet) => ({ min: times(replicas, pods.min).min, max: times(replicas, pods.max).max });
   return {
     ...workload,
-    podSets: replica.podSets.map((podSet) => ({ ...podSet, pods: podsOf(podSet), told: [...podSet.told, told] })),
+    podSets: replica.podSets.map((podSet) => ({
+      ...podSet,
+      pods: podsOf(podSet),
+      inherited: [...podSet.inherited, inherited],
+    })),
     scaledBy: scaler,
   };
 }

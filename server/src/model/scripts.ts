@@ -1,6 +1,6 @@
 import type { Located } from '../yaml/cursor.ts';
 import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
-import { type CrossReferences, seenWords } from './cross-references.ts';
+import type { CrossReferences } from './cross-references.ts';
 import type { Container, MountedScript, Volume } from './workload.ts';
 
 /** The container with the shell scripts of ConfigMaps that its command names by the path at which they are mounted. */
@@ -29,7 +29,7 @@ export function withScripts(
       const key = keyAt(path, place, asText(getIn(mount.at, 'subPath')), getIn(volume.at, 'configMap', 'items'));
       const text = key === undefined ? undefined : seen.facts[key];
       const isRead = text !== undefined && isShell(path, text, before);
-      return isRead ? [{ path, text, from: seenWords(seen), at: item }] : [];
+      return isRead ? [{ path, text, at: item }] : [];
     });
   });
   return scripts.length === 0 ? container : { ...container, scripts };

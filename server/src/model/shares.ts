@@ -3,7 +3,7 @@ import { table } from '../yaml/table.ts';
 import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
 
-// What of a card one of something is, in devices; null where it is not told.
+// What of a card one of something is, in devices; null where it is unknown.
 
 /** The share of a card that a MIG slice takes, where it is the same on every model that it can be on. */
 export function sliceShare(resource: string, candidates: readonly string[]): number | null {
@@ -15,10 +15,10 @@ export function sliceShare(resource: string, candidates: readonly string[]): num
 
 /**
  * What one `nvidia.com/gpu` is of a card on the selected nodes: 1, the share of a time slice, the share of a MIG slice under the
- * single strategy, or null where the nodes share their cards in a way that is not told.
+ * single strategy, or null where the nodes share their cards in a way that is unknown.
  * @param usual pods to a card where the project says how its nodes share them
  */
-export function toldSharing(
+export function nodeSharing(
   selectors: readonly Selector[],
   usual: number | null,
 ): (model: string | null) => number | null {
@@ -76,8 +76,8 @@ const memoryAmount = /(?:\/gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
 const corePercent = /(?:gpucores|vgpu-cores)$/;
 
 /**
- * What one virtual GPU of HAMi or Volcano is of a card: the larger of its memory's and its cores' part. Without a word on memory it
- * is not told, for what is the default is the cluster's to say. https://project-hami.io/docs/
+ * What one virtual GPU of HAMi or Volcano is of a card: the larger of its memory's and its cores' part. Without its memory it
+ * is unknown, because the cluster sets the default. https://project-hami.io/docs/
  */
 export function virtualShare(
   counters: readonly { readonly resource: string; readonly perPod: number | null }[],

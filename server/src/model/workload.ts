@@ -1,6 +1,7 @@
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Referenced, ScalerFacts } from './cross-references.ts';
+import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
+import type { RequestedResource } from './requested-resource.ts';
 
 /** One Kubernetes object: a YAML document, or an item of a `kind: List`. */
 export interface Manifest {
@@ -68,8 +69,8 @@ export interface PodSet {
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;
   readonly placement: Placement;
-  /** What of it other objects say, in words: `GPU count from ServingRuntime vllm in runtimes.yaml`. */
-  readonly told: readonly string[];
+  /** What of it other objects say. */
+  readonly inherited: readonly Inherited[];
 }
 
 export interface Container {
@@ -92,8 +93,6 @@ export interface Container {
 export interface MountedScript {
   readonly path: string;
   readonly text: string;
-  /** The ConfigMap, in words. */
-  readonly from: string;
   /** Where the command names it. */
   readonly at: Cursor;
 }
@@ -124,8 +123,7 @@ export interface Quantity {
 export interface PodAccelerator {
   /** Where it is asked for, if that is no container's `resources`. */
   readonly at: Cursor | undefined;
-  /** The resource's name; `dra:<device class>`, `claim:<name>`, `annotation:<key>` or `<system>:<field>` where it is asked for in other words. */
-  readonly resource: string;
+  readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
   /** As written, per pod; null where templated. */
   readonly perPod: number | null;

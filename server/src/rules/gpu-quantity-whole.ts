@@ -1,7 +1,9 @@
 import { gpus } from '../catalog/index.ts';
+import { migOptions } from '../cost/mig-options.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -106,7 +108,7 @@ function slice(
   context: PodSetContext,
 ): Fix | undefined {
   const share = wrong.value;
-  const model = context.podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? null;
+  const model = acceleratorByName(context.podSet.accelerators, request.resource)?.model ?? null;
   if (share === null || share <= 0 || share >= 1 || model === null) return undefined;
   const option = migOptions(model, null).find((candidate) => candidate.share >= share && candidate.share < 1);
   const form = sliceForm(context.podSet, context.options);

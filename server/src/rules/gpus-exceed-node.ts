@@ -1,6 +1,7 @@
 import { gpus, mostGpusOf } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import { largestNode } from '../evidence/largest-node.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -63,9 +64,10 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     for (const accelerator of podSet.accelerators) {
-      const { perPod, devices, form, resource } = accelerator;
+      const { perPod, devices, form, requested } = accelerator;
+      const resource = resourceName(requested);
       // Other numbers of devices than of resources: the nodes share or cut their cards.
-      if (form !== 'whole' || perPod === null || devices !== perPod) continue;
+      if (resource === undefined || form !== 'whole' || perPod === null || devices !== perPod) continue;
       const largest = largestNode(podSet.selectors, accelerator);
       const span = spanOfRequest(podSet, resource);
       if (span === undefined) continue;

@@ -1,5 +1,6 @@
 import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
 import { isInstanceTypeKey } from '../evidence/selected-models.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -74,8 +75,9 @@ export default defineRule({
 
 function wantedOf({ accelerators }: PodSet): { readonly resource: string; readonly vendor: string } | undefined {
   const asked = accelerators.find(({ perPod }) => perPod === null || perPod > 0);
-  const vendor = asked && acceleratorResource(asked.resource)?.vendor;
-  return asked === undefined || vendor === undefined ? undefined : { resource: asked.resource, vendor };
+  const resource = asked && resourceName(asked.requested);
+  const vendor = acceleratorResource(resource ?? '')?.vendor;
+  return resource === undefined || vendor === undefined ? undefined : { resource, vendor };
 }
 
 /** Families without any accelerator. AWS names those with one by g, p, inf, trn, dl, vt, f; Google's N1 can be given GPUs. */

@@ -1,6 +1,7 @@
 import { gpus, migByResource, migTable } from '../catalog/index.ts';
 import { meantMigResource } from '../catalog/mig-spelling.ts';
 import { isWithoutTable } from '../evidence/mig-placement.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
@@ -122,7 +123,7 @@ function renames(accelerator: AcceleratorRequest, context: PodSetContext): reado
 
 /** The plain profiles (no media-engine variants) of the GPUs that the pod may land on: all GPUs, where nothing selects one. */
 function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetContext): readonly Profile[] {
-  const selected = podSet.accelerators.find((accelerator) => accelerator.resource === resource)?.candidates ?? [];
+  const selected = acceleratorByName(podSet.accelerators, resource)?.candidates ?? [];
   const byName = new Map<string, Profile>();
   for (const gpu of selected.length > 0 ? selected : gpus.keys()) {
     for (const profile of migTable(gpu)?.profiles ?? []) {

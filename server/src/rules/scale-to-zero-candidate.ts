@@ -1,4 +1,5 @@
 import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
+import { idleSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { mayNeedPod, podMetric } from '../evidence/pod-metrics.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -133,7 +134,7 @@ export default defineRule({
 function idleAmount(devices: number | null, hourly: number | null, hours: number | null) {
   const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
   if (hourly === null) return { amount: `${held} idle`, saving: undefined };
-  const saving = (hourly * (hours ?? 24)) / 24;
+  const saving = idleSaving(hourly, hours);
   const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} a day`;
   return { amount: `${formatHourly(hourly)}, ${formatMonthly(saving)} ${when}`, saving };
 }

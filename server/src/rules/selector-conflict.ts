@@ -1,6 +1,7 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import { modelsOf } from '../evidence/selected-models.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';
 import { asText, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -62,7 +63,7 @@ export default defineRule({
   podSet({ selectors, accelerators }, context) {
     const slice = selectors.find(({ key }) => key === 'cloud.google.com/gke-tpu-topology');
     const chips = slice && chipsOf(slice);
-    const asked = accelerators.find(({ resource }) => resource === 'google.com/tpu')?.perPod ?? 0;
+    const asked = acceleratorByName(accelerators, 'google.com/tpu')?.perPod ?? 0;
     if (slice !== undefined && chips !== undefined && asked > chips) {
       const message = `gke-tpu-topology ${shown(slice)} has ${plural(chips, 'chip')}, but the pod asks for ${asked} google.com/tpu: it stays Pending`;
       context.report({ message, span: spanOfSelector(slice) });

@@ -1,5 +1,6 @@
 import { findCheckpointSigns } from '../command/checkpoint.ts';
 import { formatHourly } from '../cost/format.ts';
+import { spotSaving } from '../cost/savings.ts';
 import { processInput } from '../evidence/processes.ts';
 import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -87,13 +88,13 @@ export default defineRule({
     if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;
     if (!holding.some((podSet) => podSet.containers.some((container) => keepsProgress(container, podSet)))) return;
     const cost = context.costOf(workload).cost;
-    const spot = cost?.spotHourly ?? null;
-    if (cost === null || spot === null || cost.hourly.min <= 0 || spot.min <= 0 || spot.max >= cost.hourly.max) return;
+    const spot = cost === null ? undefined : spotSaving(cost);
+    if (cost === null || spot === undefined) return;
     context.report({
-      message: `Saves its progress and is restarted: on spot it would cost ${formatHourly(spot)} instead of ${formatHourly(cost.hourly)}`,
+      message: `Saves its progress and is restarted: on spot it would cost ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
       span: placeOf(holding, workload),
       fixes: () => (holding.length === 1 ? [selectSpot(holding[0], context)] : []),
-      saving: cost.hourly.min - spot.min,
+      saving: spot.saving,
     });
   },
 });

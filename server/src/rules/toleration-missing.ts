@@ -4,6 +4,7 @@ import { poolTaints } from '../evidence/pool-taints.ts';
 import { nodeTaints } from '../model/node-pools.ts';
 import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
+import { acceleratorByName, knownResource } from '../model/requested-resource.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -99,8 +100,8 @@ export default defineRule({
 /** Other accelerators have nodes of their own. */
 function asksForGpus({ accelerators }: PodSet): boolean {
   return accelerators.some(
-    ({ resource, perPod }) =>
-      perPod !== 0 && ['nvidia', 'amd', 'intel'].includes(acceleratorResource(resource)?.vendor ?? ''),
+    ({ requested, perPod }) =>
+      perPod !== 0 && ['nvidia', 'amd', 'intel'].includes(knownResource(requested)?.vendor ?? ''),
   );
 }
 
@@ -125,7 +126,7 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
   if (key === spotTaint && podSet.selectors.some((selector) => selector.key === spotTaint)) return false;
   if (acceleratorResource(key) === undefined) return true;
   // Nodes of the other vendor are not the ones that are meant.
-  if (!podSet.accelerators.some(({ resource }) => resource === key)) return false;
+  if (acceleratorByName(podSet.accelerators, key) === undefined) return false;
   const provider = platformOf(podSet, options)?.facts.provider;
   return provider !== 'gcp' && provider !== 'azure';
 }

@@ -1,13 +1,18 @@
 import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
 import { formatHourly } from '../cost/format.ts';
+import { type MigOption, migOptions } from '../cost/mig-options.ts';
+import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
-import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
+import { usableGiB } from '../memory/fit.ts';
+import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
+import { acceleratorByName } from '../model/requested-resource.ts';
+import { servedModel } from '../model/served-model.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
-import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
+import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -128,10 +133,10 @@ function lonelyModel(container: Container, context: PodSetContext): LonelyModel 
   const count = wholeGpus(container, podSet);
   // Only NVIDIA's cards are cut and shared in ways that every cluster knows.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
-  const gpu = gpus.get(podSet.accelerators.find(({ resource }) => resource === request.resource)?.model ?? '');
+  const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   const memory = gpu === undefined ? null : deviceGiB(gpu);
-  const estimate = estimateServing(container, workload);
-  if (gpu === undefined || memory === null || estimate === undefined || estimate.tuned) return undefined;
+  const { estimate } = estimateServing(servedModel(container, workload));
+  if (gpu === undefined || memory === null || estimate === null || estimate.tuned) return undefined;
   const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
   if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;
@@ -160,8 +165,8 @@ function smallestSlice(
 
 function savingOf({ count, hourly }: LonelyModel, slice: MigOption | undefined): number | undefined {
   if (hourly === null) return undefined;
-  if (count > 1) return hourly * (1 - 1 / count);
-  return slice && hourly * (1 - slice.share);
+  if (count > 1) return partSaving(hourly, 1 / count);
+  return slice && partSaving(hourly, slice.share);
 }
 
 function toSlice(

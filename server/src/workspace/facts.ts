@@ -158,8 +158,8 @@ function seenPods(podSet: PodSet): SeenPods {
   };
 }
 
-function seenDevice({ resource, form, vendor, perPod, each, profile, models = [] }: ImplicitDevices): SeenDevice {
-  return { resource, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
+function seenDevice({ requested, form, vendor, perPod, each, profile, models = [] }: ImplicitDevices): SeenDevice {
+  return { requested, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
 }
 
 /** Scripts are small; data and weights are nobody's command. */

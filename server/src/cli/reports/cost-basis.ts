@@ -1,16 +1,16 @@
 import { providerName } from '../../catalog/index.ts';
-import { discountLine, ownSource } from '../../cost/offers.ts';
+import type { CostBasis } from '../../cost/types.ts';
 import { isRegion } from '../../features/hover/gpu-words.ts';
-import type { ReportFile } from './report-schema.ts';
+import type { CheckedFile } from './format.ts';
 
 /**
  * `on-demand at AWS us-east-1 and Google Cloud us-central1, as of 2026-07-09 to 2026-07-20`: what the amounts of a report rest on, in a
  * line, because amounts without it are passed on without it. Undefined where there are none.
  */
-export function priceBasis(files: readonly ReportFile[]): string | undefined {
-  const costs = files.flatMap(({ workloads }) => workloads.flatMap(({ cost }) => cost ?? []));
+export function priceBasis(files: readonly Pick<CheckedFile, 'costs'>[]): string | undefined {
+  const costs = files.flatMap((file) => file.costs);
   const basis = costs.flatMap((cost) => cost.basis);
-  const listed = basis.filter(({ source }) => source !== ownSource);
+  const listed = basis.filter(({ source }) => source !== null);
   const said = (['on-demand', 'spot', 'reserved'] as const).flatMap((pricing) => {
     const places = new Set(listed.filter((one) => one.pricing === pricing).map(placeOf));
     return places.size === 0 ? [] : [`${pricing} at ${someOf([...places].sort())}`];
@@ -21,13 +21,13 @@ export function priceBasis(files: readonly ReportFile[]): string | undefined {
   if (oldest !== undefined) said.push(`as of ${oldest}${newest === oldest ? '' : ` to ${newest}`}`);
   if (dates.length < listed.length) said.push('some without a date');
   if (listed.length < basis.length) said.push('your prices');
-  if (costs.some(({ assumptions }) => assumptions.some((line) => line.startsWith(discountLine))))
+  if (costs.some(({ assumptions }) => assumptions.some(({ kind }) => kind === 'discount')))
     said.push('less your discount');
   return said.length === 0 ? undefined : said.join(', ');
 }
 
-function placeOf({ provider, region }: { readonly provider: string; readonly region: string }): string {
-  return `${providerName(provider)}${isRegion(region) ? ` ${region}` : ''}`;
+function placeOf({ provider, region }: CostBasis): string {
+  return `${providerName(provider ?? '')}${isRegion(region) ? ` ${region}` : ''}`;
 }
 
 const mostPlaces = 4;

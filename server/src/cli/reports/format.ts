@@ -1,3 +1,4 @@
+import type { CostEstimate } from '../../cost/types.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
@@ -14,6 +15,8 @@ export interface CheckedFile {
   readonly source: string;
   /** Its workloads in words. */
   readonly workloads: readonly WorkloadText[];
+  /** What its workloads cost, for what the amounts of the report rest on. */
+  readonly costs: readonly CostEstimate[];
   readonly outcome: Outcome;
   /** What was fixed in it, by line. */
   readonly fixes?: readonly PlacedFix[];
@@ -42,19 +45,19 @@ export interface FileDiff {
 export interface CheckedReport {
   readonly files: readonly CheckedFile[];
   readonly failOn: Severity | 'never';
-  /** Whether the finding is to be shown: hints only to who asks for them. */
+  /** Whether the finding is to be shown: hints only on request. */
   shows(finding: ReportFinding): boolean;
 }
 
 /** A report format. The pieces are written one after the other, so that nobody has to hold all of a long report. */
 export type RenderReport = (report: CheckedReport) => Iterable<string>;
 
-/** Whether gpulint did not do what it was asked to, which is status 2. A walk promises no certain file. */
+/** Whether gpulint failed to do what the command says, which is status 2. A walk promises no certain file. */
 export function isFailure({ outcome }: CheckedFile): boolean {
   return outcome !== 'checked' && outcome !== 'unreadable';
 }
 
-/** Why a file was not checked, or not as asked; null where it was. */
+/** Why a file was not checked, or not as the command says; null where it was. */
 export function failureOf({ file, outcome }: CheckedFile): string | null {
   if (outcome === 'unwritten') return 'its fixes could not be saved';
   return outcome === 'checked' && file.parse !== 'skipped' ? null : file.problem;

@@ -1,12 +1,16 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { catalogInfo } from '../../catalog/index.ts';
+import { assumptionLines, ownPriceWords } from '../../cost/assumption-words.ts';
 import { gpusOf } from '../../cost/estimate.ts';
+import { noEstimateWords } from '../../cost/no-estimate-words.ts';
+import type { CostEstimate } from '../../cost/types.ts';
 import { reportedFixes } from '../../features/actions/safe-fixes.ts';
 import {
   type UnusedSuppression,
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
+import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
@@ -45,6 +49,13 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   };
 }
 
+/** What the workloads of a file cost, those that have a price. */
+export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
+  return documents.flatMap((document) =>
+    document.costed.filter(asksForAccelerators).flatMap((workload) => document.costOf(workload).cost ?? []),
+  );
+}
+
 /** The report's head: sums over what is known. */
 export function summarise(files: readonly ReportFile[]): Report['summary'] {
   const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
@@ -79,7 +90,7 @@ function toReportWorkload(
   document: DocumentAnalysis,
   lineStarts: readonly number[],
 ): ReportWorkload {
-  const { cost, problem } = document.costOf(workload);
+  const { cost, unknown } = document.costOf(workload);
   const using = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
   const placements = using.map(({ placement }) => placement);
   const provider = common(placements.map((placement) => placement.provider));
@@ -98,8 +109,8 @@ function toReportWorkload(
     provider,
     region: common(placements.map(({ region }) => region)),
     providerFrom: provider === null ? null : (placements[0]?.providerFrom ?? null),
-    cost: cost === null ? null : { ...cost, basis: [...cost.basis], assumptions: [...cost.assumptions] },
-    ...(problem === null ? {} : { costProblem: problem }),
+    cost: cost === null ? null : toReportCost(cost),
+    ...(unknown === null ? {} : { costProblem: noEstimateWords(unknown) }),
     memory: [],
   };
 }
@@ -108,14 +119,30 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   return {
     name,
     pods,
-    accelerators: accelerators.map(({ resource, perPod, devices, model, modelFrom }) => ({
-      resource,
+    accelerators: accelerators.map(({ requested, perPod, devices, model, modelFrom }) => ({
+      resource: resourceText(requested),
       perPod,
       devices,
       model,
       modelFrom,
     })),
   };
+}
+
+function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {
+  return {
+    ...amounts,
+    basis: basis.map((one) => ({ ...one, provider: one.provider ?? 'own', source: one.source ?? ownPriceWords })),
+    assumptions: [...assumptionLines(assumptions)],
+  };
+}
+
+/** `nvidia.com/gpu`, `dra:gpu.nvidia.com`, `annotation:gpu-fraction`, `kaito:instanceType`. */
+function resourceText(requested: RequestedResource): string {
+  const { kind, name } = requested;
+  if (kind === 'resource') return name;
+  if (kind === 'deviceClass') return `dra:${name}`;
+  return `${kind === 'field' ? requested.system : kind}:${name}`;
 }
 
 function toReportFinding(

@@ -20,7 +20,7 @@ export function* renderMarkdown(report: CheckedReport): Generator<string> {
   }
 }
 
-/** GitHub refuses comments of more than 65,536 characters, and nobody reads that much. */
+/** GitHub rejects comments of more than 65,536 characters, and nobody reads that much. */
 const mostCharacters = 60_000;
 const mostRows = 40;
 const mostFindings = 80;
@@ -55,7 +55,7 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   const { hourly } = summarise(reported);
   if (hourly.max === 0) return;
   const together = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(reported) ?? '')}.\n`;
+  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(files) ?? '')}.\n`;
 }
 
 interface Found {

@@ -1,5 +1,7 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import { formatHourly, plural } from '../../cost/format.ts';
+import { missingFor } from '../../cost/no-estimate.ts';
+import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { Range } from '../../cost/types.ts';
 import { costWords } from '../../features/code-lens.ts';
 import {
@@ -12,7 +14,6 @@ import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
-import { priceBasis } from './cost-basis.ts';
 import type { CheckedFile, WorkloadText } from './format.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
@@ -45,8 +46,8 @@ export function describeWorkloads(file: FileAnalysis): readonly WorkloadText[] {
       accelerators: printable(
         `${describeAccelerators(workload)}${workload.readWith === undefined ? '' : ` with ${workload.readWith}`}`,
       ),
-      cost: printable(result.problem ?? costWords(workload, result)),
-      lacksModel: result.missing === 'gpu',
+      cost: printable(result.unknown === null ? costWords(workload, result) : noEstimateWords(result.unknown)),
+      lacksModel: missingFor(result.unknown) === 'gpu',
     };
   });
 }
@@ -89,6 +90,7 @@ export function renderSummary(
   summary: Report['summary'],
   files: readonly ReportFile[],
   { style, shows }: TextOptions,
+  basis: string | undefined,
 ): string {
   const workloads = files.flatMap((file) => file.workloads);
   const definitions = workloads.filter(({ role }) => role === 'definition').length;
@@ -119,7 +121,6 @@ export function renderSummary(
   if (summary.baselined !== undefined) found.push(`${summary.baselined} in the baseline`);
   const fixable = findings.filter(({ fixes }) => fixes.some(({ safe }) => safe)).length;
   const last = fixable === 0 ? '' : `; ${fixable} fixable with --fix`;
-  const basis = priceBasis(files);
   const prices = basis && style.dim(`Prices: ${basis}; 730 h a month; --format json has what each rests on`);
   return `${prices ? `${prices}\n` : ''}${seen.join(', ')}: ${found.join(', ') || style.green('no findings')}${last}\n`;
 }

@@ -3,18 +3,21 @@ import type { GpuModel, MigProfile } from '../../catalog/index.ts';
 import { gpus, migTable, sliceGiB } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly } from '../../cost/format.ts';
+import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
+import { type MigOption, migOptions } from '../../cost/mig-options.ts';
+import { type Fit, fitOf } from '../../memory/fit.ts';
 import { estimateServing } from '../../memory/serving.ts';
+import { acceleratorByName } from '../../model/requested-resource.ts';
+import { servedModel } from '../../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
-import { isOneWholeGpu, type MigOption, migOptions, rewriteToMig, sliceForm } from '../../rewrite/mig.ts';
+import { isOneWholeGpu, rewriteToMig, sliceForm } from '../../rewrite/mig.ts';
 import { rewriteToShared, sharedForm } from '../../rewrite/shared.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { shorten } from '../../yaml/shorten.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
-import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
 import { formatShare } from '../hover/gpu-words.ts';
-import { type Fit, fitOf } from '../hover/memory-facts.ts';
 import { type Place, type ProofBudget, provenTogether } from './proof.ts';
 
 /** A whole-GPU request that could ask for a slice instead. */
@@ -43,7 +46,7 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
               (quantity) => quantity && touches(entrySpan(quantity.at), inside),
             );
             if (place === undefined || !isOneWholeGpu(request)) continue;
-            const told = podSet.accelerators.find(({ resource }) => resource === request.resource);
+            const told = acceleratorByName(podSet.accelerators, request.resource);
             const gpu = told?.model == null ? undefined : gpus.get(told.model);
             if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
             // Nodes that hand out parts under the plain name (time slices, MIG single) have no slices by name.
@@ -99,9 +102,13 @@ function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): 
 }
 
 /** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */
-export function describeSlice({ profile, share, hourly }: MigOption, held?: HeldModel): string {
+export function describeSlice(
+  { profile, share, hourly }: MigOption,
+  held?: HeldModel,
+  ofCard = ' of the card',
+): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
-  const part = share === 1 ? 'the whole card' : `${formatShare(share)} of the card`;
+  const part = share === 1 ? 'the whole card' : `${formatShare(share)}${ofCard}`;
   const model = held === undefined ? [] : [fitWords[held.fit(profile)](shorten(held.name))];
   return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
 }
@@ -120,8 +127,10 @@ export interface HeldModel {
 
 /** The model that the container serves; undefined where it is not known. */
 export function heldModel({ container, workload, config }: Sliceable): HeldModel | undefined {
-  const estimate = estimateServing(container, workload);
-  return estimate && { name: estimate.name, fit: (profile) => fitOf(estimate, sliceGiB(profile), config.headroom) };
+  const { estimate } = estimateServing(servedModel(container, workload));
+  return estimate === null
+    ? undefined
+    : { name: estimate.name, fit: (profile) => fitOf(estimate, sliceGiB(profile), config.headroom) };
 }
 
 /** GPUs that can be cut into slices. */

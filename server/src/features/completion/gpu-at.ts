@@ -10,11 +10,11 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import type { OwnPrices } from '../../cost/custom-prices.ts';
 import { formatHourly } from '../../cost/format.ts';
+import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
+import { migOptions } from '../../cost/mig-options.ts';
 import type { Placement, PodSet } from '../../model/workload.ts';
-import { migOptions } from '../../rewrite/mig.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { describeSlice } from '../actions/mig-picker.ts';
-import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
 import type { Word } from './completion-item.ts';
 
 /** What is known about the pod at the caret. */
@@ -90,7 +90,7 @@ const formWords = {
 function slicesOf(gpu: GpuModel, placement: Placement | undefined, prices: OwnPrices): readonly Word[] {
   return migOptions(gpu.id, priceRange(gpuPrices(gpu, placement, prices))).map((option, rank) => ({
     text: option.profile.resource,
-    detail: describeSlice(option).replace(' of the card', ''),
+    detail: describeSlice(option, undefined, ''),
     value: '1',
     kind: 'resource',
     rank: 200 + rank,

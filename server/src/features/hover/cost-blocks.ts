@@ -1,27 +1,60 @@
 import { instanceType, providerName } from '../../catalog/index.ts';
-import { formatCount, formatHourly, formatMonthly, formatNumber } from '../../cost/format.ts';
-import { ownSource } from '../../cost/offers.ts';
+import type { ProjectConfig } from '../../config.ts';
+import type { Assumption } from '../../cost/assumption.ts';
+import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
+import { amountOf, inheritedBy } from '../../cost/estimate.ts';
+import { formatAmount, formatCount, formatHourly, formatMonthlyAmount, formatNumber } from '../../cost/format.ts';
+import { missingFor } from '../../cost/no-estimate.ts';
+import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { costWords } from '../code-lens.ts';
-import { askedFor, describeAccelerators, deviceNoun, formatShare, isRegion } from './gpu-words.ts';
+import { describeAccelerators, formatShare, isRegion, nounOfDevices, requestedDevices } from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { whatItWouldCost } from './price-range.ts';
 
-/** The numbers first, then what they rest on; without a price, what is missing and what it would be. */
-export function costBlocks(workload: Workload, result: CostResult): readonly Block[] {
-  const { cost, problem, missing } = result;
+/**
+ * The numbers first, then what they rest on; without a price, what is missing and what it would be.
+ * @param between what is said between the numbers and what they rest on
+ */
+export function costBlocks(
+  workload: Workload,
+  result: CostResult,
+  config: ProjectConfig,
+  between: readonly Block[] = [],
+): readonly Block[] {
+  const { cost, unknown } = result;
   const lead: Block = { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` };
-  if (cost !== null) return [lead, costTable(workload, cost), ...reasons(cost)];
-  const why: readonly Block[] = problem === null ? [] : [{ kind: 'text', text: `${problem}.` }];
-  const rest = missing === 'gpu' ? whatItWouldCost(workload) : why;
-  return [lead, ...rest, ...toldElsewhere(workload)];
+  // Without a price, what the counts rest on is left of the assumptions.
+  const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
+  const items = assumptionLines(assumptions, config.origins ?? {});
+  const rest: readonly Block[] = items.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items }];
+  if (cost !== null) return [lead, costTable(workload, cost), ...between, priceList(cost, config), ...rest];
+  const why: Block = { kind: 'text', text: `${noEstimateWords(unknown)}.` };
+  const range = missingFor(unknown) === 'gpu' ? whatItWouldCost(workload) : [why];
+  return rest.length === 0 ? [lead, ...range, ...between] : [lead, ...range, ...between, ...rest];
 }
 
-/** What the counts rest on; with a price it is among the assumptions. */
-function toldElsewhere({ podSets }: Workload): readonly Block[] {
-  const told = [...new Set(podSets.flatMap((podSet) => podSet.told))];
-  return told.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items: told }];
+/** What no manifest says and the config does, as far as it changes a price. */
+function fromConfig({ podSets }: Workload, config: ProjectConfig): readonly Assumption[] {
+  const { origins = {}, region, capacity, sharing } = config;
+  const { replicas } = sharing;
+  const isPlaced = ({ selectors }: PodSet) => selectors.some(({ key }) => key.startsWith('topology.kubernetes.io/'));
+  const isRegion = podSets.some((podSet) => podSet.placement.region === region && !isPlaced(podSet));
+  const isCapacity = podSets.some(
+    ({ placement }) => placement.capacityAt === undefined && placement.capacity === capacity,
+  );
+  const isShared = podSets.some(
+    ({ accelerators, selectors }) =>
+      accelerators.some(({ devices, perPod }) => replicas !== null && perPod && devices === perPod / replicas) &&
+      !selectors.some(({ key }) => /gpu\.replicas$|max-shared-clients/.test(key)),
+  );
+  const found: Assumption[] = [];
+  if (isShared && replicas !== null && origins['sharing.replicas'])
+    found.push({ kind: 'podsPerGpu', pods: replicas, from: 'config' });
+  if (isRegion && region !== null && origins.region) found.push({ kind: 'region', region, from: 'config' });
+  if (isCapacity && capacity !== null && origins.capacity) found.push({ kind: 'capacity', capacity, from: 'config' });
+  return found;
 }
 
 /** A hover is narrow: what runs where comes first, and one column says how much of it. */
@@ -30,8 +63,8 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
     const podSet = workload.podSets.find(({ name }) => name === basis.podSet);
     return podSet === undefined ? [] : [{ podSet, basis }];
   });
-  const asked = priced.flatMap(({ podSet }) => askedFor(podSet));
-  const devices = asked.every(({ form }) => form === 'whole') ? `${deviceNoun(asked)}s` : 'devices';
+  const requested = priced.flatMap(({ podSet }) => requestedDevices(podSet));
+  const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
   const total =
     new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['all', '', '', ...amounts(cost.hourly)]] : [];
@@ -43,49 +76,43 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
 }
 
 function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly string[] {
-  const min = podSet.pods.min ?? 0;
-  // As the estimate counts it where nothing bounds the replicas.
-  const max = podSet.pods.max ?? Math.max(min, 1);
-  const perPod = basis.instanceHourly * basis.share;
-  const hourly: Range = { min: perPod * min, max: perPod * max };
-  const devices = askedFor(podSet).map(({ perPod: count }) => count ?? '?');
+  const hourly = amountOf(basis, podSet);
+  const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
   return [podSet.name, machine(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
 }
 
 /** `1/4 of p5.48xlarge`; the provider is said in the list of prices, and here only where there are several. */
 function machine({ provider, instanceType: type, share }: CostBasis, providers: number): string {
-  const name = providers === 1 || provider === 'own' ? type : `${providerName(provider)} ${type}`;
+  const name = providers === 1 || provider === null ? type : `${providerName(provider)} ${type}`;
   if (share === 1) return name;
   return share > 1 ? `${formatNumber(share)} × ${name}` : `${formatShare(share, mostDevices)} of ${name}`;
 }
 
-/** Parts of a machine are told as a fraction up to 16 cards in 8 slices each. */
+/** Parts of a machine are written as a fraction up to 16 cards in 8 slices each. */
 const mostDevices = 128;
 
 /** The table's head says what they are per. */
 function amounts(hourly: Range): readonly string[] {
-  return [formatHourly(hourly).replace(/\/h$/, ''), formatMonthly(hourly).replace(/\/month$/, '')];
+  return [formatAmount(hourly), formatMonthlyAmount(hourly)];
 }
 
-function reasons({ basis, assumptions }: CostEstimate): readonly Block[] {
-  const prices: Block = { kind: 'list', title: 'Prices', items: [...new Set(basis.map(priceLine))] };
-  return assumptions.length === 0 ? [prices] : [prices, { kind: 'list', title: 'Assumptions', items: assumptions }];
+function priceList({ basis }: CostEstimate, { origins }: ProjectConfig): Block {
+  const paid = `${ownPriceWords}, ${origins?.prices ?? 'the config'}`;
+  return { kind: 'list', title: 'Prices', items: [...new Set(basis.map((one) => priceLine(one, paid)))] };
 }
 
-function priceLine(basis: CostBasis): string {
-  const { asOf, pricing, source, spotInstanceHourly } = basis;
-  const isOwn = source === ownSource;
-  const region = isRegion(basis.region) && basis.provider !== 'own' ? ` ${basis.region}` : '';
-  const date = isOwn ? ownSource : asOf === null ? 'date unknown' : `as of ${asOf}`;
-  const spot = spotInstanceHourly && !isOwn ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
-  const name =
-    basis.provider === 'own' ? basis.instanceType : `${providerName(basis.provider)}${region} ${basis.instanceType}`;
+function priceLine(basis: CostBasis, paid: string): string {
+  const { provider, asOf, pricing, source, spotInstanceHourly } = basis;
+  const date = source === null ? paid : dateWords(asOf);
+  const spot = spotInstanceHourly && source !== null ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
+  const region = isRegion(basis.region) ? ` ${basis.region}` : '';
+  const name = provider === null ? basis.instanceType : `${providerName(provider)}${region} ${basis.instanceType}`;
   return `${name}${partsOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricing}${spot}, ${date}`;
 }
 
 /** What a share of the machine is counted by. */
 function partsOf({ provider, instanceType: name, share }: CostBasis): string {
-  const count = provider === 'own' || share === 1 ? null : (instanceType(name)?.gpuCount ?? null);
+  const count = provider === null || share === 1 ? null : (instanceType(name)?.gpuCount ?? null);
   return count === null || count === 1 ? '' : ` (${formatNumber(count)} cards)`;
 }

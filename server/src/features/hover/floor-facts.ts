@@ -1,11 +1,12 @@
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly, formatMonthly, formatNumber, plural } from '../../cost/format.ts';
+import { idleSaving } from '../../cost/savings.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Scaling, Workload } from '../../model/workload.ts';
-import { coldStart } from './cold-start.ts';
+import { coldStartFacts } from './cold-start-facts.ts';
 import type { Block } from './markdown.ts';
 
-/** What the replicas at the floor cost whether anybody asks for them or not, and what of them can go. */
+/** What the replicas at the floor cost with and without traffic, and what of them can go. */
 export function floorFacts(
   workload: Workload,
   scaling: Scaling,
@@ -25,7 +26,7 @@ export function floorFacts(
     ...paid.map((text) => ({ kind: 'lead', text }) as const),
     { kind: 'text', text: `${howItScales(scaling, origin)} ${whatThen(workload, scaling)}`.trim() },
     ...idleFacts(scaling, cost?.idleHourly ?? 0, config),
-    ...(scaling.canReachZero ? coldStart(workload, scaling) : []),
+    ...(scaling.canReachZero ? coldStartFacts(workload, scaling) : []),
   ];
 }
 
@@ -37,7 +38,7 @@ function idleFacts({ floor, canReachZero }: Scaling, idleHourly: number, config:
     const text = 'Set serving.idleHoursPerDay in .gpulint.yaml to see what scaling to zero saves.';
     return [{ kind: 'text', text }];
   }
-  const saved = formatMonthly((idleHourly * hours) / 24);
+  const saved = formatMonthly(idleSaving(idleHourly, hours));
   const from = config.origins?.['serving.idleHoursPerDay'] ?? 'the config';
   return [
     { kind: 'text', text: `Scaled to zero it saves ${saved}: ${formatNumber(hours)} idle hours a day (${from}).` },

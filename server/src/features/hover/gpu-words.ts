@@ -2,19 +2,20 @@ import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
-import { resourceWords } from '../../model/implicit-devices.ts';
+import { requestedWords } from '../../cost/requested-words.ts';
+import { knownResource, resourceName } from '../../model/requested-resource.ts';
 import { isValues } from '../../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
 import type { Span } from '../../yaml/span.ts';
 
-// How people are told of GPUs: the same words in lens, hover, pickers and status bar.
+// One wording of GPUs for lens, hover, pickers and status bar.
 
-/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is asked for. */
+/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is requested. */
 export function describeAccelerators(workload: Workload): string {
   const counts = new Map<string, Count & { readonly known: boolean }>();
   for (const podSet of workload.podSets) {
-    for (const accelerator of askedFor(podSet)) {
+    for (const accelerator of requestedDevices(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator);
       const before = counts.get(name) ?? { min: 0, max: 0, known };
       const count = times(accelerator.perPod, podSet.pods);
@@ -28,7 +29,7 @@ export function describeAccelerators(workload: Workload): string {
 }
 
 /** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
-export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
+export function requestedDevices(podSet: PodSet): readonly PodAccelerator[] {
   const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
   const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   return devices.length > 0 ? devices : taken.slice(0, 1);
@@ -43,20 +44,29 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
   return file.documents.flatMap((document) =>
     document.costed
       .map((workload) => workload.replica ?? workload)
-      .filter(({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => askedFor(podSet).length > 0))
+      .filter(
+        ({ role, podSets }) => role !== 'definition' && podSets.some((podSet) => requestedDevices(podSet).length > 0),
+      )
       .map((workload) => ({ workload, document })),
   );
 }
 
-/** Where a workload's hover with the details opens: its kind, or what is asked for first where it has none. Of the document. */
+/** Where a workload's hover with the details opens: its kind, or the first request where it has none. Of the document. */
 export function detailsAt({ manifest, podSets }: Workload): Span {
   const [request] = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
   return keySpanOf(getIn(manifest.root, 'kind') ?? (request?.limit ?? request?.request)?.at ?? manifest.root);
 }
 
-/** What to call devices of which some are asked for: GPUs are only those that are called so. */
-export function deviceNoun(asked: readonly Pick<PodAccelerator, 'resource' | 'model'>[]): string {
-  const nouns = new Set(asked.map(({ resource, model }) => nounOf(resource, model)));
+/** What to call requested devices: only some are called GPUs. */
+export function nounOfDevices(accelerators: readonly PodAccelerator[]): string {
+  return deviceNoun(accelerators.map(({ requested, model }) => ({ resource: resourceName(requested) ?? '', model })));
+}
+
+/** The same by resource names. */
+export function deviceNoun(
+  accelerators: readonly { readonly resource: string; readonly model: string | null }[],
+): string {
+  const nouns = new Set(accelerators.map(({ resource, model }) => nounOf(resource, model)));
   return nouns.size > 1 ? 'accelerator' : ([...nouns][0] ?? 'GPU');
 }
 
@@ -102,7 +112,7 @@ export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';
 }
 
-/** `1/8`, `3/7`, `37.7%`; of more parts than that it is told in percent. */
+/** `1/8`, `3/7`, `37.7%`; a share of more parts is written in percent. */
 export function formatShare(share: number, mostParts = 16): string {
   for (let parts = 1; parts <= mostParts; parts += 1) {
     const taken = share * parts;
@@ -117,14 +127,15 @@ interface Count {
   readonly max: number | null;
 }
 
-function nameOfAccelerator({ resource, form, model, candidates, perPod, devices }: PodAccelerator): {
+function nameOfAccelerator({ requested, form, model, candidates, perPod, devices }: PodAccelerator): {
   name: string;
   known: boolean;
 } {
   // A counter of mebibytes or percent counts no devices.
-  if (form === 'memory' || form === 'percent') return { name: resourceWords(resource), known: true };
+  if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {
+    const resource = resourceName(requested) ?? '';
     const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
     return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
   }
@@ -136,10 +147,10 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
   const alternatives = candidates.map((id) => gpus.get(id)?.name ?? id);
   if (form === 'shared') return { name: 'shared GPU', known: false };
   if (alternatives.length > 1 && alternatives.length <= 3) return { name: alternatives.join(' or '), known: true };
-  const vendor = acceleratorResource(resource)?.vendor;
+  const vendor = knownResource(requested)?.vendor;
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
-  return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
+  return { name: /gpu|^amd\.com|^nvidia\.com/.test(requested.name) ? 'GPU' : 'accelerator', known: false };
 }
 
 function times(perPod: number | null, pods: Count): Count {

@@ -12,31 +12,31 @@ import {
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly } from '../../cost/format.ts';
-import { ownSource } from '../../cost/offers.ts';
+import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { isInstanceTypeLabel } from '../../model/devices.ts';
-import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../../model/workload.ts';
+import { acceleratorByName, type RequestedResource } from '../../model/requested-resource.ts';
+import type {
+  AcceleratorRequest,
+  PodAccelerator,
+  PodSet,
+  Selector,
+  Toleration,
+  Workload,
+} from '../../model/workload.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
-import { table } from '../../yaml/table.ts';
 import { roleWords } from '../completion/role-words.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
 import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
-import { gpuPrices, priceRange } from './gpu-prices.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
-import { lostWork } from './lost-work.ts';
-import type { Block } from './markdown.ts';
+import { lostWorkFacts } from './lost-work.ts';
+import type { Block, HoverContent } from './markdown.ts';
 import { memoryFacts } from './memory-facts.ts';
 import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
-
-/** What is shown at a place. The span is of the file. */
-export interface HoverContent {
-  readonly span: Span;
-  readonly blocks: readonly Block[];
-}
 
 /**
  * What the workload at an offset of the file costs: on an accelerator request, on `kind` (with what will run), on the fields that say how
@@ -49,10 +49,8 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [], besides = [] } = hit;
-    const paid = cost ? withOrigins(costBlocks(workload, document.costOf(workload)), workload, file.config) : [];
-    const reasons = paid.findIndex(({ kind }) => kind === 'list');
-    const amounts = reasons < 0 ? paid : paid.slice(0, reasons);
-    const blocks = [...first, ...amounts, ...besides, ...paid.slice(amounts.length), ...facts, ...guessed(workload)];
+    const paid = cost ? costBlocks(workload, document.costOf(workload), file.config, besides) : besides;
+    const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return scalerHover(file, offset);
@@ -94,9 +92,9 @@ function firstHit(
     }
   }
   const { manifest, scaling, podSets } = workload;
-  for (const { at: place, resource } of podSets.flatMap(({ accelerators }) => accelerators)) {
+  for (const { at: place, requested } of podSets.flatMap(({ accelerators }) => accelerators)) {
     const span = place && (entryAt(place, offset) ?? smallMapAt(place, offset));
-    if (span !== undefined) return { span, facts: [], cost: true, first: givenFacts(resource) };
+    if (span !== undefined) return { span, facts: [], cost: true, first: requestedFacts(requested) };
   }
   for (const podSet of podSets) {
     for (const selector of podSet.selectors) {
@@ -109,7 +107,7 @@ function firstHit(
     }
   }
   for (const container of podSets.flatMap(({ containers }) => containers)) {
-    const lost = lostWork(workload, container, offset, result, config);
+    const lost = lostWorkFacts(workload, container, offset, result, config);
     if (lost !== undefined) return { ...lost, cost: false };
   }
   const kind = getIn(manifest.root, 'kind');
@@ -144,16 +142,16 @@ function requestsOf(workload: Workload) {
   );
 }
 
-/** What is asked for in other words than `resources`. */
-function givenFacts(resource: string): readonly Block[] {
-  const [how = '', name = ''] = /^(dra|claim|annotation):(.*)$/.exec(resource)?.slice(1) ?? [];
-  const words = table({
-    dra: `Devices of the class ${name}, by a claim (dynamic resource allocation).`,
-    claim: `Devices of the claim ${name}, which the pods that name it share.`,
-    annotation: `A part of a GPU, by the annotation ${name}.`,
-  });
-  const text = words[how];
+/** What is written in place of a resource. */
+function requestedFacts({ kind, name }: RequestedResource): readonly Block[] {
+  const text = requestedSentence(kind, name);
   return text === undefined ? [] : [{ kind: 'text', text }];
+}
+
+function requestedSentence(kind: RequestedResource['kind'], name: string): string | undefined {
+  if (kind === 'deviceClass') return `Devices of the class ${name}, by a claim (dynamic resource allocation).`;
+  if (kind === 'claim') return `Devices of the claim ${name}, which the pods that name it share.`;
+  return kind === 'annotation' ? `A part of a GPU, by the annotation ${name}.` : undefined;
 }
 
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
@@ -197,56 +195,6 @@ function tolerationHit(
   return { span, facts: [{ kind: 'text', text: note }], cost: false, first: capacityFacts(podSet, key.value, config) };
 }
 
-/** What an estimate rests on, with the place that each value of the config came from. */
-function withOrigins(blocks: readonly Block[], workload: Workload, config: ProjectConfig): readonly Block[] {
-  const { origins = {} } = config;
-  const named = (line: string) =>
-    line
-      .replace(/ from the config$/, ` from ${origins[toldKey(line)] ?? 'the config'}`)
-      .replace(/^(Region|Capacity) not told: (.*)$/, '$1 not told: $2 (default)');
-  const priced = (line: string) => (line.endsWith(ownSource) ? `${line}, ${origins.prices ?? 'the config'}` : line);
-  const title = 'Assumptions';
-  const told = toldByConfig(workload, config);
-  const found = blocks.some((block) => block.kind === 'list' && block.title === title);
-  const renamed = blocks.map((block) => {
-    if (block.kind !== 'list') return block;
-    if (block.title === 'Prices') return { ...block, items: block.items.map(priced) };
-    return block.title === title ? { ...block, items: [...block.items.map(named), ...told] } : block;
-  });
-  return found || told.length === 0 ? renamed : [...renamed, { kind: 'list', title, items: told }];
-}
-
-/** The key of the config that an assumption rests on. */
-function toldKey(line: string) {
-  if (line.startsWith('Provider')) return 'provider';
-  if (line.startsWith('On-demand list prices')) return 'prices';
-  return line.startsWith('Node pool') ? 'nodePools' : 'gpu';
-}
-
-/** What no manifest says and the config does, as far as it changes a price. */
-function toldByConfig(
-  { podSets }: Workload,
-  { origins = {}, region, capacity, sharing: { replicas } }: ProjectConfig,
-): readonly string[] {
-  const isPlaced = ({ selectors }: PodSet) => selectors.some(({ key }) => key.startsWith('topology.kubernetes.io/'));
-  const isRegion = region !== null && podSets.some((podSet) => podSet.placement.region === region && !isPlaced(podSet));
-  const isCapacity =
-    capacity !== null &&
-    podSets.some(({ placement }) => placement.capacityAt === undefined && placement.capacity === capacity);
-  const isShared = podSets.some(
-    ({ accelerators, selectors }) =>
-      accelerators.some(({ devices, perPod }) => replicas !== null && perPod && devices === perPod / replicas) &&
-      !selectors.some(({ key }) => /gpu\.replicas$|max-shared-clients/.test(key)),
-  );
-  return [
-    ...(isShared && origins['sharing.replicas']
-      ? [`${replicas} pods to a card from ${origins['sharing.replicas']}`]
-      : []),
-    ...(isRegion && origins.region ? [`Region ${region} from ${origins.region}`] : []),
-    ...(isCapacity && origins.capacity ? [`Capacity ${capacity} from ${origins.capacity}`] : []),
-  ];
-}
-
 /** What a label's value says of the node. */
 function valueFacts(key: string, value: string, { prices }: ProjectConfig): readonly Block[] {
   if (isInstanceTypeLabel(key)) {
@@ -269,12 +217,9 @@ function valueFacts(key: string, value: string, { prices }: ProjectConfig): read
 }
 
 /** What a MIG slice is of a card; nothing for other requests. */
-function sliceFacts(
-  accelerators: readonly { readonly resource: string; readonly model: string | null }[],
-  request: AcceleratorRequest,
-): readonly Block[] {
+function sliceFacts(accelerators: readonly PodAccelerator[], request: AcceleratorRequest): readonly Block[] {
   if (request.form !== 'mig') return [];
-  const model = accelerators.find(({ resource }) => resource === request.resource)?.model ?? null;
+  const model = acceleratorByName(accelerators, request.resource)?.model ?? null;
   const found = migByResource(request.resource).filter(({ gpu }) => model === null || gpu.id === model);
   if (found.length === 0) return [];
   return [

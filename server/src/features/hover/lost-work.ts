@@ -1,15 +1,16 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../../command/checkpoint-interval.ts';
 import type { ProjectConfig } from '../../config.ts';
-import { formatDuration, formatHourly, formatNumber } from '../../cost/format.ts';
+import { formatAmount, formatDuration, formatNumber } from '../../cost/format.ts';
+import { type LostTime, lostWork } from '../../cost/interruption-cost.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Container, Workload } from '../../model/workload.ts';
 import { spanOfWords } from '../../rewrite/word-span.ts';
 import type { Span } from '../../yaml/span.ts';
-import { bestInterval } from './best-interval.ts';
+import { bestIntervalFacts } from './best-interval.ts';
 import type { Block } from './markdown.ts';
 
 /** What an interruption costs, on the flag that says how often a trainer saves its progress. */
-export function lostWork(
+export function lostWorkFacts(
   workload: Workload,
   container: Container,
   offset: number,
@@ -24,7 +25,10 @@ export function lostWork(
   for (const interval of intervals) {
     const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
     if (span === undefined || offset < span.start || offset > span.end) continue;
-    return { span, facts: [...factsOf(interval, result, config), ...bestInterval(interval, workload, result, config)] };
+    return {
+      span,
+      facts: [...factsOf(interval, result, config), ...bestIntervalFacts(interval, workload, result, config)],
+    };
   }
   return undefined;
 }
@@ -42,19 +46,21 @@ function factsOf(
     const text = `${steps}. Set training.stepSeconds in .gpulint.yaml to see what an interruption costs.`;
     return [{ kind: 'text', text }];
   }
-  const half = cost === null ? formatDuration(seconds / 2) : dollars((cost.hourly.max * seconds) / 7200);
-  const all = cost === null ? formatDuration(seconds) : dollars((cost.hourly.max * seconds) / 3600);
+  const { average, most } = lostWork(seconds, cost);
   const from = origins?.['training.stepSeconds'] ?? 'default';
   const basis =
     steps === undefined
       ? `Saves every ${formatDuration(seconds)}`
       : `${steps}: ${formatDuration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s a step (${from})`;
   return [
-    { kind: 'lead', text: `An interruption loses ${half} of work on average, ${all} at most` },
+    {
+      kind: 'lead',
+      text: `An interruption loses ${lostWords(average)} of work on average, ${lostWords(most)} at most`,
+    },
     { kind: 'text', text: `${basis}. What the last checkpoint does not hold is done again, by all GPUs of the job.` },
   ];
 }
 
-function dollars(amount: number): string {
-  return formatHourly(amount).replace(/\/h$/, '');
+function lostWords({ seconds, amount }: LostTime): string {
+  return amount === null ? formatDuration(seconds) : formatAmount(amount);
 }

@@ -1,3 +1,5 @@
+import type { Span } from '../../yaml/span.ts';
+
 // What a hover says, as blocks of plain text. The renderers escape everything, so no text of a file can become markup.
 
 export type Block =
@@ -5,6 +7,12 @@ export type Block =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'list'; readonly title: string; readonly items: readonly string[] }
   | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
+
+/** What is shown at a place. The span is of the file. */
+export interface HoverContent {
+  readonly span: Span;
+  readonly blocks: readonly Block[];
+}
 
 /** GitHub-flavoured Markdown. */
 export function renderMarkdown(blocks: readonly Block[]): string {

@@ -1,8 +1,10 @@
-import { deviceGiB, gpus, migByResource, sliceGiB } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { formatNumber } from '../../cost/format.ts';
-import { estimateServing, type MemoryEstimate, usableGiB } from '../../memory/serving.ts';
+import { requestedGiB } from '../../memory/fit.ts';
+import { estimateServing, type NoMemoryEstimate } from '../../memory/serving.ts';
+import { servedModel } from '../../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
+import { shorten } from '../../yaml/shorten.ts';
 import type { Block } from './markdown.ts';
 
 /** What a hover says of memory. */
@@ -21,10 +23,10 @@ export function memoryFacts(
   request: AcceleratorRequest,
   config: ProjectConfig,
 ): MemoryFacts {
-  const estimate = estimateServing(container, workload);
-  if (estimate === undefined) return { sum: [], basis: [] };
+  const { estimate, unknown } = estimateServing(servedModel(container, workload));
+  if (estimate === null) return { sum: unknownBlocks(unknown), basis: [] };
   const { model, name, weightsGiB, cacheGiB, context, contextFrom, bits, overheadGiB, neededGiB } = estimate;
-  const memory = memoryOf(podSet, request);
+  const memory = requestedGiB(podSet, request);
   const share = memory === null ? '' : ` of ${tenth(memory)} (${Math.round((neededGiB / memory) * 100)} %)`;
   const text = `${name} needs about ${tenth(neededGiB)} GiB${share}: ${tenth(weightsGiB)} for weights, ${tenth(cacheGiB)} for the cache of a request, ${overheadGiB} for the server`;
   const items = [
@@ -36,31 +38,23 @@ export function memoryFacts(
   return { sum: [{ kind: 'text', text }], basis: [{ kind: 'list', title: 'Memory', items }] };
 }
 
-/** How a model fits into a part of a card. */
-export type Fit = 'fits' | 'short-requests' | 'too-small';
-
-/** Whether the weights fit into so much memory, and a request of the longest length beside them, with the headroom left free. */
-export function fitOf(
-  { weightsGiB, overheadGiB, neededGiB }: MemoryEstimate,
-  memoryGiB: number,
-  headroom: number,
-): Fit {
-  const usable = usableGiB(memoryGiB, headroom);
-  if (neededGiB <= usable) return 'fits';
-  return weightsGiB + overheadGiB <= usable ? 'short-requests' : 'too-small';
+/** Nothing where the container does not serve, or runs no server whose flags are known. */
+function unknownBlocks(unknown: NoMemoryEstimate): readonly Block[] {
+  const why = whyUnknown(unknown);
+  return why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }];
 }
 
-/** Of all devices that are asked for together, in GiB; null where the device is not known. No server is split over several slices. */
-function memoryOf({ accelerators }: PodSet, { resource, form, count }: AcceleratorRequest): number | null {
-  const inPod = accelerators.find((accelerator) => accelerator.resource === resource);
-  if (form === 'mig') {
-    const [size, ...others] = new Set(migByResource(resource).map(({ profile }) => sliceGiB(profile)));
-    return others.length === 0 && count === 1 ? (size ?? null) : null;
+function whyUnknown(unknown: NoMemoryEstimate): string | undefined {
+  switch (unknown.kind) {
+    case 'noShape':
+      return `the catalogue has no sourced shape of ${shorten(unknown.name)}`;
+    case 'format':
+      return 'the size of these weights is not sourced (quantized, or in a format of their own)';
+    case 'context':
+      return 'the longest request is set in a way that gpulint does not read';
+    default:
+      return undefined;
   }
-  const gpu = gpus.get(inPod?.model ?? '');
-  const memory = gpu === undefined ? null : deviceGiB(gpu);
-  const isWhole = form === 'whole' && inPod !== undefined && inPod.devices === inPod.perPod;
-  return isWhole && memory !== null && count !== null ? memory * count : null;
 }
 
 function tenth(gib: number): string {

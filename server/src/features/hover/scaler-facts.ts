@@ -1,14 +1,14 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import { timesCount } from '../../cost/range.ts';
 import { targetOf } from '../../evidence/scaler-target.ts';
 import type { Referenced, WorkloadFacts } from '../../model/cross-references.ts';
 import type { Manifest } from '../../model/workload.ts';
 import { asNumber, type Cursor, getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
-import { coldStartOf } from './cold-start.ts';
-import type { HoverContent } from './hover.ts';
-import type { Block } from './markdown.ts';
+import { coldStartOf } from './cold-start-facts.ts';
+import type { Block, HoverContent } from './markdown.ts';
 
 /** What the bounds of a scaler cost, where the workload that it scales is in the same project. */
 export function scalerHover(file: FileAnalysis, offset: number): HoverContent | undefined {
@@ -55,7 +55,7 @@ function boundAt({ root, kind }: Manifest, offset: number): Bound | undefined {
 function factsOf({ key, count, spec }: Bound, { name, facts, file }: Referenced<WorkloadFacts>): readonly Block[] {
   const each = facts.price;
   if (count === undefined || each === null) return [];
-  const total = { min: each.min * count, max: each.max * count };
+  const total = timesCount(each, count);
   const amount = `${formatMonthly(total)} (${formatHourly(total)})`;
   const lead = `${plural(count, 'replica')} of ${name} ${whens[key] ?? ''}: ${count === 0 ? 'nothing is paid' : amount}`;
   const said = reach(key, count, spec);

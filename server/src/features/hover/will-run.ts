@@ -1,12 +1,13 @@
 import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
-import { askedFor, deviceNoun } from './gpu-words.ts';
+import { nounOfDevices, requestedDevices } from './gpu-words.ts';
 
-/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing asks for an accelerator. */
+/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing requests an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
-  const used = workload.podSets.filter((podSet) => askedFor(podSet).length > 0);
+  const used = workload.podSets.filter((podSet) => requestedDevices(podSet).length > 0);
   if (used.length === 0) return undefined;
   const names = used.map(deviceNames);
   const parts = used.map((podSet, index) => {
@@ -14,9 +15,9 @@ export function whatWillRun(workload: Workload): string | undefined {
     const device = names[index] === names[index + 1] ? '' : ` ${names[index]}`;
     return `${pods(podSet)} × ${devicesOf(podSet)}${device}`;
   });
-  const whole = used.every((podSet) => askedFor(podSet).every(({ form }) => form === 'whole'));
+  const whole = used.every((podSet) => requestedDevices(podSet).every(({ form }) => form === 'whole'));
   const total = gpusOf(workload);
-  const sum = whole && total.min !== null ? ` = ${plural(total, deviceNoun(used.flatMap(askedFor)))}` : '';
+  const sum = whole && total.min !== null ? ` = ${plural(total, nounOfDevices(used.flatMap(requestedDevices)))}` : '';
   return `Runs ${parts.join(' + ')}${sum}`;
 }
 
@@ -29,16 +30,21 @@ function pods({ name, pods: count }: PodSet): string {
 }
 
 function devicesOf(podSet: PodSet): string {
-  return askedFor(podSet)
+  return requestedDevices(podSet)
     .map(({ perPod }) => (perPod === null ? '?' : formatNumber(perPod)))
     .join(' + ');
 }
 
 function deviceNames(podSet: PodSet): string {
-  return askedFor(podSet)
-    .map(({ resource, form, model }) => {
-      if (form !== 'whole') return resource;
+  return requestedDevices(podSet)
+    .map(({ requested, form, model }) => {
+      if (form !== 'whole') return partName(requested);
       return model === null ? 'GPU' : (gpus.get(model)?.name ?? model);
     })
     .join(' + ');
+}
+
+function partName({ kind, name }: RequestedResource): string {
+  if (kind === 'resource') return name;
+  return kind === 'deviceClass' ? `${name} device` : 'shared GPU';
 }

@@ -3,6 +3,7 @@ import { asText, getIn, isTemplated } from '../../yaml/cursor.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { devicesOfInstance } from '../implicit-devices.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
+import { byName, type RequestedResource } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
 import { times, untilStopped, written } from './pod-sets.ts';
 
@@ -93,10 +94,22 @@ function nodeDevices(resource: Cursor): ImplicitDevices {
   const profile = asText(getIn(partition, 'profile'));
   if (profile !== undefined) {
     const name = `nvidia.com/mig-${profile.replace('+', '.')}`;
-    return { resource: name, at: partition, form: 'mig', vendor: 'nvidia', perPod: count, each: null, profile };
+    return {
+      requested: byName(name),
+      at: partition,
+      form: 'mig',
+      vendor: 'nvidia',
+      perPod: count,
+      each: null,
+      profile,
+    };
   }
   if (partition !== undefined)
-    return { resource: 'kaito:partition', at: partition, form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
+    return { requested: field('partition'), at: partition, form: 'whole', vendor: 'nvidia', perPod: count, each: 1 };
   const type = text(getIn(resource, 'instanceType'));
-  return devicesOfInstance(type === undefined ? 'kaito:labelSelector' : 'kaito:instanceType', type);
+  return devicesOfInstance(field(type === undefined ? 'labelSelector' : 'instanceType'), type);
+}
+
+function field(name: string): RequestedResource {
+  return { kind: 'field', system: 'kaito', name };
 }

@@ -2,6 +2,7 @@ import type { Cursor, Located } from '../../yaml/cursor.ts';
 import type { CrossReferences, PodsFacts, Referenced } from '../cross-references.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
+import type { Inherited } from '../referenced.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
 /** One row of the kinds table: what an object of these kinds will run. */
@@ -55,8 +56,8 @@ export interface PodSetSource {
   readonly instanceType?: Located<string>;
   /** For kinds that name another object, which says what this one leaves out. */
   readonly borrowed?: Borrowed;
-  /** What of it another object says, in words. */
-  readonly told?: readonly string[];
+  /** What of it another object says. */
+  readonly inherited?: readonly Inherited[];
 }
 
 export interface Borrowed {

@@ -1,17 +1,11 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import {
-  type LlmConfigFacts,
-  type LlmRoleFacts,
-  type Referenced,
-  type SeenNumber,
-  type SeenPods,
-  seenWords,
-} from '../cross-references.ts';
+import type { LlmConfigFacts, LlmRoleFacts, Referenced, SeenNumber, SeenPods } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
+import { type Inherited, objectName } from '../referenced.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
 
@@ -65,7 +59,7 @@ type RoleName = 'decode' | 'prefill';
 
 /** One role: a head and, where there is a worker, a group of as many pods as its parallelism needs. */
 function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base[]): readonly PodSetSource[] {
-  const told: string[] = [];
+  const inherited: Inherited[] = [];
   // A later config stands before an earlier one, and what the service says before all.
   const based = <T>(pick: (facts: LlmRoleFacts) => T | null) =>
     [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly said: T }[] => {
@@ -73,10 +67,6 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
       const said = facts === null ? null : pick(facts);
       return said === null ? [] : [{ base, said }];
     })[0];
-  const taken = <T>(words: string, found: { readonly base: Base; readonly said: T } | undefined): T | undefined => {
-    if (found !== undefined) told.push(`${words} from ${seenWords(found.base.from)}`);
-    return found?.said;
-  };
 
   const counted = getIn(role, 'replicas') !== undefined || getIn(role, 'scaling') !== undefined;
   const pods = (part: 'template' | 'worker') =>
@@ -87,22 +77,19 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   const head = pods('template');
   const worker = pods('worker');
   if (head === undefined && worker === undefined) return [];
-  const groups =
-    (counted
-      ? undefined
-      : taken(
-          'Replicas',
-          based(({ replicas }) => replicas),
-        )) ?? llmReplicas(role);
+  const taken = counted ? undefined : based(({ replicas }) => replicas);
+  if (taken !== undefined) inherited.push({ fact: 'replicas', from: objectName(taken.base.from) });
+  const groups = taken?.said ?? llmReplicas(role);
   const size = (key: 'data' | 'dataLocal' | 'pipeline') => {
     const said = getIn(role, 'parallelism', key);
     return said === undefined ? based((facts) => facts[key])?.said : { is: lowerCount(said, 1) };
   };
-  const sets = head === undefined ? [] : [{ ...head, name, pods: groups, replicas: getIn(role, 'replicas'), told }];
+  const sets =
+    head === undefined ? [] : [{ ...head, name, pods: groups, replicas: getIn(role, 'replicas'), inherited }];
   if (worker === undefined) return sets;
   const nodes = groupSize(size('data'), size('dataLocal'), size('pipeline'));
   const others = times(groups, nodes === null ? null : Math.max(nodes - (head === undefined ? 0 : 1), 0));
-  return [...sets, { ...worker, name: `${name} worker`, pods: others, replicas: undefined, told }];
+  return [...sets, { ...worker, name: `${name} worker`, pods: others, replicas: undefined, inherited }];
 }
 
 /** The pods of a template, of a config, or of both; undefined where neither is there. */

@@ -3,6 +3,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn } from '../../yaml/cursor.ts';
 import type { PodsFacts, Referenced, SeenContainer } from '../cross-references.ts';
 import { lowerContainers, lowerCount } from '../pod.ts';
+import { byName } from '../requested-resource.ts';
 import type { Borrowed, PodSetSource } from './kind.ts';
 import { exactly, product } from './pod-sets.ts';
 
@@ -94,7 +95,7 @@ function taking(source: PodSetSource, spec: Cursor, count: number | null, asked:
   return {
     given: [
       {
-        resource: asked.resource,
+        requested: byName(asked.resource),
         at: place,
         form: known?.form ?? 'whole',
         vendor: known?.vendor ?? null,

@@ -2,6 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerCount } from '../pod.ts';
+import { byName } from '../requested-resource.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
@@ -67,7 +68,7 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
   const gpus = getIn(spec, 'gpus') ?? getIn(spec, 'processingUnits');
   if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
   // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
-  const all = { resource: 'nvidia.com/gpu', form: 'whole', vendor: 'nvidia', each: 1 } as const;
+  const all = { requested: byName('nvidia.com/gpu'), form: 'whole', vendor: 'nvidia', each: 1 } as const;
   const given = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
   return { ...rest, podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, given })) };
 }

@@ -4,6 +4,7 @@ import { deviceOf } from '../claims.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
+import { byName } from '../requested-resource.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, fromTemplate, times, untilStopped, written } from './pod-sets.ts';
@@ -165,7 +166,7 @@ function componentCount(component: Cursor): PodCount {
 export function plainGpus(count: Cursor, type: Cursor | undefined): ImplicitDevices {
   const resource = asText(type) ?? 'nvidia.com/gpu';
   return {
-    resource,
+    requested: byName(resource),
     at: count,
     form: 'whole',
     vendor: /^nvidia/.test(resource) ? 'nvidia' : null,

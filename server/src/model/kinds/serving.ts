@@ -92,7 +92,7 @@ function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
   const count = isTemplated(profile) ? null : countIn(times);
   if (/^cpu\b/.test(name)) return [];
   const base = {
-    resource: 'kubeai:resourceProfile',
+    requested: { kind: 'field', system: 'kubeai', name: 'resourceProfile' },
     at: profile,
     form: 'whole',
     perPod: count,

@@ -1,7 +1,8 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
-import { type Referenced, seenWords, type TrainingFacts } from '../cross-references.ts';
+import type { Referenced, TrainingFacts } from '../cross-references.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { objectName } from '../referenced.ts';
 import type { Container } from '../workload.ts';
 import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
@@ -88,7 +89,7 @@ function fromRuntime(
   runtime: Referenced<TrainingFacts> | undefined,
   spec: Cursor | undefined,
   trainer: Cursor | undefined,
-): Pick<PodSetSource, 'borrowed' | 'told'> {
+): Pick<PodSetSource, 'borrowed' | 'inherited'> {
   const at_ = getIn(spec, 'runtimeRef', 'name');
   if (runtime === undefined || at_ === undefined) return {};
   const { containers, selectors } = runtime.facts;
@@ -96,7 +97,7 @@ function fromRuntime(
   const nodes = getIn(trainer, 'numNodes') === undefined;
   return {
     borrowed: { at: at_, from: runtime, pods },
-    ...(nodes && { told: [`Node count from ${seenWords(runtime)}`] }),
+    ...(nodes && { inherited: [{ fact: 'nodeCount' as const, from: objectName(runtime) }] }),
   };
 }
 

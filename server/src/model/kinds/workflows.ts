@@ -4,6 +4,7 @@ import { asBoolean, asText, getIn, items } from '../../yaml/cursor.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { countOf, lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
+import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, retriesAt, written } from './pod-sets.ts';
@@ -97,7 +98,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
       ? []
       : [
           {
-            resource,
+            requested: byName(resource),
             at: gpu,
             form: acceleratorResource(resource)?.form ?? 'whole',
             vendor: acceleratorResource(resource)?.vendor ?? null,

@@ -1,0 +1,82 @@
+import { interruptionBand } from '../catalog/index.ts';
+import type { AcceleratorRequest, PodAccelerator, PodSet } from '../model/workload.ts';
+import { listPrices, type OwnPrices } from './custom-prices.ts';
+import { acceleratorsOf } from './estimate.ts';
+import { type PodPrice, type Pricing, quote } from './offers.ts';
+import { rangeOf, sumOf } from './range.ts';
+import type { Range } from './types.ts';
+
+/** What one pod costs an hour on either capacity. */
+export interface CapacityPrices {
+  readonly onDemand: Range | undefined;
+  readonly spot: Range | undefined;
+  /** How much less spot costs, from 0 to 1; null where either is a range, or spot is not cheaper. */
+  readonly spotDiscount: number | null;
+  /** How often the machines of the spot price were taken back. */
+  readonly interruptions: readonly Interruptions[];
+}
+
+/** How many of its spot nodes a provider took back within a month; only AWS publishes it. */
+export interface Interruptions {
+  readonly provider: string;
+  readonly instanceType: string;
+  readonly region: string;
+  /** `5-10%`, `>20%`. */
+  readonly band: string;
+  readonly date: string | null;
+  readonly source: string;
+}
+
+export function capacityPrices(podSet: PodSet, prices: OwnPrices = listPrices): CapacityPrices {
+  const spotPrices = podPrices(podSet, 'spot', prices);
+  const onDemand = rangeOfPod(podPrices(podSet, 'on-demand', prices));
+  const spot = rangeOfPod(spotPrices);
+  const single = onDemand !== undefined && spot !== undefined && isSingle(onDemand) && isSingle(spot);
+  const discount = single && onDemand.min > 0 ? 1 - spot.min / onDemand.min : 0;
+  return {
+    onDemand,
+    spot,
+    spotDiscount: discount > 0 ? discount : null,
+    interruptions: interruptionsOf(spotPrices.flat()),
+  };
+}
+
+function isSingle({ min, max }: Range): boolean {
+  return min === max;
+}
+
+/** The prices of each kind of accelerator that a pod takes; empty where one has none. */
+function podPrices(podSet: PodSet, pricing: Pricing, own: OwnPrices): readonly (readonly PodPrice[])[] {
+  const prices = acceleratorsOf(podSet).map(({ model, devices }) =>
+    model === null || devices === null ? [] : quote(model, devices, podSet.placement, pricing, own).prices,
+  );
+  return prices.some((some) => some.length === 0) ? [] : prices;
+}
+
+function rangeOfPod(prices: readonly (readonly PodPrice[])[]): Range | undefined {
+  const ranges = prices.flatMap((some) => rangeOf(some.map(({ hourly }) => hourly)) ?? []);
+  return ranges.length === 0 ? undefined : sumOf(ranges);
+}
+
+function interruptionsOf(prices: readonly PodPrice[]): readonly Interruptions[] {
+  return prices.flatMap(({ offer: { provider, instanceType, region } }) => {
+    const known = provider === 'aws' ? interruptionBand(instanceType, region) : undefined;
+    return known === undefined ? [] : [{ provider: 'aws', instanceType, region, ...known }];
+  });
+}
+
+/**
+ * What the accelerators of one request cost an hour, on the capacity of its pod; undefined where the model or its price is unknown.
+ * @param accelerator what the pod takes of the same resource
+ */
+export function requestPrice(
+  { placement }: PodSet,
+  { count }: AcceleratorRequest,
+  { model, perPod, devices }: PodAccelerator,
+  own: OwnPrices,
+): Range | undefined {
+  if (model === null || !perPod || devices === null || !count) return undefined;
+  const pricing = placement.capacity === 'spot' ? 'spot' : 'on-demand';
+  const { prices } = quote(model, (devices * count) / perPod, placement, pricing, own);
+  return rangeOf(prices.map(({ hourly }) => hourly));
+}

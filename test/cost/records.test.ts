@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
+import { toReportFile } from '../../server/src/cli/reports/json.ts';
+import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
+import { analyse } from '../support/analyse.ts';
+import { configOf } from '../support/config-line.ts';
+
+const pod = (spec: string, metadata = 'name: p') => `apiVersion: v1
+kind: Pod
+metadata: {${metadata}}
+spec:
+${spec}`;
+
+const container = (limits: string) => `  containers:
+    - name: main
+      image: registry.example/a:1
+      resources: {limits: {${limits}}}
+`;
+
+function costOf(text: string) {
+  const [document] = analyse(text, configOf(text)).documents;
+  return document!.costOf(document!.workloads[0]!);
+}
+
+test('an assumption has its values and their origin, and is worded where it is shown', () => {
+  const config = '#### config: {gpu: l4, provider: gcp, prices: {discountPercent: 10}}\n';
+  const { cost } = costOf(config + pod(container('nvidia.com/gpu: 1')));
+  expect(cost?.assumptions).toEqual([
+    { kind: 'gpu', model: 'l4', nodePool: null, from: 'config' },
+    { kind: 'provider', provider: 'gcp', from: 'config' },
+    { kind: 'capacity', capacity: 'on-demand', from: 'default' },
+    { kind: 'region', region: 'us-central1', from: 'default' },
+    { kind: 'discount', percent: 10, from: 'config' },
+  ]);
+  const [gpu, , capacity] = assumptionLines(cost!.assumptions);
+  expect([gpu, capacity]).toEqual(['GPU not named: L4 from the config', 'Capacity not told: on-demand']);
+  const [named, , byDefault] = assumptionLines(cost!.assumptions, { gpu: '.gpulint.yaml' });
+  expect([named, byDefault]).toEqual([
+    'GPU not named: L4 from .gpulint.yaml',
+    'Capacity not told: on-demand (default)',
+  ]);
+  expect(priceBasis([{ costs: [cost!] }])).toMatch(/less your discount$/);
+});
+
+test.each([
+  [container('nvidia.com/gpu: 1'), { kind: 'modelUnknown', requested: { kind: 'resource', name: 'nvidia.com/gpu' } }],
+  [container('nvidia.com/mig-9g.99gb: 1'), { kind: 'noProfile', profile: '9g.99gb', selected: false }],
+  [container('nvidia.com/gpu: 0'), { kind: 'noAccelerator' }],
+  [
+    `  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n${container('nvidia.com/gpu: 16')}`,
+    { kind: 'priceUnknown', models: ['h100-80gb-sxm'], devices: 16, instanceType: null, provider: null },
+  ],
+])('no estimate has its reason: %#', (spec, unknown) => {
+  expect(costOf(pod(spec))).toEqual({ cost: null, unknown, podSets: [] });
+});
+
+test('the JSON report keeps its names of what is written in place of a resource', () => {
+  const claim = '  resourceClaims: [{name: gpu, resourceClaimName: shared-gpu}]\n';
+  const fraction = pod(container('cpu: 1'), 'name: p, annotations: {gpu-fraction: "0.5"}');
+  const reported = [pod(claim + container('cpu: 1')), fraction].flatMap((text) =>
+    toReportFile('a.yaml', 'a.yaml', analyse(text)).workloads.flatMap(({ podSets }) =>
+      podSets.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)),
+    ),
+  );
+  expect(reported).toEqual(['claim:shared-gpu', 'annotation:gpu-fraction']);
+});
