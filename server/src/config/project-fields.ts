@@ -4,19 +4,19 @@ import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
 import { providers } from './providers.ts';
 
-// `zod/mini` is the same library in functions instead of methods: what is not used is not bundled, and a start builds a third of the objects.
+// `zod/mini` is the same library as functions instead of methods: unused parts are not bundled, and startup creates a third of the objects.
 
-/** A key that may be left out, with what its hover and the JSON schema say of it. */
+/** An optional key, with its description for hover and the JSON schema. */
 export function key<T extends z.ZodMiniType>(schema: T, description: string) {
   return z.exactOptional(schema).check(z.describe(description));
 }
 
-/** The same, and `null` says as much as leaving it out. */
+/** An optional key for which `null` means the same as leaving it out. */
 export function unset<T extends z.ZodMiniType>(schema: T, description: string) {
   return key(z.nullable(schema), description);
 }
 
-/** A key that must be there. */
+/** A required key. */
 export function must<T extends z.ZodMiniType>(schema: T, description: string): T {
   return schema.check(z.describe(description)) as T;
 }
@@ -29,10 +29,10 @@ const gpu = z.enum([...gpus.keys()]);
 
 const capacity = z.enum(['spot', 'on-demand']);
 
-/** More than any price, interval or count is: beyond it sums have no meaning. */
-const most = 1e9;
+/** More than any price, interval or count: larger values would make sums meaningless. */
+const maxNumber = 1e9;
 
-const positive = z.number().check(z.positive(), z.maximum(most));
+const positive = z.number().check(z.positive(), z.maximum(maxNumber));
 
 const named = z.string().check(z.minLength(1));
 
@@ -47,18 +47,18 @@ const taints = z.array(
   }),
 );
 
-/** `1.34`, `v1.34.2`: of a version only the first two numbers count. */
+/** `1.34`, `v1.34.2`: only the first two numbers of a version count. */
 const version = z.string().check(z.regex(/^v?\d+\.\d+/));
 
 function numbersOf(options: Readonly<Record<string, RuleOption>>) {
   const fields = Object.entries(options).map(([name, { least, description, default: usual }]) => {
-    const field = key(z.number().check(z.minimum(least), z.maximum(most)), `${description} Default: ${usual}.`);
+    const field = key(z.number().check(z.minimum(least), z.maximum(maxNumber)), `${description} Default: ${usual}.`);
     return [name, field] as const;
   });
   return z.exactOptional(z.strictObject(Object.fromEntries(fields)));
 }
 
-/** What a project says of itself; the same keys in the file, in its overrides, and in the editor's settings. */
+/** The settings of a project; the same keys in the file, in its overrides, and in the editor's settings. */
 export const projectFields = {
   platform: unset(
     z.enum([...platforms.keys()]),
@@ -116,7 +116,7 @@ export const projectFields = {
     z.strictObject({
       strategy: unset(z.enum(['time-slicing', 'mps']), 'How the nodes share one GPU among pods.'),
       replicas: unset(
-        z.int().check(z.minimum(2), z.maximum(most)),
+        z.int().check(z.minimum(2), z.maximum(maxNumber)),
         'How many pods share one GPU: what one nvidia.com/gpu.shared is of a card.',
       ),
     }),

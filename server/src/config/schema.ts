@@ -4,11 +4,10 @@ import { ruleSetNames } from '../rules/rule-sets.ts';
 import { table } from '../yaml/table.ts';
 import { key, must, projectFields, unset } from './project-fields.ts';
 
-// The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelt key is told. Every key may be left out; what
-// holds then is in `layers.ts`, because a key that is left out in the file may be told in the settings.
-//
-// No key of the file may ever name a URL, a kube context or a file with credentials: the file comes with a repository that need not be
-// trusted, so what it says must not make gpulint read or call anything. Such keys belong in `machineSchema`.
+// The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelled key is reported. Every key is optional; the
+// defaults are in `layers.ts`, because a key that is missing in the file may be in the settings.
+// No key of the file may ever name a URL, a kube context or a credentials file: the file comes with a repository that may be untrusted, so
+// it must not make gpulint read or call anything. Such keys belong in `machineSchema`.
 
 const ruleSet = unset(
   z.enum(ruleSetNames),
@@ -40,13 +39,13 @@ export const configSchema = must(
 export const settingsSchema = z.strictObject({ extends: ruleSet, ...projectFields });
 
 /**
- * Settings of the person's machine: keys that name an address, a kube context or a file with credentials. VS Code takes them from the user
- * settings alone (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` may not have them at all. None is
- * needed yet; a field added here is all that it takes.
+ * Settings of the user's machine: keys that name an address, a kube context or a credentials file. VS Code reads them from the user
+ * settings only (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` must not contain them. None is
+ * needed yet; adding a field here is all it takes.
  */
 export const machineSchema = z.strictObject({});
 
-/** Whether a key names what only the person at the machine may say: where to connect to, and with which rights. */
+/** Whether a key names something that only the user of the machine may set: where to connect, and with which credentials. */
 export function isMachineKey(key: string): boolean {
   return Object.hasOwn(machineSchema.shape, key) || machineWords.test(key);
 }
@@ -54,8 +53,8 @@ export function isMachineKey(key: string): boolean {
 const machineWords =
   /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
 
-/** A folder's files are counted up to here. */
-export const mostListed = 100_000;
+/** The maximum number of files counted in a folder. */
+export const maxListed = 100_000;
 
 /** The settings that concern the editor alone. */
 export const editorSchema = z.strictObject({
@@ -68,7 +67,7 @@ export const editorSchema = z.strictObject({
   index: z.prefault(
     z.strictObject({
       maxFiles: must(
-        z._default(z.int().check(z.minimum(0), z.maximum(mostListed)), 5000),
+        z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
         'How many YAML files of a workspace folder are indexed, those of the upper folders first. Files that are not indexed are checked while they are open; what they define is unknown to other files.',
       ),
     }),
@@ -76,27 +75,27 @@ export const editorSchema = z.strictObject({
   ),
 });
 
-/** What is shown unless it is switched off. */
+/** A feature that is on by default. */
 function switchOf(description: string) {
   return z.prefault(z.strictObject({ enabled: must(z._default(z.boolean(), true), description) }), {});
 }
 
-/** What is told: every key may be missing. */
+/** A config as written: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** Advice, code lens and inlay hints: how the editor shows things; and how much of a folder it knows. */
+/** The settings of the editor alone: advice, code lenses, inlay hints, and how much of a folder is indexed. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
-/** A key that can stand at a place of the file. */
+/** A key that is allowed at a place in the file. */
 export interface ConfigKey {
   readonly name: string;
   readonly description: string;
-  /** The words that are allowed; empty: any. */
+  /** The allowed values; empty if any value is allowed. */
   readonly values: readonly string[];
   readonly shape: 'scalar' | 'list' | 'mapping';
 }
 
-/** The keys of the mapping at a path of the file, `-` for an item; none where no mapping is expected. */
+/** The keys of the mapping at a path of the file, with `-` for a list item; empty if no mapping is expected there. */
 export function configKeys(path: readonly string[]): readonly ConfigKey[] {
   let here: Shape = shapeOf(configSchema);
   for (const step of path) {
@@ -105,7 +104,7 @@ export function configKeys(path: readonly string[]): readonly ConfigKey[] {
     here = shapeOf(below);
   }
   if (here.type === 'record') {
-    // A table of ids has no keys of its own.
+    // A record's keys are ids and have no descriptions of their own.
     return valuesOf(shapeOf(here.keyType)).map((name) => ({ name, description: '', values: [], shape: 'scalar' }));
   }
   if (here.type !== 'object') return [];
@@ -123,7 +122,7 @@ export function configKeys(path: readonly string[]): readonly ConfigKey[] {
 
 type Shape = z.core.$ZodTypes['_zod']['def'];
 
-/** What a schema is made of, without what only says that the value may be missing. */
+/** The definition of a schema, without wrappers that only make the value optional. */
 function shapeOf(schema: z.core.$ZodType): Shape {
   const shape = (schema as z.core.$ZodTypes)._zod.def;
   return shape.type === 'optional' || shape.type === 'nullable' ? shapeOf(shape.innerType) : shape;
@@ -139,7 +138,7 @@ function valuesOf(shape: Shape): readonly string[] {
   return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 
-/** `Google Cloud: GKE Autopilot`, as people choose a platform. */
+/** The display name of a platform: `Google Cloud: GKE Autopilot`. */
 export function platformName(id: string): string {
   const name = platformNames[id] ?? id;
   const provider = platforms.get(id)?.provider ?? null;
