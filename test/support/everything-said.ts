@@ -20,8 +20,8 @@ import { costLines, summarize } from '../../server/src/features/report.ts';
 import type { Span } from '../../server/src/yaml/span.ts';
 
 /**
- * All that gpulint prints or writes for a file: every report, every list of the editor, and what it answers at each offset of a span.
- * Each line is JSON, in which a number that is not finite shows as its name.
+ * Everything that gpulint prints or writes for a file: every report, every list of the editor, and its answers at each offset of a span.
+ * Each line is JSON, in which a non-finite number appears by name.
  */
 export function everythingSaid(analysis: Analysis, uri: string, within?: Span): readonly string[] {
   const file = analysis.file(uri);
@@ -52,7 +52,7 @@ export function everythingSaid(analysis: Analysis, uri: string, within?: Span): 
   return said.map((one) => JSON.stringify(one, nameNumbers) ?? '');
 }
 
-/** What the command line writes of a file, in every format. */
+/** What the command line writes for a file, in every format. */
 export function reportsOf(file: FileAnalysis): readonly string[] {
   const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
   const workloads = describeWorkloads(file);
