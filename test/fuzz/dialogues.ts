@@ -13,7 +13,7 @@ export interface ClientMessage {
 
 /** The messages of a client between `initialize` and `shutdown`. */
 export interface Dialogue {
-  readonly said: readonly ClientMessage[];
+  readonly messages: readonly ClientMessage[];
   /** The files on disk. */
   readonly files: Readonly<Record<string, string>>;
   readonly settings: unknown;
@@ -280,13 +280,13 @@ export function dialogues({ all }: Seeds): fc.Arbitrary<Dialogue> {
     )
     .map(([seed, mutations]) => mutate(seed, '', mutations).slice(0, 20_000));
   const cancel = fc.nat(5).map((params): ClientMessage => ({ how: 'cancel', method: '', params }));
-  const said = fc.oneof(
+  const messages = fc.oneof(
     { weight: 5, arbitrary: requests },
     { weight: 6, arbitrary: notifications(text) },
     { weight: 1, arbitrary: cancel },
   );
   return fc.record({
-    said: fc.array(said, { minLength: 2, maxLength: 40, size: 'max' }).map((list) => [start, ...list]),
+    messages: fc.array(messages, { minLength: 2, maxLength: 40, size: 'max' }).map((list) => [start, ...list]),
     files: fc.dictionary(uri, fc.constantFrom(...related), { maxKeys: 3, noNullPrototype: true }),
     settings,
     process: fc.nat(29).map((dice) => dice === 0),

@@ -12,11 +12,11 @@ export const protocol: Target<Dialogue> = {
   async check(dialogue, { measure }) {
     const inProcess = dialogue.process && isBuilt ? 'process' : 'in-process';
     if (inProcess === 'process') measure.count('server processes');
-    measure.count('messages', dialogue.said.length);
+    measure.count('messages', dialogue.messages.length);
     return sessionProblems(dialogue, inProcess);
   },
   async shrink(dialogue, fails) {
-    return { ...dialogue, said: await fewer(dialogue.said, (said) => fails({ ...dialogue, said })) };
+    return { ...dialogue, messages: await fewer(dialogue.messages, (messages) => fails({ ...dialogue, messages })) };
   },
   save: (dialogue) => ({ extension: 'json', text: `${JSON.stringify(dialogue, null, 1)}\n` }),
   load: (text) => ({ ...JSON.parse(text), process: false, own: true }),
@@ -24,7 +24,7 @@ export const protocol: Target<Dialogue> = {
 };
 
 async function sessionProblems(
-  { said, files, settings }: Dialogue,
+  { messages, files, settings }: Dialogue,
   where: 'in-process' | 'process',
 ): Promise<readonly Problem[]> {
   const stray: unknown[] = [];
@@ -36,7 +36,7 @@ async function sessionProblems(
   console.error = note;
   try {
     const session = await openSession(files, where, settings);
-    const open = say(session, said);
+    const open = sendAll(session, messages);
     const problems: Problem[] = [];
     if (!(await session.settled())) {
       const late = session.unanswered();
@@ -98,10 +98,10 @@ interface Opened {
 }
 
 /** Sends all messages and returns the documents that are open afterwards. */
-function say(session: Session, said: readonly ClientMessage[]): ReadonlyMap<string, Opened> {
+function sendAll(session: Session, messages: readonly ClientMessage[]): ReadonlyMap<string, Opened> {
   const open = new Map<string, Opened>();
   const requests: number[] = [];
-  for (const { how, method, params } of said) {
+  for (const { how, method, params } of messages) {
     if (how === 'request') requests.push(session.send(method, params));
     else if (how === 'cancel') session.notify('$/cancelRequest', { id: requests.at(-1 - Number(params)) ?? 0 });
     else session.notify(method, params);

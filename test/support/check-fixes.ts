@@ -94,7 +94,7 @@ function outsideProblems(text: string, fixed: string, { edits }: Fix): readonly 
     at += kept.length + newText.length;
     from = span.end;
   }
-  return fixed.slice(at) === text.slice(from) ? [] : ['text behind the edits changed'];
+  return fixed.slice(at) === text.slice(from) ? [] : ['text after the edits changed'];
 }
 
 function countBy<T>(values: readonly T[], key: (value: T) => string): ReadonlyMap<string, number> {

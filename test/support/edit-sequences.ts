@@ -20,7 +20,7 @@ export const configs = [
   'platform: gke-standard\ncapacity: spot\nrules: {shm-missing: error}\nkubernetesVersion: "1.30"\n',
 ].map((text) => parseConfig(text).config);
 
-const besides: readonly RelatedFiles[] = [
+const relatedFileSets: readonly RelatedFiles[] = [
   noRelatedFiles,
   { chart: chartValues('values.yaml', 'name: chat\nreplicas: 3\ngpus: 2\n') },
   { chart: chartValues('values.yaml', 'name: team\nreplicas: 1\ngpus: 8\n') },
@@ -77,7 +77,7 @@ export function applyStep(analysis: Analysis, step: Step): void {
 
 function setFile(analysis: Analysis, { uri, text, config, relatedFiles }: OpenFile): void {
   const own = config === null ? undefined : configAt(config);
-  analysis.setFile(uri, text, 0, own, besides[relatedFiles % besides.length]);
+  analysis.setFile(uri, text, 0, own, relatedFileSets[relatedFiles % relatedFileSets.length]);
 }
 
 function configAt(index: number) {
@@ -203,7 +203,7 @@ function found(file: FileAnalysis): Readonly<Record<string, unknown>> {
 
 /** One edit, in numbers that fit any project: each is taken modulo the number of choices. */
 export interface Edit {
-  readonly what: (typeof deeds)[number];
+  readonly what: (typeof editKinds)[number];
   readonly file: number;
   readonly at: number;
   readonly to: number;
@@ -212,22 +212,22 @@ export interface Edit {
   readonly count: number;
 }
 
-const deeds = [
+const editKinds = [
   ...['paste', 'paste', 'paste', 'paste', 'duplicate', 'duplicate', 'drop', 'move', 'move', 'copy', 'copy', 'rename'],
   ...['rename', 'number', 'number', 'type', 'erase', 'look', 'look', 'close', 'save', 'write', 'write', 'remove'],
-  ...['renameFile', 'deleteFile', 'fileConfig', 'beside', 'config', 'respell'],
+  ...['renameFile', 'deleteFile', 'fileConfig', 'relatedFiles', 'config', 'respell'],
 ] as const;
 
-export function arbitraryEdits(most = 16): fc.Arbitrary<readonly Edit[]> {
-  return editsOf(deeds, most);
+export function arbitraryEdits(max = 16): fc.Arbitrary<readonly Edit[]> {
+  return editsOf(editKinds, max);
 }
 
 /** The edits that create an initial project. */
-export function arbitraryProject(most = 8): fc.Arbitrary<readonly Edit[]> {
-  return editsOf(['paste'], most);
+export function arbitraryProject(max = 8): fc.Arbitrary<readonly Edit[]> {
+  return editsOf(['paste'], max);
 }
 
-function editsOf(which: readonly Edit['what'][], most: number): fc.Arbitrary<readonly Edit[]> {
+function editsOf(which: readonly Edit['what'][], max: number): fc.Arbitrary<readonly Edit[]> {
   const nat = (max: number) => fc.nat({ max });
   const edit = fc.record({
     what: fc.constantFrom(...which),
@@ -238,12 +238,12 @@ function editsOf(which: readonly Edit['what'][], most: number): fc.Arbitrary<rea
     name: nat(blockNames.length * blockNames.length * 2 - 1),
     count: nat(4),
   });
-  return fc.array(edit, { minLength: 1, maxLength: most, size: 'max' });
+  return fc.array(edit, { minLength: 1, maxLength: max, size: 'max' });
 }
 
 /** Steps to apply: a project first, then edits. */
-export function arbitrarySteps(most = 16): fc.Arbitrary<readonly Step[]> {
-  return fc.tuple(arbitraryProject(), arbitraryEdits(most)).map(([project, edits]) => stepsOf([...project, ...edits]));
+export function arbitrarySteps(max = 16): fc.Arbitrary<readonly Step[]> {
+  return fc.tuple(arbitraryProject(), arbitraryEdits(max)).map(([project, edits]) => stepsOf([...project, ...edits]));
 }
 
 export const projectUris = [
@@ -330,8 +330,8 @@ function stepsFor(edit: Edit, files: ProjectFiles): readonly Step[] {
       return [close, { op: 'gone', uri }];
     case 'fileConfig':
       return [set({ config: to % 4 === 3 ? null : to % 3 })];
-    case 'beside':
-      return [set({ relatedFiles: to % besides.length })];
+    case 'relatedFiles':
+      return [set({ relatedFiles: to % relatedFileSets.length })];
     case 'config':
       return [{ op: 'config', config: to % configs.length }];
     default:

@@ -28,11 +28,11 @@ export function applySafeFixes(
     // Force lazy findings before the file changes.
     for (const document of before.documents) void document.findings;
     let tries = maxTries;
-    const taken = largestGood(fixes, (some) => tries-- > 0 && keepsFile(before, write(analysis, before, some)));
-    const kept = new Set(taken);
+    const applicable = largestGood(fixes, (some) => tries-- > 0 && keepsFile(before, write(analysis, before, some)));
+    const kept = new Set(applicable);
     for (const fix of fixes) if (!kept.has(fix)) rejected.add(nameOf(fix));
-    applied.push(...taken.map(({ rule, title }) => ({ rule, title })));
-    current = write(analysis, before, taken);
+    applied.push(...applicable.map(({ rule, title }) => ({ rule, title })));
+    current = write(analysis, before, applicable);
   }
   return { file: analysis.setFile(file.uri, file.text, current.version + 1), applied: [] };
 }

@@ -125,14 +125,14 @@ const failsafe = { schema: 'failsafe', resolveKnownTags: false } as const;
 const ENOUGH_ERRORS = 100;
 
 function composeText(text: string): Composed {
-  let faults = 0;
+  let errorCount = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
   const composer = new Composer({ ...failsafe, uniqueKeys: false, merge: false, logLevel: 'silent' });
   const documents: Document.Parsed[] = [];
   const pass = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
-      if (token.type === 'error') faults++;
+      if (token.type === 'error') errorCount++;
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
     }
   };
@@ -140,7 +140,7 @@ function composeText(text: string): Composed {
   let scalar = false;
   let ownLine = true;
   for (const lexeme of new Lexer().lex(text)) {
-    if (faults > ENOUGH_ERRORS) break;
+    if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
     } else {

@@ -44,12 +44,12 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
 }
 
 /** `cat <<EOF | kubectl apply -f -` before the YAML: a shell block copied from a page. */
-function heredoc(text: string, fault: number): YamlProblem | undefined {
+function heredoc(text: string, errorStart: number): YamlProblem | undefined {
   const found =
     /^[ \t]*(?:\$ )?(?:sudo )?(?:cat|kubectl|oc|tee|envsubst|helm|k)\b[^\r\n]*<<-?[ \t]*['"]?(\w{1,40})['"]?[^\r\n]*/m.exec(
       text.slice(0, 4000),
     );
-  if (found?.[1] === undefined || found.index > fault) return undefined;
+  if (found?.[1] === undefined || found.index > errorStart) return undefined;
   const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
   const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
   return { message, span: { start, end: found.index + found[0].trimEnd().length } };

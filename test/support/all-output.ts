@@ -23,12 +23,12 @@ import type { Span } from '../../server/src/yaml/span.ts';
  * Everything that gpulint prints or writes for a file: every report, every list of the editor, and its answers at each offset of a span.
  * Each line is JSON, in which a non-finite number appears by name.
  */
-export function everythingSaid(analysis: Analysis, uri: string, within?: Span): readonly string[] {
+export function allOutputOf(analysis: Analysis, uri: string, within?: Span): readonly string[] {
   const file = analysis.file(uri);
   if (file === undefined) throw new Error('the analysis lost its file');
   const span = within ?? { start: 0, end: file.text.length };
   const offsets = Array.from({ length: span.end - span.start + 1 }, (_, index) => span.start + index);
-  const said: unknown[] = [
+  const lines: unknown[] = [
     ...codeLenses(file),
     ...adviceLenses(file),
     ...inlayHints(file, { start: 0, end: file.text.length }),
@@ -49,7 +49,7 @@ export function everythingSaid(analysis: Analysis, uri: string, within?: Span): 
     ),
     ...reportsOf(file),
   ];
-  return said.map((one) => JSON.stringify(one, nameNumbers) ?? '');
+  return lines.map((one) => JSON.stringify(one, nameNumbers) ?? '');
 }
 
 /** What the command line writes for a file, in every format. */
