@@ -7,7 +7,7 @@ import { renderPlain } from '../../server/src/features/hover/markdown.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
-import { evaluate, type Evaluated } from '../../server/src/yaml/template-expression.ts';
+import { type Evaluated, evaluate } from '../../server/src/yaml/template-expression.ts';
 
 const folder = 'test/fixtures/charts/serve';
 const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
