@@ -1,4 +1,4 @@
-// Preloaded with `--expose-gc` into a server whose memory is measured: what nobody uses any more is collected as soon as nothing happens.
+// Preloaded with `--expose-gc` into a server whose memory is measured: garbage is collected as soon as the server is idle.
 let idle;
 const collect = globalThis.gc ?? (() => undefined);
 process.stdin.on('data', () => {

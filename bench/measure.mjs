@@ -102,7 +102,7 @@ async function openText(server, uri, text) {
   const found = (await server.diagnostics(uri, version)).length;
   const open = performance.now() - start;
 
-  /** Another count at another place, as somebody types it. @param {number} index */
+  /** Another count at another place, as a user types it. @param {number} index */
   function edit(index) {
     const position = places[(index * 7) % places.length] ?? { line: 0, character: 0 };
     const end = { line: position.line, character: position.character + 1 };

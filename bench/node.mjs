@@ -26,7 +26,7 @@ export function findNode() {
     : { reason: `Node ${LENT} could not be installed: ${problem}` };
 }
 
-/** Installs a package beside those that are there. @param {string} wanted @returns {string | undefined} why it failed */
+/** Installs a package in addition to the existing ones. @param {string} wanted @returns {string | undefined} why it failed */
 export function install(wanted) {
   mkdirSync(folder, { recursive: true });
   // What it lists, npm keeps; anything else that is installed there would go.

@@ -1,5 +1,5 @@
 // @ts-check
-// The language server that gpulint stands beside. It is installed on demand into an ignored folder: no dependency of the project.
+// The language server for comparison. It is installed on demand into an ignored folder and is not a dependency of the project.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { folder, install } from './node.mjs';

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run bench`: how fast the language server is, with another one beside it in the same run, because times drift from machine to
-// machine and from minute to minute. Writes docs/performance.md.
+// `npm run bench`: measures the language server and, for comparison, another one in the same run, because times vary between
+// machines and from minute to minute. Writes docs/performance.md.
 //
-//   --rounds N   sessions for each server and text (5); the quietest counts
-//   --dry        prints the tables and writes nothing
+//   --rounds N   sessions for each server and text (5); the best one is used
+//   --dry        print the tables and write nothing
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -48,11 +48,11 @@ const starts = new Map();
 const indexing = [];
 const workspace = writeProject();
 
-// The first start fills the folder of compiled code, and counts for nothing.
+// The first start only fills the compile cache.
 for (const one of contenders) await measureStart(one);
 for (let round = 0; round < rounds; round++) {
   for (const sample of texts) {
-    // In pairs and in turns, so that a busy minute of the machine meets both.
+    // Alternating, so that a busy minute of the machine affects both.
     for (const one of round % 2 ? contenders.toReversed() : contenders) {
       const session = await measure(one, sample);
       const key = `${one.name} ${sample.name}`;
@@ -77,7 +77,7 @@ function readOptions() {
       options: { rounds: { type: 'string', default: '5' }, dry: { type: 'boolean', default: false } },
     });
     if (!/^[1-9]\d{0,2}$/.test(values.rounds))
-      throw new Error(`--rounds takes a count, not ${JSON.stringify(values.rounds)}`);
+      throw new Error(`--rounds must be a count, not ${JSON.stringify(values.rounds)}`);
     return { rounds: Number(values.rounds), dry: values.dry };
   } catch (error) {
     console.error(
@@ -89,14 +89,14 @@ function readOptions() {
 
 /** @param {string} name @param {readonly string[]} command @returns {Contender} */
 function contender(name, command) {
-  // As gpulint's client starts its server in VS Code; the other one's does not, but here it has the same.
+  // As in VS Code, where gpulint's client sets this up. The other client does not, but here both have the cache.
   return { name, command, env: { NODE_COMPILE_CACHE: path.join(temp, name.replaceAll(' ', '-')) } };
 }
 
 async function measureStarts() {
   const begin = performance.now();
   spawnSync(/** @type {{ path: string }} */ (node).path, ['-e', '0']);
-  note('Node itself, with nothing to do', performance.now() - begin);
+  note('Node itself, without a script', performance.now() - begin);
   for (const one of contenders) {
     note(one.name, await measureStart(one));
     note(`${one.name}, the first time`, await measureStart({ ...one, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }));
@@ -123,25 +123,25 @@ function report() {
   const [cpu] = os.cpus();
   return `# Performance
 
-How long the editor waits for gpulint, measured from the outside: a client starts the server, opens a text, makes ${EDITS} edits
-of one character each at ${EDITS} places, and after each of them waits for the diagnostics. Of ${rounds} sessions, each with a fresh process
-and the servers in turns, each figure is the best: what else a machine does only adds to a time.
+How long an editor waits for gpulint, measured from the outside: a client starts the server, opens a text, makes ${EDITS} edits
+of one character at ${EDITS} places, and waits for the diagnostics after each edit. There are ${rounds} sessions, each with a new process, alternating
+between the servers. Each figure is the best of all sessions, because other work on the machine only adds time.
 
 ${texts.map(tableOf).join('\n\n')}
 
-Times are in milliseconds, memory in megabytes. *CPU* is the server's processor time for an edit, which a busy machine disturbs least.
-*Hover* and *completion* are asked right behind an edit, so the server has to read the text anew first.
+Times are in milliseconds, memory in megabytes. *CPU* is the server's processor time per edit, the figure that a busy machine affects least.
+*Hover* and *completion* are requested directly after an edit, so the server must analyze the new text first.
 
-The text of 5,000 lines in documents holds ${documents} of them; the List is one document. Half of the objects ask for GPUs, and some do it
-wrongly.
+The text of 5,000 lines in documents has ${documents} documents; the List is one document. Half of the objects request GPUs, some of them
+with mistakes.
 
 ## Start
 
 ${startTable()}
 
-From the start of the process to the answer to \`initialize\`. All run on Node ${/** @type {{ version: string }} */ (node).version}, because VS Code brings a Node of its own that is no older. Both
-servers may keep their compiled code between starts (NODE_COMPILE_CACHE), as gpulint's client arranges it in VS Code and \`gpulint lsp\` in
-other editors; *the first time* is without.
+From the start of the process to the response to \`initialize\`. All run on Node ${/** @type {{ version: string }} */ (node).version}, because the Node in VS Code is at least as new. Both
+servers can cache their compiled code between starts (NODE_COMPILE_CACHE), which gpulint's client sets up in VS Code and \`gpulint lsp\` in
+other editors; *the first time* is without the cache.
 
 ## A workspace of ${FILES.toLocaleString('en')} files
 
@@ -149,10 +149,10 @@ ${indexingNote()}
 
 ${targets()}
 
-A text is opened once, by code that has not run before. Of that time a profile (\`--cpu-prof\`) gives half to the rules and a fifth each to
-reading the YAML and to lowering it; a seventh of it all is the collection of garbage. About a sixth is V8's, which compiles each function
-as it is first called: with \`--no-lazy\` the large texts open in 125 to 135 ms, but every start takes 10 ms more (the first one 55), the
-server holds 5 MB more, and a V8 that no longer knows the flag would not start it at all. So gpulint does without.
+Each text is opened only once, by code that has not run before. According to a profile (\`--cpu-prof\`), half of the time is spent in the rules, and a
+fifth each in parsing and lowering; garbage collection takes a seventh of the total. About a sixth is V8 compiling functions on their first call. With
+\`--no-lazy\` the large texts open in 125 to 135 ms, but every start takes 10 ms longer (the first one 55 ms), the server needs 5 MB more memory,
+and a V8 without this flag would not start at all. So gpulint does not use it.
 
 ## Bundles
 
@@ -163,7 +163,7 @@ ${bundles()}
 ${'command' in peer ? peerNote(peer.name) : `${peer.reason}.`}
 
 Measured on ${new Date().toISOString().slice(0, 10)}: ${cpu?.model.trim()}, ${os.cpus().length} cores, ${os.type()}; the load was ${load.toFixed(1)} at the start of the run and ${(os.loadavg()[0] ?? 0).toFixed(1)} at
-its end. On a machine with other work times are several times as long as on an idle one; the other server's rows tell by how much.
+its end. On a busy machine, times are several times as long as on an idle one; the rows of the other server show by how much.
 `;
 }
 
@@ -173,18 +173,18 @@ function startTable() {
 }
 
 function indexingNote() {
-  if (indexing.length === 0) return 'gpulint showed no look through a workspace.';
+  if (indexing.length === 0) return 'gpulint did not report any indexing.';
   const [p50, p95] = [0.5, 0.95].map((part) => best(indexing.map(({ changes }) => quantile(changes, part))));
   const took = best(indexing.map((one) => one.took));
-  return `Behind the open text gpulint looks through the YAML files of the workspace, in turns of a few milliseconds: ${(took / 1000).toFixed(1)} s with somebody typing
-all the while. Meanwhile a change in 200 lines waits ${ms(p50 ?? Number.NaN)} ms for its diagnostics (p50), ${ms(p95 ?? Number.NaN)} ms at p95. Then the server has ${ms(best(indexing.map(({ rss }) => rss)))} MB.`;
+  return `In the background, gpulint indexes the YAML files of the workspace in slices of a few milliseconds: ${(took / 1000).toFixed(1)} s in total while a user types.
+Meanwhile, a change in 200 lines waits ${ms(p50 ?? Number.NaN)} ms for its diagnostics (p50), ${ms(p95 ?? Number.NaN)} ms at p95. Afterwards, the server uses ${ms(best(indexing.map(({ rss }) => rss)))} MB.`;
 }
 
 /** @param {string} name */
 function peerNote(name) {
-  return `${name} runs beside gpulint in most editors and reads the same texts. It does another job (it checks against JSON Schemas), so this is
-no contest, but it is what people are used to. Here it has no network and no schema: it only reads, which is its lightest work. It waits
-200 ms after a change before it begins, on purpose; its CPU column shows the work itself.`;
+  return `${name} runs next to gpulint in most editors and reads the same texts. It has a different purpose (it validates against JSON
+Schemas), so this is not a competition, but it is what people are used to. Here it has no network and no schema: it only parses, which is its
+lightest work. It deliberately waits 200 ms after a change before it starts; its CPU column shows the work itself.`;
 }
 
 /** @param {import('./manifests.mjs').Sample} sample */
@@ -244,7 +244,7 @@ function bundles() {
   const rows = [
     ['client.js', 'the client in VS Code'],
     ['server.js', 'the server'],
-    ['protocol.js', 'the protocol, for both'],
+    ['protocol.js', 'the protocol, shared by both'],
     ['client.browser.js', 'the client in the browser'],
     ['server.browser.js', 'the server in the browser'],
     ['commands.js', 'the command line'],

@@ -1,5 +1,5 @@
 // @ts-check
-// Texts that grow in one respect: what somebody hostile, or a generator gone wrong, could hand to an editor. Each is the same in every run.
+// Texts that grow in one respect, as an attacker or a broken generator could produce them. Each is the same in every run.
 
 /** What an editor may ask of a text at once; longer texts have no budget. */
 export const LONGEST = 1_000_000;
@@ -884,8 +884,8 @@ const faulty = {
 /** Every text that was found to be slow once, and its relatives. @type {readonly Growing[]} */
 export const texts = [...named, ...relatives, faulty];
 
-/** What the benchmark fits a slope to: a text, and what is asked of it. @type {readonly (readonly [name: string, ask: string, most?: number])[]} */
-const asked = [
+/** The inputs of the benchmark: a text and a request. @type {readonly (readonly [name: string, ask: string, most?: number])[]} */
+const requests = [
   ['suppressions', 'open'],
   ['suppressions of the next line', 'open'],
   ['findings and suppressions in one pod', 'open'],
@@ -922,7 +922,7 @@ const asked = [
 ];
 
 /** @type {readonly Case[]} */
-export const cases = asked.map(([name, ask, most]) => {
+export const cases = requests.map(([name, ask, most]) => {
   const text = texts.find((one) => one.name === name);
   if (text === undefined) throw new Error(`no text has many ${name}`);
   return { ...text, name: `${name}: ${ask}`, ask, most: most ?? text.most };

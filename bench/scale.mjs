@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run bench:scale`: how the time of each request grows with what a text or a workspace holds. Twice as much may take twice as long,
-// and no more. Writes its part of docs/performance.md; ends with 1 where something grows faster.
+// `npm run bench:scale`: measures how the time of each request grows with the size of a text or a workspace. Twice the input may take twice
+// as long, but no more. Writes its part of docs/performance.md; exits with status 1 if something grows faster.
 //
-//   --rounds N   how often each size is measured (3); the quietest counts
-//   --only TEXT  the cases whose name holds the text, printed and not written
-//   --dry        prints the tables and writes nothing
+//   --rounds N   how often each size is measured (3); the best time is used
+//   --only TEXT  only the cases whose name contains the text; print, do not write
+//   --dry        print the tables and write nothing
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -57,7 +57,7 @@ function readOptions() {
       },
     });
     if (!/^[1-9]\d?$/.test(values.rounds))
-      throw new Error(`--rounds takes a count, not ${JSON.stringify(values.rounds)}`);
+      throw new Error(`--rounds must be a count, not ${JSON.stringify(values.rounds)}`);
     return { ...values, rounds: Number(values.rounds) };
   } catch (error) {
     console.error(`npm run bench:scale: ${error instanceof Error ? error.message : error}`);
@@ -289,18 +289,18 @@ function report() {
   const p99 = requests[Math.min(requests.length - 1, Math.floor(requests.length * 0.99))]?.ms ?? Number.NaN;
   return `## How time grows
 
-What a request takes as its input doubles four times, up to the count in the second column: milliseconds of the server's own thread (of a
-command: start and all), the best of ${rounds} runs. Where time grows with the input and no faster the slope of log(time) against log(n) is 1; all
-have to stay below ${SLOPE}. A fall in a row is where a limit is reached: 5,000 objects in a file, or 300 kB of a document that is not plain YAML.
+The time of a request as its input doubles four times, up to the count in the second column: milliseconds of the server's main thread (for a
+command: including startup), the best of ${rounds} runs. If time grows linearly with the input, the slope of log(time) against log(n) is 1; all
+slopes must stay below ${SLOPE}. Where a row drops, the input reaches a limit: 5,000 objects per file, or 300 kB for a document that is not plain YAML.
 
-| what: request | n | n/16 | n/8 | n/4 | n/2 | n | slope |
+| input: request | n | n/16 | n/8 | n/4 | n/2 | n | slope |
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
 
-## Requests on a megabyte
+## Requests on a megabyte of text
 
-${shown(requests.length)} requests on ${texts.length} texts of up to a megabyte, each made of one thing over and over: 99 of 100 take no more than ${shown(p99)} ms (the
-budget is ${USUALLY}), and the longest takes ${shown(worst[0]?.ms ?? Number.NaN)} ms (${shown(ALWAYS)}). ${shown(requests.filter(({ ms }) => ms > ALWAYS).length)} take longer than that. The longest are:
+${shown(requests.length)} requests on ${texts.length} texts of up to a megabyte, each repeating one construct: 99% take at most ${shown(p99)} ms (the budget is ${USUALLY} ms),
+and the longest takes ${shown(worst[0]?.ms ?? Number.NaN)} ms (the limit is ${shown(ALWAYS)} ms). ${shown(requests.filter(({ ms }) => ms > ALWAYS).length)} take longer. The longest are:
 
 | text | request | ms |
 |---|---|---|

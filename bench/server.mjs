@@ -1,5 +1,5 @@
 // @ts-check
-// A language server as a child process that speaks over standard input and output, and a clock beside it.
+// A language server as a child process that communicates over standard input and output, and a clock.
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 

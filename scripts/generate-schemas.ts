@@ -43,7 +43,7 @@ export function renderManifest(text: string): string {
     ...settingsOf(machineSchema, 'machine'),
     'gpulint.trace.server': configuration.properties['gpulint.trace.server'],
   };
-  // What a workspace that nobody trusts must not set, VS Code keeps from it.
+  // VS Code does not let an untrusted workspace set these.
   manifest.capabilities.untrustedWorkspaces.restrictedConfigurations = Object.keys(machineSchema.shape).map(
     (key) => `gpulint.${key}`,
   );

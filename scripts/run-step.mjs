@@ -4,14 +4,14 @@ import process from 'node:process';
 import { PlainError, root } from './vscode/lab.mjs';
 
 /**
- * Runs one step with its output hidden unless it fails.
+ * Runs one step and shows its output only if it fails.
  * @param {string} what
  * @param {string} command
  * @param {string[]} args
  */
 export function runStep(what, command, args) {
   console.log(`${what}…`);
-  // npm is a .cmd file on Windows, which needs the shell; no argument here holds a space there.
+  // npm is a .cmd file on Windows, which needs the shell; no argument here contains a space.
   const shell = process.platform === 'win32' && command === 'npm';
   const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd: root,

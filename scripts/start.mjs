@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm start`: from a fresh clone to the extension at work on examples/. Until it has run `npm ci` itself there is
-// nothing but Node, so this file and all that it imports use nothing else.
+// `npm start`: from a fresh clone to the extension running on examples/. Until it has run `npm ci`, only Node is available, so this file and its
+// imports use nothing else.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -45,25 +45,25 @@ async function main(args) {
     return;
   }
   if (Number(process.versions.node.split('.')[0]) < 20) {
-    throw new PlainError(`gpulint needs Node 20 or newer, and this is Node ${process.versions.node}.`);
+    throw new PlainError(`gpulint requires Node 20 or newer; this is Node ${process.versions.node}.`);
   }
   if (options.build) {
     ensureDependencies();
     runStep('Building', 'npm', ['run', '--silent', 'build']);
   }
-  const crossReferences = {
+  const environment = {
     platform: process.platform,
     env: process.env,
     browserOnly: options.browser,
     desktop: options.browser || !hasDisplay(process.platform, process.env) ? undefined : findDesktop(enginesRange()),
     obstacle: obstacleHere(),
   };
-  let choice = chooseEditor(crossReferences);
+  let choice = chooseEditor(environment);
   if (choice.kind === 'desktop') {
     const problem = openDesktop(choice.executable, options.open);
     if (problem === undefined) return;
     console.log(problem);
-    choice = chooseEditor({ ...crossReferences, desktop: undefined, browserOnly: true });
+    choice = chooseEditor({ ...environment, desktop: undefined, browserOnly: true });
   }
   if (choice.kind === 'report') report(choice.reason);
   else await serveBrowser(options.open);
@@ -76,7 +76,7 @@ function enginesRange() {
 /**
  * @param {string} executable
  * @param {boolean} open
- * @returns {string | undefined} Why no window was opened.
+ * @returns {string | undefined} Why no window opened.
  */
 function openDesktop(executable, open) {
   const args = ['--new-window', `--extensionDevelopmentPath=${root}`, examples];
@@ -86,9 +86,9 @@ function openDesktop(executable, open) {
   }
   const { status, stderr, error } = runDesktop(executable, args);
   if (status !== 0) {
-    return `${executable} opened no window (${error?.message || stderr?.trim().split('\n')[0] || `exit status ${status}`}).`;
+    return `${executable} did not open a window (${error?.message || stderr?.trim().split('\n')[0] || `exit status ${status}`}).`;
   }
-  console.log('VS Code opens a new window with gpulint on examples/. A good first look: serving/llama-isvc.yaml.');
+  console.log('VS Code opens a new window with gpulint on examples/. Start with serving/llama-isvc.yaml.');
   return undefined;
 }
 
@@ -112,21 +112,21 @@ async function serveBrowser(open) {
   installExtension(lab, dataFolder, vsix);
   const server = await startServer(lab, { dataFolder });
   /** @type {Promise<string>} */
-  const asked = new Promise((resolve) => {
+  const signal = new Promise((resolve) => {
     onSignal(resolve);
   });
   const url = workbenchUrl(server, { folder: examples });
   console.log(
-    `\nVS Code with gpulint on examples/ (Ctrl+C stops it; a good first look: serving/llama-isvc.yaml):\n\n  ${url}\n`,
+    `\nVS Code with gpulint on examples/ (Ctrl+C stops it; start with serving/llama-isvc.yaml):\n\n  ${url}\n`,
   );
   if (process.env.SSH_CONNECTION) {
-    console.log(`From another machine, first: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>\n`);
+    console.log(`From another machine, first run: ssh -L ${server.port}:127.0.0.1:${server.port} <this machine>\n`);
   }
   if (open && canShow()) openInBrowser(url);
-  const end = await Promise.race([asked, server.ended]);
+  const end = await Promise.race([signal, server.ended]);
   await server.stop();
   if (typeof end === 'string') console.log('Stopped.');
-  else throw new PlainError(`VS Code's server ended by itself: ${server.output().trim().split('\n').at(-1)}`);
+  else throw new PlainError(`VS Code's server stopped unexpectedly: ${server.output().trim().split('\n').at(-1)}`);
 }
 
 /** Without a display, xdg-open would start a browser inside the terminal. */
@@ -138,15 +138,15 @@ function canShow() {
 }
 
 /**
- * The report in the terminal, where no VS Code can be had.
+ * Prints the report in the terminal, if VS Code is not available.
  * @param {string} reason
  */
 function report(reason) {
-  console.log(`${reason}\nHere is the report of examples/ instead (node dist/cli.js check examples):\n`);
+  console.log(`${reason}\nThis is the report of examples/ instead (node dist/cli.js check examples):\n`);
   const { status, error } = spawnSync(process.execPath, ['dist/cli.js', 'check', 'examples'], {
     cwd: root,
     stdio: 'inherit',
   });
-  // Status 1 says that there are findings, which is what the examples are for.
-  if (error || status === null || status > 1) throw new PlainError('The report of examples/ could not be made.');
+  // Status 1 means that there are findings, which is the purpose of the examples.
+  if (error || status === null || status > 1) throw new PlainError('The report of examples/ failed.');
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm test`: every check of the project, in an order in which a cheap failure comes first. Stops at the first that
-// fails and names it. The last line has the counts that CI reads.
+// `npm test`: every check of the project, cheap ones first. Stops at the first failure and names it. The last line has the
+// counts for CI.
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -26,23 +26,23 @@ try {
   fs.rmSync(temp, { recursive: true, force: true });
 }
 if (failed) {
-  // A step that fails without having counted a test is itself the failure.
+  // A step that fails without counting a test is itself the failure.
   total.failed ||= 1;
   console.error(`\nFailed: ${failed}`);
 }
 console.log(`\n${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`);
 process.exitCode = failed ? 1 : 0;
 
-/** @returns {Promise<string>} The name of the step that failed, or an empty text. */
+/** @returns {Promise<string>} The name of the step that failed, or an empty string. */
 async function main() {
   if (process.argv.length > 2)
-    throw new PlainError(`npm test takes no options; "npx vitest ${process.argv[2]}" takes vitest's.`);
+    throw new PlainError(`npm test has no options; for those of vitest, run "npx vitest ${process.argv[2]}".`);
   ensureDependencies();
   if (!npmRun('build')) return 'build';
   if (!npmRun('typecheck')) return 'typecheck';
   if (!npmRun('lint')) return 'lint';
   if (scripts['generate:check'] && !npmRun('generate:check'))
-    return 'generate:check (npm run generate writes the files anew)';
+    return 'generate:check (npm run generate updates the files)';
   // Before vitest, which tests `npm start` where the stand-in is installed.
   await prepareStandIn();
   if (!vitest()) return 'vitest';
@@ -72,7 +72,7 @@ async function prepareStandIn() {
   try {
     await installStandIn();
   } catch (error) {
-    // The step test:vscode tells it, and decides whether skipping will do.
+    // The step test:vscode reports it and decides whether to skip or fail.
     if (!(error instanceof PlainError)) throw error;
   }
 }

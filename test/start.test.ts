@@ -90,7 +90,7 @@ describe('npm start', () => {
     expect(parseStartArguments(['--no-open', '--browser'])).toMatchObject({ value: { open: false, browser: true } });
     const { status, stderr } = spawnSync(process.execPath, [start, '--nope'], { encoding: 'utf8' });
     expect(status).toBe(2);
-    expect(stderr).toBe('npm start does not know "--nope"; "npm start -- --help" lists its options.\n');
+    expect(stderr).toBe('npm start: unknown option "--nope"; "npm start -- --help" lists the options.\n');
   });
 
   it('explains its options', () => {

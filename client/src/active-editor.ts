@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 
-/** The editor that a person works in. VS Code counts the Output panel as an editor, too, once somebody clicks into it. */
+/** The editor in use. VS Code also treats the Output panel as an editor once it has focus. */
 export function activeEditor(): vscode.TextEditor | undefined {
   const active = vscode.window.activeTextEditor;
   if (active?.document.uri.scheme !== 'output') return active;

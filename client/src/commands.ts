@@ -20,7 +20,7 @@ import { fixAllInWorkspace } from './fix-all.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
 
-/** @param started starts the server, if nothing has yet, and settles when it answers */
+/** @param started starts the server unless it is running, and resolves when it is ready */
 export function registerCommands(
   client: BaseLanguageClient,
   started: () => Promise<void>,
@@ -51,7 +51,7 @@ export function registerCommands(
   ];
 }
 
-/** Opens the hover with the cost table of a workload; of several the person chooses one. */
+/** Opens the hover with the cost table of a workload, selected by the user if the file has several. */
 async function showCost(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
   const editor = activeEditor();
   if (place !== undefined) {
@@ -69,7 +69,7 @@ async function pickCost(costs: CostsResult): Promise<CostItem | undefined> {
   const items = costs.map((cost) => ({ label: cost.label, description: cost.description, cost }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: 'GPU cost of this file',
-    placeHolder: 'Choose a workload to see what its cost is made of',
+    placeHolder: 'Select a workload to see its cost breakdown',
     matchOnDescription: true,
   });
   return chosen?.cost;
@@ -83,17 +83,17 @@ async function hoverAt(uri: vscode.Uri, { line, character }: CostItem['position'
   await vscode.commands.executeCommand('editor.action.showHover', { focus: 'noAutoFocus' });
 }
 
-/** Writes the GPU that requests mean, and the provider whose prices count, into the config of the workspace folder. */
+/** Writes the default GPU, and the provider whose prices apply, into the config of the workspace folder. */
 async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
   const file = place?.uri ?? (await fileOfProject(client));
   if (file === undefined) {
-    // Who was asked for a folder, and chose none, knows.
+    // No message after a canceled folder picker.
     if (!vscode.workspace.workspaceFolders?.length)
-      void vscode.window.showInformationMessage('Open a folder first: the GPU is kept in its .gpulint.yaml.');
+      void vscode.window.showInformationMessage('Open a folder first: gpulint stores the GPU in its .gpulint.yaml.');
     return;
   }
   const gpus = await client.sendRequest<GpusResult>(methods.gpus, { uri: file });
-  const gpu = await pickGpu(gpus, 'GPU that a request means where the manifest names none');
+  const gpu = await pickGpu(gpus, 'GPU of requests in manifests that name none');
   if (gpu === undefined) return;
   const provider = await pickProvider(gpu);
   if (provider === undefined) return;
@@ -101,32 +101,32 @@ async function setGpu(client: BaseLanguageClient, place: PlaceArgument | undefin
   await apply(client, await client.sendRequest<EditResult>(methods.setGpu, params), true);
 }
 
-/** Asks for a slice in place of the whole GPU at a place, or at the caret. */
+/** Replaces the whole GPU at a place, or at the caret, with a MIG slice that the user selects. */
 async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | undefined): Promise<void> {
   const uri = place?.uri ?? activeUri(client);
   const position = place?.range.start ?? activeEditor()?.selection.active;
   if (uri === undefined || position === undefined) return;
-  const ask = (gpu?: string) => {
+  const requestChoices = (gpu?: string) => {
     const at = { line: position.line, character: position.character };
     const params: MigChoicesParams = gpu === undefined ? { uri, position: at } : { uri, position: at, gpu };
     return client.sendRequest<MigChoicesResult | null>(methods.migChoices, params);
   };
-  let choices = await ask();
+  let choices = await requestChoices();
   if (choices?.gpu === null) {
-    const gpu = await pickGpu(choices.gpus, 'GPU that this request gets: the file does not tell');
+    const gpu = await pickGpu(choices.gpus, 'GPU of this request, unknown from the file');
     if (gpu === undefined) return;
-    choices = await ask(gpu.id);
+    choices = await requestChoices(gpu.id);
   }
   if (choices === null || choices.gpu === null || choices.profiles.length === 0) {
     void vscode.window.showInformationMessage(
-      'Put the cursor on a request for whole NVIDIA GPUs (nvidia.com/gpu) of a model that can be cut into MIG slices.',
+      'Place the cursor on a request for whole NVIDIA GPUs (nvidia.com/gpu) of a model that supports MIG.',
     );
     return;
   }
   const items = choices.profiles.map(({ profile, description }) => ({ label: profile, description }));
   const chosen = await vscode.window.showQuickPick(items, {
     title: `MIG slice of ${choices.gpu.name}`,
-    placeHolder: 'What one pod gets in place of the whole GPU',
+    placeHolder: 'Slice for each pod, instead of the whole GPU',
     matchOnDescription: true,
   });
   if (chosen === undefined) return;
@@ -140,8 +140,8 @@ async function rewriteToMig(client: BaseLanguageClient, place: PlaceArgument | u
 }
 
 /**
- * Opens the light bulb's menu at a place, or at the caret. The fixes of a place are asked for before, so that they are there at once: VS Code
- * looks at each new selection by itself after a moment, and drops a menu that is still waiting by then.
+ * Opens the light bulb's menu at a place, or at the caret. Requests the fixes first, so that the menu has them at once: shortly after each
+ * new selection VS Code requests them itself, and then closes a menu that is still waiting.
  */
 async function showFixes(place: PlaceArgument | undefined): Promise<void> {
   if (place !== undefined) {
@@ -163,21 +163,21 @@ export async function pickGpu(
   return chosen?.gpu;
 }
 
-/** `any`: no provider is written. */
+/** @returns the provider; `any` to write none; undefined if the picker was canceled */
 export async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
   if (providers.length === 0) return 'any';
   const items = [
     ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
-    { label: 'Not set', description: 'show the range over all providers', id: 'any' },
+    { label: 'Not set', description: 'show the price range of all providers', id: 'any' },
   ];
   const chosen = await vscode.window.showQuickPick(items, {
     title: `Cloud for ${name}`,
-    placeHolder: 'Where prices are read; one GPU costs there',
+    placeHolder: 'Cloud whose prices apply, with its price for one GPU',
   });
   return chosen?.id;
 }
 
-/** @returns the document that was written and saved; undefined where nothing was saved */
+/** @returns the document that was changed and saved; undefined if nothing was saved */
 export async function apply(
   client: BaseLanguageClient,
   result: EditResult,
@@ -199,15 +199,15 @@ export function activeUri(client: BaseLanguageClient): string | undefined {
 }
 
 /**
- * Any file will do to say which folder's config is meant: the active one if it lies in a folder of the window (settings.json does not, nor does
- * the old side of a difference), else one of the only folder, or of that which the person chooses.
+ * A file of the folder whose config to use: the active file if it is in a workspace folder (settings.json and the old side of a diff are not),
+ * otherwise a file of the only folder, or of the folder that the user selects.
  */
 export async function fileOfProject(client: BaseLanguageClient): Promise<string | undefined> {
   const active = activeEditor()?.document.uri;
   const folders = vscode.workspace.workspaceFolders ?? [];
   const isOfProject = active !== undefined && (folders.length === 0 || isInFolder(active));
   if (isOfProject) return activeUri(client);
-  const placeHolder = 'Which folder is it for?';
+  const placeHolder = 'Which folder do you want to configure?';
   const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick({ placeHolder }) : folders[0];
   return folder && client.code2ProtocolConverter.asUri(vscode.Uri.joinPath(folder.uri, '.gpulint.yaml'));
 }
@@ -216,7 +216,7 @@ function isInFolder(uri: vscode.Uri): boolean {
   return vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/** A command can be called by anybody with anything. */
+/** Other extensions and keybindings can call a command with any arguments. */
 function isPlace(value: PlaceArgument | undefined): value is PlaceArgument {
   return typeof value?.uri === 'string' && typeof value.range?.start?.line === 'number';
 }

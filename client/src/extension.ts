@@ -13,29 +13,29 @@ import { registerRulePages, ruleLinks } from './rule-pages.ts';
 import { selections } from './selections.ts';
 import { withOrigins } from './setting-origins.ts';
 import { StatusBar } from './status-bar.ts';
-import { otherPeoples, watchedFiles } from './watched-files.ts';
+import { excludedFolders, watchedFiles } from './watched-files.ts';
 
-/** Makes the client for this kind of extension host. */
+/** Creates the client for this kind of extension host. */
 export type MakeClient = (id: string, name: string, options: LanguageClientOptions) => BaseLanguageClient;
 
 /**
- * Starts the extension. The language server itself is started with the first document that may hold a manifest: a window
- * with nothing but settings.json and package.json open never pays for one.
+ * Starts the extension. The language server itself starts with the first document that may contain a manifest: a window
+ * with only settings.json and package.json open never pays for one.
  */
 export function activateWith(context: vscode.ExtensionContext, makeClient: MakeClient): void {
   const output = vscode.window.createOutputChannel('gpulint', { log: true });
   const statusBar = new StatusBar();
-  // Another extension may come, go, or be told to stop judging while the window is open, and whenever a server starts it is told anew.
-  let told = '';
-  const tellSyntax = () => {
+  // Another extension may be installed, removed or switched off while the window is open, and each server process needs the current state.
+  let sent = '';
+  const sendSyntaxElsewhere = () => {
     const languages = syntaxElsewhere();
-    if (!client.isRunning() || languages.join() === told) return;
-    told = languages.join();
+    if (!client.isRunning() || languages.join() === sent) return;
+    sent = languages.join();
     void client.sendNotification(methods.syntaxElsewhere, { languages });
   };
   const initializationOptions = (): ClientOptions => {
     const languages = syntaxElsewhere();
-    told = languages.join();
+    sent = languages.join();
     return { picker: true, summary: true, readFile: true, listFiles: true, syntaxElsewhere: languages };
   };
   const client = makeClient('gpulint', 'gpulint', { ...clientOptions(output), initializationOptions });
@@ -54,10 +54,10 @@ export function activateWith(context: vscode.ExtensionContext, makeClient: MakeC
     if (mayHoldManifest(document)) void started();
   };
   context.subscriptions.push(
-    client.onDidChangeState(tellSyntax),
-    vscode.extensions.onDidChange(tellSyntax),
+    client.onDidChangeState(sendSyntaxElsewhere),
+    vscode.extensions.onDidChange(sendSyntaxElsewhere),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('yaml') || change.affectsConfiguration('json')) tellSyntax();
+      if (change.affectsConfiguration('yaml') || change.affectsConfiguration('json')) sendSyntaxElsewhere();
     }),
     vscode.workspace.onDidOpenTextDocument(startFor),
     vscode.workspace.onDidSaveTextDocument(startFor),
@@ -80,7 +80,7 @@ function clientOptions(output: vscode.LogOutputChannel): LanguageClientOptions {
   };
 }
 
-/** Whose syntax errors the window shows already: VS Code's own JSON support does, and Red Hat's YAML extension where it is installed. */
+/** The languages whose syntax errors another extension reports: VS Code's JSON support, and Red Hat's YAML extension if it is installed. */
 function syntaxElsewhere(): readonly string[] {
   const validates = (id: string, section: string, key: string) =>
     vscode.extensions.getExtension(id) !== undefined &&
@@ -111,14 +111,14 @@ async function startClient(
   }
 }
 
-/** Lists for the server what it cannot reach itself. What the editor's search passes by is passed by here, too. */
+/** Lists files that the server cannot reach itself. Skips the folders that VS Code's search excludes. */
 async function listFiles({ folder, most }: ListFilesParams): Promise<ListFilesResult> {
   const pattern = new vscode.RelativePattern(vscode.Uri.parse(folder, true), '**/*.{yaml,yml}');
-  const found = await vscode.workspace.findFiles(pattern, otherPeoples, most);
+  const found = await vscode.workspace.findFiles(pattern, excludedFolders, most);
   return found.map((uri) => uri.toString());
 }
 
-/** JSON is mostly settings and package files; a Kubernetes object names its API version. */
+/** Most JSON files are settings and packages; a Kubernetes object has an API version. */
 function mayHoldManifest(document: vscode.TextDocument): boolean {
   if (!isFile(document)) return false;
   if (document.languageId === 'yaml' || document.languageId === 'helm') return true;

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient';
 
 /**
- * Whether a document is somebody's file, or about to be one. VS Code shows text of its own as YAML, too: a hover in its accessible view,
- * code in a chat, the old side of a difference; and what is found there stands in the Problems panel although nobody can mend it.
- * Where nothing can be written, files of the window's folders and objects of a cluster are judged; else it is some older state of a file.
+ * Whether a document is a user's file or may become one. VS Code also opens its own text as YAML: hovers in the accessible view, code in a
+ * chat, the old side of a diff. Findings there would fill the Problems panel although nothing can be fixed. In read-only file systems only
+ * files of workspace folders and objects of a cluster qualify; anything else is an older version of a file.
  */
 export function isFile({ uri, isUntitled }: vscode.TextDocument): boolean {
   if (isUntitled || uri.scheme === 'file') return true;
@@ -13,7 +13,7 @@ export function isFile({ uri, isUntitled }: vscode.TextDocument): boolean {
   return /^(k8smsx|osmsx)/.test(uri.scheme) || vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
-/** Keeps documents that are no files from the server, which has nothing to say of what it was not given. */
+/** Hides documents that are not files from the server. */
 export const filesOnly: Middleware = {
   didOpen: async (document, next) => {
     if (isFile(document)) await next(document);

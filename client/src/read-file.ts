@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { mostBytes, type ReadFileParams, type ReadFileResult } from '../../server/src/lsp/requests.ts';
 
 /**
- * Reads for the server what it cannot reach itself: virtual file systems, and everything in the browser. Links are not followed: where they
- * lead no file system says.
+ * Reads files that the server cannot reach itself: in virtual file systems, and all files in the browser. Does not follow links, because no
+ * file system reports their targets.
  */
 export async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult> {
   const file = vscode.Uri.parse(uri, true);
@@ -12,9 +12,10 @@ export async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult>
   try {
     const { type, size } = await vscode.workspace.fs.stat(file);
     if (type === vscode.FileType.Directory) return null;
-    if (type !== vscode.FileType.File || size > mostBytes) throw new Error('it is a link, or too large');
+    if (type !== vscode.FileType.File || size > mostBytes) throw new Error('the file is a link or too large');
     const above: Promise<void>[] = [];
-    for (let at = up(file); at.path.length > folder.path.length; at = up(at)) above.push(checkFolder(at));
+    for (let parent = parentOf(file); parent.path.length > folder.path.length; parent = parentOf(parent))
+      above.push(checkFolder(parent));
     await Promise.all(above);
     return new TextDecoder().decode(await vscode.workspace.fs.readFile(file));
   } catch (error) {
@@ -23,16 +24,16 @@ export async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult>
   }
 }
 
-/** Each question may be a round trip over a network. */
+/** Folders that were checked: each check may be a network round trip. */
 const folders = new Set<string>();
 
 async function checkFolder(uri: vscode.Uri): Promise<void> {
   if (folders.has(uri.toString())) return;
   const { type } = await vscode.workspace.fs.stat(uri);
-  if (type !== vscode.FileType.Directory) throw new Error('it lies below a link');
+  if (type !== vscode.FileType.Directory) throw new Error('the file is below a link');
   folders.add(uri.toString());
 }
 
-function up(uri: vscode.Uri): vscode.Uri {
+function parentOf(uri: vscode.Uri): vscode.Uri {
   return vscode.Uri.joinPath(uri, '..');
 }

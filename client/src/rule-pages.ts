@@ -5,8 +5,8 @@ import { commands, methods, type RuleIdsResult } from '../../server/src/lsp/requ
 const scheme = 'gpulint-rule';
 
 /**
- * The pages of the rules, inside the editor: they come with the extension and need no network.
- * @param folder the extension's own
+ * Shows the rule pages in the editor. They ship with the extension and need no network.
+ * @param folder the installation folder of the extension
  */
 export function registerRulePages(
   client: BaseLanguageClient,
@@ -21,8 +21,8 @@ export function registerRulePages(
     vscode.workspace.registerTextDocumentContentProvider(scheme, {
       provideTextDocumentContent: ({ path }) => readPage(folder, path.replace(/^\/|\.md$/g, '')),
     }),
-    vscode.commands.registerCommand(commands.showRule, async (given?: unknown) => {
-      const id = typeof given === 'string' ? given : await pickRule(await ruleIds());
+    vscode.commands.registerCommand(commands.showRule, async (rule?: unknown) => {
+      const id = typeof rule === 'string' ? rule : await pickRule(await ruleIds());
       if (id !== undefined) await vscode.commands.executeCommand('vscode.open', pageLink(id));
     }),
   ];
@@ -30,16 +30,16 @@ export function registerRulePages(
 
 async function readPage(folder: vscode.Uri, id: string): Promise<string> {
   try {
-    if (!/^[a-z0-9-]+$/.test(id)) throw new Error('no id of a rule');
+    if (!/^[a-z0-9-]+$/.test(id)) throw new Error('not a rule id');
     const bytes = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(folder, 'docs', 'rules', `${id}.md`));
-    // The first line tells whoever would edit the file that it is generated.
+    // The first line only warns editors of the file that it is generated.
     return new TextDecoder().decode(bytes).replace(/^<!--.*?-->\n/s, '');
   } catch {
-    return `There is no page for ${id}.`;
+    return `gpulint has no rule ${id}.`;
   }
 }
 
-/** Makes links to a rule open its page in the editor. The server's link is to a web page, which other editors open. */
+/** Makes links to a rule open its page in the editor. The server links to the web page, for other editors. */
 export const ruleLinks: Middleware = {
   async provideDiagnostics(document, previousResultId, token, next) {
     const report = await next(document, previousResultId, token);
@@ -67,8 +67,8 @@ function linkToPage(diagnostic: vscode.Diagnostic): void {
 }
 
 /**
- * No `command:` link, which some places that show a diagnostic do not follow. The manifest says that pages open as a preview; where
- * somebody turned the preview off, they read well as text, too.
+ * Not a `command:` link, because some views of diagnostics do not follow those. `workbench.editorAssociations` in package.json opens pages as
+ * a preview; without it, they are still readable as text.
  */
 function pageLink(id: string | number): vscode.Uri {
   return vscode.Uri.from({ scheme, path: `/${id}.md` });
@@ -76,7 +76,7 @@ function pageLink(id: string | number): vscode.Uri {
 
 async function pickRule(ids: readonly string[]): Promise<string | undefined> {
   return vscode.window.showQuickPick([...ids], {
-    title: 'Rules of gpulint',
-    placeHolder: 'Choose a rule to read about',
+    title: 'gpulint rules',
+    placeHolder: 'Select a rule to read about',
   });
 }

@@ -2,14 +2,14 @@ import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient';
 import { commands, type PlaceArgument } from '../../server/src/lsp/requests.ts';
 
-/** More than the lists of actions offer that may be there at once: the one that is open, and those that are asked for while it is. */
+/** More than the actions of all lists that can exist at once: the open list, and those requested in the meantime. */
 const slots = 32;
 const places: PlaceArgument[] = [];
 let offered = 0;
 
 /**
- * Selects what an action has written. VS Code forgets the arguments of an action's command with its list of actions, and makes the list anew
- * when the action's own edit has changed the text; then the command is not found. One without arguments is: its place is kept here.
+ * Selects the text that an action inserted. VS Code registers an action's command with arguments only as long as its list of actions lives, and
+ * the action's own edit replaces that list. A command without arguments survives, so its place is kept here.
  */
 export const selections: Middleware = {
   async provideCodeActions(document, range, context, token, next) {

@@ -10,10 +10,10 @@ import {
 } from '../../server/src/lsp/requests.ts';
 import { apply, fileOfProject, pickGpu, pickProvider } from './commands.ts';
 
-/** Asks where the cluster runs and what it is made of, writes the answers into the config, and shows it. What is left out stays as it is. */
+/** Asks for platform, region, GPU and capacity, writes them into the config, and opens it. Keys without an answer stay unchanged. */
 export async function setUp(client: BaseLanguageClient): Promise<void> {
   if (!vscode.workspace.workspaceFolders?.length) {
-    void vscode.window.showInformationMessage('Open a folder first: the answers are kept in its .gpulint.yaml.');
+    void vscode.window.showInformationMessage('Open a folder first: gpulint stores the answers in its .gpulint.yaml.');
     return;
   }
   const file = await fileOfProject(client);
@@ -25,7 +25,7 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   if (region === undefined) return;
   const gpu = await pickGpu(
     await client.sendRequest<GpusResult>(methods.gpus, {}),
-    'Which GPU does a request mean where the manifest names none?',
+    'Which GPU do requests get in manifests that name none?',
     'Set up gpulint (3/4)',
   );
   if (gpu === undefined) return;
@@ -38,7 +38,7 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
     platform: platform.id,
     region: region === '' ? null : region,
     gpu: gpu.id,
-    // A platform names its provider.
+    // The platform implies its provider.
     provider: provider === 'any' ? null : provider,
     capacity: capacity === '' ? null : capacity,
   };
@@ -48,7 +48,7 @@ export async function setUp(client: BaseLanguageClient): Promise<void> {
   try {
     await vscode.window.showTextDocument(written, { preview: false });
   } catch {
-    // Somebody opened another file in the meantime, and goes on there.
+    // The user opened another file in the meantime.
   }
 }
 
@@ -62,34 +62,34 @@ async function pickPlatform(platforms: PlatformsResult): Promise<PlatformItem | 
   return chosen?.platform;
 }
 
-/** The empty text: no region is written. */
+/** @returns the region; an empty string to write none; undefined if the picker was canceled */
 async function pickRegion({ regions }: PlatformItem): Promise<string | undefined> {
   if (regions.length === 0) return '';
   const items = [
     ...regions.map((label, index) => ({
       label,
-      description: index === 0 ? 'taken where nothing is told' : '',
+      description: index === 0 ? 'default' : '',
       value: label,
     })),
     { label: 'Not set', description: '', value: '' },
   ];
   const chosen = await vscode.window.showQuickPick(items, {
     title: 'Set up gpulint (2/4)',
-    placeHolder: 'Which region are its prices read for?',
+    placeHolder: 'Which region do prices apply to?',
   });
   return chosen?.value;
 }
 
-/** The empty text: no capacity is written. */
+/** @returns the capacity type; an empty string to write none; undefined if the picker was canceled */
 async function pickCapacity(): Promise<string | undefined> {
   const items = [
-    { label: 'On demand', description: 'nodes stay until they are given back', value: 'on-demand' },
-    { label: 'Spot', description: 'cheaper nodes that can be taken back', value: 'spot' },
-    { label: 'Not set', description: 'as each manifest says', value: '' },
+    { label: 'On demand', description: 'nodes stay until you release them', value: 'on-demand' },
+    { label: 'Spot', description: 'cheaper nodes that the cloud can reclaim', value: 'spot' },
+    { label: 'Not set', description: 'use the capacity type of each manifest', value: '' },
   ];
   const chosen = await vscode.window.showQuickPick(items, {
     title: 'Set up gpulint (4/4)',
-    placeHolder: 'How are GPU nodes bought where a manifest does not say?',
+    placeHolder: 'Which capacity type do GPU nodes have by default?',
   });
   return chosen?.value;
 }

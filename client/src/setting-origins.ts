@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { ConfigurationMiddleware } from 'vscode-languageclient';
 import { settingOrigins } from '../../server/src/lsp/requests.ts';
 
-/** Tells the server, beside the settings, whose they are: it says so where a value is shown. */
+/** Adds the origin of each value (user or workspace) to the settings, so that hovers can show it. */
 export const withOrigins: ConfigurationMiddleware = {
   async configuration(params, token, next) {
     const values = await next(params, token);
@@ -28,7 +28,7 @@ function originsOf(value: object, scope: vscode.Uri | null): Readonly<Record<str
   );
 }
 
-/** `gpu`, `training.stepSeconds`: settings are one level deep or two. */
+/** `gpu`, `training.stepSeconds`: settings have one or two levels. */
 function keysOf(value: object): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)

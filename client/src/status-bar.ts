@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { commands, type FileSummary, type SummaryParams } from '../../server/src/lsp/requests.ts';
 import { activeEditor } from './active-editor.ts';
 
-/** Shows what the active file asks for; hidden where that is nothing. */
+/** Shows the GPUs of the active file; hidden if it requests none. */
 export class StatusBar implements vscode.Disposable {
   readonly #item = vscode.window.createStatusBarItem('gpulint.cost', vscode.StatusBarAlignment.Right, 100);
   readonly #summaries = new Map<string, FileSummary>();
@@ -19,7 +19,7 @@ export class StatusBar implements vscode.Disposable {
     ];
   }
 
-  /** What the server says of a file. */
+  /** Stores the server's summary of a file. */
   update({ uri, summary }: SummaryParams): void {
     const key = vscode.Uri.parse(uri).toString();
     if (summary === null) this.#summaries.delete(key);
@@ -27,7 +27,7 @@ export class StatusBar implements vscode.Disposable {
     this.#show();
   }
 
-  /** The server is gone, and with it what it said. */
+  /** Forgets all summaries, because the server stopped. */
   clear(): void {
     this.#summaries.clear();
     this.#show();

@@ -3,12 +3,12 @@ import type { FileEvent, Middleware } from 'vscode-languageclient';
 import { FileChangeType } from 'vscode-languageclient';
 import { isPassedBy, passedBy } from '../../server/src/lsp/requests.ts';
 
-/** What a search for manifests leaves out. */
-export const otherPeoples = `**/{${passedBy}}/**`;
+/** Folders that a search for manifests skips. */
+export const excludedFolders = `**/{${passedBy}}/**`;
 
 /**
- * Keeps from the server what is neither a manifest nor a config nor a folder that may hold some. An installation of packages or a build would hold
- * back all else: the client waits until for a moment nothing more comes.
+ * Forwards only events of manifests, configs and folders that may contain them. Otherwise, a package installation or a build would delay all
+ * other events: the client waits for a pause before it sends any.
  */
 export const watchedFiles: NonNullable<Middleware['workspace']> = {
   didChangeWatchedFile: async (event, next) => {
@@ -19,6 +19,6 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 function matters({ uri, type }: FileEvent): boolean {
   if (isPassedBy(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
   if (/\.ya?ml$|\/Kustomization$/.test(uri)) return true;
-  // A name with an ending is a file's. Of what is gone nobody can tell, and it is less.
+  // A name with an extension is a file. Deleted paths could be folders, so all of them pass; they are few.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);
 }

@@ -22,8 +22,8 @@ export function platformFile(
   const platforms = Object.entries(facts.platforms)
     .sort(([a], [b]) => byText(a, b))
     .map(([name, platform]) => {
-      const told = Object.entries(pick).filter(([, key]) => platform[key] !== undefined);
-      const texts = told.map(([field, key]) => [field, clean(platform[key]?.source ?? '')] as const);
+      const known = Object.entries(pick).filter(([, key]) => platform[key] !== undefined);
+      const texts = known.map(([field, key]) => [field, clean(platform[key]?.source ?? '')] as const);
       return {
         id: name.replaceAll('_', '-'),
         provider: providers.find(([prefix]) => name.startsWith(prefix))?.[1] ?? null,

@@ -4,20 +4,20 @@
 /**
  * @typedef {object} StartOptions
  * @property {boolean} open False: print the address or the command instead of opening it.
- * @property {boolean} browser True: VS Code in the browser even where the desktop one is installed.
- * @property {boolean} build False: take node_modules and dist/ as they are.
+ * @property {boolean} browser True: VS Code in the browser even if desktop VS Code is installed.
+ * @property {boolean} build False: use the existing node_modules and dist/.
  * @property {boolean} help
  */
 
 export const startHelp = `Usage: npm start [-- options]
 
-Installs what is missing, builds gpulint and opens it on examples/: in the desktop VS Code when one is found, else in
-VS Code in the browser, else as a report in the terminal.
+Installs dependencies, builds gpulint and opens it on examples/: in desktop VS Code if it is installed, otherwise in
+VS Code in the browser, otherwise as a report in the terminal.
 
-  --browser    VS Code in the browser, even where the desktop one is installed
+  --browser    use VS Code in the browser even if desktop VS Code is installed
   --no-open    print the address (or the command) instead of opening it
-  --no-build   use node_modules and dist/ as they are
-  --help       this text`;
+  --no-build   use the existing node_modules and dist/
+  --help       print this help`;
 
 /**
  * @param {readonly string[]} args
@@ -30,32 +30,33 @@ export function parseStartArguments(args) {
     else if (arg === '--browser') value.browser = true;
     else if (arg === '--no-build') value.build = false;
     else if (arg === '--help' || arg === '-h') value.help = true;
-    else return { problem: `npm start does not know ${JSON.stringify(arg)}; "npm start -- --help" lists its options.` };
+    else
+      return { problem: `npm start: unknown option ${JSON.stringify(arg)}; "npm start -- --help" lists the options.` };
   }
   return { value };
 }
 
 /**
- * Why the browser stand-in cannot be had on this machine, in one sentence; undefined where it can.
+ * Why the browser stand-in is not available on this machine, in one sentence; undefined if it is.
  * @param {{ platform: string, arch: string, glibc: boolean }} machine
  * @returns {string | undefined}
  */
 export function standInObstacle({ platform, arch, glibc }) {
   if (platform !== 'linux')
-    return 'VS Code in the browser is for Linux: install desktop VS Code (https://code.visualstudio.com).';
+    return 'VS Code in the browser requires Linux; install desktop VS Code (https://code.visualstudio.com).';
   if (arch !== 'x64' && arch !== 'arm64')
-    return `VS Code in the browser runs on x64 and arm64, and this machine is ${arch}.`;
-  if (!glibc) return 'VS Code in the browser needs a Linux with glibc, and this one has musl.';
+    return `VS Code in the browser requires x64 or arm64; this machine is ${arch}.`;
+  if (!glibc) return 'VS Code in the browser requires glibc; this Linux has musl.';
   return undefined;
 }
 
 /**
- * @typedef {object} Surroundings
+ * @typedef {object} Environment
  * @property {string} platform As in process.platform.
  * @property {NodeJS.ProcessEnv} env
- * @property {boolean} browserOnly The user asked for the browser.
- * @property {string | undefined} desktop A desktop VS Code's command-line executable, when one works.
- * @property {string | undefined} obstacle Why the browser stand-in cannot be had; undefined where it can.
+ * @property {boolean} browserOnly Whether the user requested the browser.
+ * @property {string | undefined} desktop The command-line executable of desktop VS Code, if there is a working one.
+ * @property {string | undefined} obstacle Why the browser stand-in is not available; undefined if it is.
  */
 
 /**
@@ -64,7 +65,7 @@ export function standInObstacle({ platform, arch, glibc }) {
 
 /**
  * Where to show the extension.
- * @param {Surroundings} surroundings
+ * @param {Environment} environment
  * @returns {Choice}
  */
 export function chooseEditor({ platform, env, browserOnly, desktop, obstacle }) {
@@ -85,7 +86,7 @@ export function hasDisplay(platform, env) {
 }
 
 /**
- * The places where a desktop VS Code's command-line executable may be, the likeliest first.
+ * Where the command-line executable of desktop VS Code may be, most likely paths first.
  * @param {{ platform: string, env: NodeJS.ProcessEnv, home: string, delimiter: string }} machine
  * @returns {string[]}
  */
@@ -141,8 +142,8 @@ function standardPlaces(platform, env, home) {
 }
 
 /**
- * Whether VS Code's `--version` output names a version that the extension's `engines.vscode` accepts. A fork may
- * number its releases otherwise, so what cannot be read is taken as fit.
+ * Whether VS Code's `--version` output names a version that the extension's `engines.vscode` accepts. Forks may number
+ * their releases differently, so unreadable versions are accepted.
  * @param {string} output
  * @param {string} range Such as "^1.91.0".
  */
@@ -160,7 +161,7 @@ export function isFitVersion(output, range) {
  */
 
 /**
- * Whether node_modules holds what package-lock.json asks for. Optional packages may be absent: they are for other
+ * Whether node_modules matches package-lock.json. Optional packages may be missing: they are for other
  * systems.
  * @param {LockFile} wanted package-lock.json
  * @param {LockFile} installed node_modules/.package-lock.json, which npm writes last
@@ -177,8 +178,8 @@ export function isUpToDate(wanted, installed) {
 }
 
 /**
- * In which VS Code the tests run. `skip` carries the sentence that says what is left out.
- * @param {{ platform: string, env: NodeJS.ProcessEnv, chromium: string | undefined, obstacle: string | undefined }} surroundings
+ * The VS Code in which the tests run. `skip` has the sentence to print.
+ * @param {{ platform: string, env: NodeJS.ProcessEnv, chromium: string | undefined, obstacle: string | undefined }} environment
  * @returns {{ kind: 'stand-in' } | { kind: 'desktop' } | { kind: 'skip', reason: string }}
  */
 export function chooseTestEditor({ platform, env, chromium, obstacle }) {
@@ -187,6 +188,6 @@ export function chooseTestEditor({ platform, env, chromium, obstacle }) {
   if (hasDisplay(platform, env)) return { kind: 'desktop' };
   return {
     kind: 'skip',
-    reason: 'The tests in VS Code are skipped: no Chromium or Chrome was found (install one, or name it in CHROMIUM).',
+    reason: 'Skipped the tests in VS Code: no Chromium or Chrome (install one, or set CHROMIUM to its path).',
   };
 }

@@ -14,7 +14,7 @@ import { desktopPlaces, isFitVersion } from './choose.mjs';
 export function findDesktop(range) {
   const machine = { platform: process.platform, env: process.env, home: os.homedir(), delimiter: path.delimiter };
   const places = desktopPlaces(machine).filter((file) => fs.statSync(file, { throwIfNoEntry: false })?.isFile());
-  // Some shims exist and refuse, such as the one for VS Code's own terminals outside of them.
+  // Some shims exist but fail, such as the one for VS Code's own terminals when run elsewhere.
   return [...new Set(places)].find((file) => {
     const { status, stdout } = runDesktop(file, ['--version'], 20_000);
     return status === 0 && isFitVersion(stdout, range);
@@ -22,7 +22,7 @@ export function findDesktop(range) {
 }
 
 /**
- * Runs the executable; VS Code's returns as soon as the window has been asked for.
+ * Runs the executable; that of VS Code returns as soon as the window is requested.
  * @param {string} executable
  * @param {readonly string[]} args
  * @param {number} [timeout] In milliseconds.

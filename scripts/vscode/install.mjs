@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
-// Installs the browser stand-in for VS Code into .vscode-lab/: a real VS Code server with its web workbench, and the
-// Node that it wants. On demand only (about 300 MB of downloads, 800 MB on disk), never a dependency of the project.
+// Installs the browser stand-in for VS Code into .vscode-lab/: a real VS Code server with its web workbench, and its Node
+// version. Only on demand (about 300 MB of downloads, 800 MB on disk), never a dependency of the project.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,15 +11,15 @@ import { obstacleHere } from './machine.mjs';
 
 const neededBytes = 1.5e9;
 
-/** Native modules of the server that have no prebuilt binary. It runs without them: see `compileNative`. */
+/** Native modules of the server without a prebuilt binary. They are optional: see `compileNative`. */
 const nativeModules = ['@vscode/spdlog', '@vscode/native-watchdog'];
 
 /**
- * Installs the stand-in unless it is there already. Every part is built in a folder of its own that gets its final
- * name when it is whole, so an interrupted installation is taken up where it stopped.
+ * Installs the stand-in unless it is installed. Each part is built in a separate folder and renamed when it is complete,
+ * so an interrupted installation resumes where it stopped.
  * @param {(line: string) => void} [say] Takes progress lines.
  * @returns {Promise<import('./lab.mjs').Lab>}
- * @throws {PlainError} Where it cannot be installed: one sentence.
+ * @throws {PlainError} If the installation fails, with one sentence.
  */
 export async function installStandIn(say = console.error) {
   const lab = labPaths();
@@ -29,7 +29,7 @@ export async function installStandIn(say = console.error) {
   try {
     fs.mkdirSync(lab.folder, { recursive: true });
   } catch (error) {
-    throw new PlainError(`The folder ${lab.folder} cannot be made (${codeOf(error)}).`);
+    throw new PlainError(`Cannot create the folder ${lab.folder} (${codeOf(error)}).`);
   }
   const release = await lock(path.join(lab.folder, 'install.lock'), say);
   try {
@@ -48,13 +48,13 @@ export async function installStandIn(say = console.error) {
 async function install(lab, say) {
   const { bavail, bsize } = fs.statfsSync(lab.folder);
   if (bavail * bsize < neededBytes) {
-    throw new PlainError(`VS Code for the browser needs 1.5 GB in ${lab.folder}, and less than that is free there.`);
+    throw new PlainError(`VS Code for the browser requires 1.5 GB of free space in ${lab.folder}.`);
   }
   say(`Installing VS Code ${versions.vscode} for the browser into ${lab.folder} (once, about 300 MB to download).`);
   const logFile = path.join(lab.folder, 'install.log');
   fs.writeFileSync(logFile, '');
   await part(lab, 'node', versions.node, async (folder) => {
-    say(`  1/4 Node ${versions.node}, which it runs on`);
+    say(`  1/4 Node ${versions.node}`);
     await npm(['install', '--ignore-scripts', `node-linux-${process.arch}@${versions.node}`], folder, {}, logFile);
   });
   const env = {
@@ -76,7 +76,7 @@ async function install(lab, say) {
 }
 
 /**
- * Builds one part beside its final place and renames it when it is whole.
+ * Builds one part next to its final path and renames it when it is complete.
  * @param {import('./lab.mjs').Lab} lab
  * @param {string} name
  * @param {string} version
@@ -109,7 +109,7 @@ async function compileNative(vscode, env, logFile, say) {
     await npm(['rebuild', '--foreground-scripts', ...nativeModules], vscode, env, logFile);
   } catch (error) {
     if (!(error instanceof PlainError)) throw error;
-    say('      not compiled (g++, make and python3 are needed): the Output panel stays empty, all else works');
+    say('      not compiled (requires g++, make and python3): the Output panel stays empty, everything else works');
   }
 }
 
@@ -150,36 +150,36 @@ async function npm(args, cwd, env, logFile) {
  * @param {string} logFile
  */
 function explain(code, output, logFile) {
-  if (code === 'ENOENT') return 'npm was not found on the PATH, and it is needed to install VS Code for the browser.';
-  if (/ENOSPC/.test(output)) return 'The disk became full while VS Code for the browser was installed.';
+  if (code === 'ENOENT') return 'Cannot install VS Code for the browser: npm is not on the PATH.';
+  if (/ENOSPC/.test(output)) return 'Cannot install VS Code for the browser: the disk is full.';
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|network/.test(output)) {
-    return 'VS Code for the browser cannot be installed: the npm registry was not reached (is there a network?).';
+    return 'Cannot install VS Code for the browser: the npm registry is unreachable (is there a network?).';
   }
-  return `VS Code for the browser cannot be installed: npm failed, and ${logFile} says why.`;
+  return `Cannot install VS Code for the browser: npm failed; see ${logFile}.`;
 }
 
 /**
- * One installation at a time: a folder that can be made only once, with the maker's process id in it.
+ * Allows one installation at a time: the lock is a folder with the process id of its creator.
  * @param {string} folder
  * @param {(line: string) => void} say
- * @returns {Promise<() => void>} Gives it back.
+ * @returns {Promise<() => void>} Releases the lock.
  */
 async function lock(folder, say) {
   const holder = path.join(folder, 'pid');
-  for (let told = false; ; ) {
+  for (let reported = false; ; ) {
     try {
       fs.mkdirSync(folder);
       fs.writeFileSync(holder, String(process.pid));
       return () => fs.rmSync(folder, { recursive: true, force: true });
     } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw new PlainError(`The folder ${folder} cannot be made (${codeOf(error)}).`);
+      if (codeOf(error) !== 'EEXIST') throw new PlainError(`Cannot create the folder ${folder} (${codeOf(error)}).`);
     }
     if (!isHeld(folder, holder)) {
       fs.rmSync(folder, { recursive: true, force: true });
       continue;
     }
-    if (!told) say('Another process is installing VS Code for the browser; waiting for it.');
-    told = true;
+    if (!reported) say('Waiting for another process that is installing VS Code for the browser.');
+    reported = true;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
@@ -196,7 +196,7 @@ function isHeld(folder, holder) {
   } catch (error) {
     if (codeOf(error) === 'EPERM') return true;
     if (codeOf(error) !== 'ENOENT') return false;
-    // The holder writes its id just after it has made the folder, so a young folder without one is held.
+    // The holder writes its id just after it creates the folder, so a recent folder without an id is held.
     const made = fs.statSync(folder, { throwIfNoEntry: false });
     return made !== undefined && Date.now() - made.mtimeMs < 5000;
   }

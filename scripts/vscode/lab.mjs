@@ -10,7 +10,7 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 /** code-server's package carries a complete built VS Code server; it wants the Node of that major. */
 export const versions = Object.freeze({ vscode: '1.139.1', codeServer: '4.139.1', node: '24.21.0' });
 
-/** A failure that is told in one sentence, without a stack. */
+/** A failure that is reported as one sentence, without a stack. */
 export class PlainError extends Error {}
 
 /**

@@ -37,7 +37,7 @@ export const testSettings = Object.freeze({
  */
 export async function launchWorkbench({ vsix, settings = testSettings, args, env, viewport, scale } = {}) {
   const executablePath = findChromium();
-  if (!executablePath) throw new Error('no Chromium was found');
+  if (!executablePath) throw new Error('no Chromium found');
   const lab = labPaths();
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gpulint-vscode-'));
   /** @type {(() => Promise<void>)[]} */
@@ -156,7 +156,7 @@ export async function quickInput(page, key) {
  */
 export async function askAgain(what, ask) {
   for (let wait = 4000; wait <= 64_000; wait *= 2) if (await ask(wait)) return;
-  throw new Error(`asked again and again in vain for ${what}`);
+  throw new Error(`several attempts failed: ${what}`);
 }
 
 /**
@@ -198,7 +198,7 @@ export async function until(what, probe, milliseconds = 30_000) {
   for (;;) {
     const value = await probe();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited ${milliseconds / 1000} s in vain for ${what}`);
+    if (Date.now() > deadline) throw new Error(`timeout after ${milliseconds / 1000} s: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

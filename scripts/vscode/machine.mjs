@@ -1,10 +1,10 @@
 // @ts-check
-// What this machine has. Plain Node, no dependency.
+// What this machine has. Uses only Node, no dependencies.
 import fs from 'node:fs';
 import path from 'node:path';
 import { standInObstacle } from './choose.mjs';
 
-/** Why the browser stand-in cannot be had on this machine; undefined where it can. */
+/** Why the browser stand-in is not available on this machine; undefined if it is. */
 export function obstacleHere() {
   return standInObstacle({ platform: process.platform, arch: process.arch, glibc: hasGlibc() });
 }

@@ -73,7 +73,7 @@ export async function runScenarios({ temp, grep, images, skip }) {
   ].filter(({ chosen }) => chosen);
   const counts = { passed: 0, failed: 0, skipped: 0 };
   if (all.length > 0 && skip) {
-    console.log('The tours by mouse and keyboard are skipped: they need the browser stand-in (Linux with Chromium).');
+    console.log('Skipped the tours with mouse and keyboard: they require the browser stand-in (Linux with Chromium).');
     return { ...counts, skipped: all.length };
   }
   for (const { title, run } of all) {
@@ -96,7 +96,7 @@ export async function runScenarios({ temp, grep, images, skip }) {
 const tourFiles = ['test/vscode/tour/files'];
 
 /**
- * A copy of examples/, and of the files of the tours beside them, which the pictures of the README do without.
+ * Copies examples/, and also the files of the tours, which the pictures of the README do not show.
  * @param {string} folder
  * @param {readonly string[]} more
  */
@@ -114,14 +114,14 @@ function bundled(name) {
 }
 
 /**
- * What an extension beside ours reads from its environment.
- * @param {string | undefined} beside
+ * The environment variables of the other extension.
+ * @param {string | undefined} otherExtension
  * @param {string} workspace
  * @returns {{ env: Record<string, string> } | { reason: string }}
  */
-function environmentOf(beside, workspace) {
-  if (beside === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
-  if (beside !== 'red-hat-yaml') return { env: {} };
+function environmentOf(otherExtension, workspace) {
+  if (otherExtension === 'memfs') return { env: { GPULINT_MEMFS_SOURCE: workspace } };
+  if (otherExtension !== 'red-hat-yaml') return { env: {} };
   const peer = installPeer(labPaths().node);
   return 'command' in peer ? { env: { GPULINT_YAML_SERVER: JSON.stringify([...peer.command]) } } : peer;
 }
@@ -165,5 +165,5 @@ function vsce(folder, vsix, more) {
   const program = path.join(root, 'node_modules/@vscode/vsce/vsce');
   const args = [program, 'package', '--no-dependencies', '--out', vsix, ...more];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-  if (status !== 0) throw new PlainError(`The extension in ${folder} cannot be packaged: ${stderr}${stdout}`);
+  if (status !== 0) throw new PlainError(`Cannot package the extension in ${folder}: ${stderr}${stdout}`);
 }

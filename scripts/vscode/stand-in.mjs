@@ -44,7 +44,7 @@ async function runTests() {
     finish(70);
   });
   const timer = setTimeout(() => {
-    console.error(`No result came in ${minutes} minutes.`);
+    console.error(`No result within ${minutes} minutes.`);
     finish(71);
   }, minutes * 60_000);
   const remote = (/** @type {unknown} */ file) => `vscode-remote://${server.authority}${absolute(String(file))}`;

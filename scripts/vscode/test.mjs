@@ -19,11 +19,11 @@ import { copyWorkspace, runScenarios } from './scenarios.mjs';
 const help = `Usage: npm run test:vscode -- [options]
 
   --repeat N        run everything N times, stop at the first failure
-  --grep TEXT       only the tests whose title matches
+  --grep TEXT       run only the tests whose title matches
   --update-images   write the scenario's screenshots to docs/images
-  --help            this text
+  --help            print this help
 
-GPULINT_VSCODE_DESKTOP=1 takes desktop VS Code (downloaded) instead of the stand-in; CHROMIUM names the browser.`;
+GPULINT_VSCODE_DESKTOP=1 uses desktop VS Code (downloaded) instead of the stand-in; CHROMIUM is the path of the browser.`;
 
 /** @typedef {import('./scenarios.mjs').Counts} Counts */
 
@@ -55,7 +55,7 @@ async function main() {
     executable = editor.kind === 'stand-in' ? await standIn() : await desktop();
   } catch (error) {
     if (!(error instanceof PlainError)) throw error;
-    return skip(`The tests in VS Code are skipped: ${error.message}`);
+    return skip(`Skipped the tests in VS Code: ${error.message}`);
   }
   await bundleTests();
   /** @type {Counts} */
@@ -67,7 +67,7 @@ async function main() {
   }
   const { passed, failed, skipped } = total;
   if (process.env.GPULINT_COUNTS) fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify(total));
-  if (passed + failed === 0) throw new PlainError('No test in VS Code has such a title.');
+  if (passed + failed === 0) throw new PlainError('No test in VS Code has a matching title.');
   console.log(`\nVS Code: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
   return failed === 0 ? 0 : 1;
 }
@@ -88,7 +88,7 @@ function readOptions() {
       return 0;
     }
     if (!/^[1-9]\d{0,3}$/.test(values.repeat))
-      throw new Error(`--repeat takes a count, not ${JSON.stringify(values.repeat)}`);
+      throw new Error(`--repeat must be a count, not ${JSON.stringify(values.repeat)}`);
     if (values.grep) new RegExp(values.grep);
     return { repeat: Number(values.repeat), grep: values.grep, images: values['update-images'] };
   } catch (error) {
@@ -116,7 +116,7 @@ async function desktop() {
   try {
     return await downloadAndUnzipVSCode({ cachePath: path.join(root, '.vscode-test') });
   } catch (error) {
-    throw new PlainError(`Desktop VS Code cannot be downloaded (${error instanceof Error ? error.message : error}).`);
+    throw new PlainError(`Cannot download desktop VS Code (${error instanceof Error ? error.message : error}).`);
   }
 }
 
@@ -147,7 +147,7 @@ async function bundleTests() {
 }
 
 /**
- * The scripts beside this one stay where they are: they find the project by their own place.
+ * The scripts in this folder are not bundled: they locate the project by their own path.
  * @param {import('esbuild').PluginBuild} build
  */
 function keepScripts(build) {
@@ -182,7 +182,7 @@ async function runSuites(executable, grep) {
     const counts = /** @type {Counts} */ (JSON.parse(fs.readFileSync(result, 'utf8')));
     if (problem === '' || counts.failed > 0) return counts;
   }
-  console.error(`The extension host brought no result: ${problem || 'it wrote none'}.`);
+  console.error(`The extension host returned no result: ${problem || 'it wrote none'}.`);
   return { passed: 0, failed: 1, skipped: 0 };
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { type Completion, complete } from '../../server/src/features/completion/completion.ts';
+import { complete } from '../../server/src/features/completion/completion.ts';
+import type { Completion } from '../../server/src/features/completion/completion-item.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { yamlPosition } from '../../server/src/features/completion/yaml-position.ts';
 import { renderPlain } from '../../server/src/features/hover/markdown.ts';
@@ -54,7 +55,7 @@ describe('in .gpulint.yaml', () => {
   test('hover says what a key is for', () => {
     const content = hoverConfig('overrides:\n  - files: [a]\n    capacity: spot\n', 35);
     expect(content && renderPlain(content.blocks)).toBe(
-      'capacity\n\nHow GPU nodes are bought where a manifest does not say.\n\nOne of: spot, on-demand.',
+      'capacity\n\nCapacity type of GPU nodes if a manifest names none.\n\nOne of: spot, on-demand.',
     );
     expect(hoverConfig('capacity: spot\n', 12)).toBeUndefined();
     expect(hoverConfig('nothing: spot\n', 2)).toBeUndefined();

@@ -1,5 +1,5 @@
-// Searches for inputs that gpulint handles wrongly: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`. docs/robustness.md
-// describes how inputs are generated and checked.
+// Searches for inputs that break gpulint: `npm run fuzz -- --seconds 60 --seed 7 --only texts,trees`.
+// docs/robustness.md describes the inputs and the checks.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { type Failure, hunt } from './hunt.ts';
@@ -45,7 +45,9 @@ async function main(): Promise<number> {
     });
     const took = (performance.now() - start) / 1000;
     const done = (measure.counts.get(target.unit) ?? 0) - before;
-    console.log(`${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} a second`);
+    console.log(
+      `${target.name}: ${done} ${target.unit} in ${took.toFixed(0)} s, ${(done / took).toFixed(0)} per second`,
+    );
   }
   await watchdog.end();
   summarise(chosen, seed, seconds, failures, measure);
@@ -72,11 +74,11 @@ function summarise(
     slowest,
     failures: failures.length,
   };
-  if (failures.length > 0) console.log('\nDistinct failures, by frequency:');
+  if (failures.length > 0) console.log('\nDistinct failures, most frequent first:');
   for (const { target, sign, times, file } of [...failures].sort((a, b) => b.times - a.times)) {
     console.log(`  ${times} × ${target}: ${sign} (${file})`);
   }
-  // Machine-readable, for totals over several runs.
+  // For adding up runs.
   console.log(`\n${JSON.stringify(figures)}`);
   const failed = chosen.filter(({ name }) => failures.some(({ target }) => target === name)).length;
   console.log(`\n${chosen.length - failed} passed, ${failed} failed`);
@@ -100,12 +102,12 @@ function readOptions():
   }
   const [seconds, seed] = [Number(values.seconds ?? 60), Number(values.seed ?? 1)];
   const budget = Number(values.budget ?? requestBudget);
-  if (!(budget > 0)) return '--budget must be a number of milliseconds greater than 0';
-  if (!(seconds > 0)) return '--seconds must be greater than 0';
-  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed must be a whole number';
+  if (!(budget > 0)) return '--budget needs a number of milliseconds above 0';
+  if (!(seconds > 0)) return '--seconds needs a number above 0';
+  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed needs a whole number';
   const names = values.only?.split(',') ?? [...targets.keys()];
   const chosen = names.map((name) => targets.get(name));
   const known = chosen.filter((target) => target !== undefined);
-  if (known.length < chosen.length) return `--only must be a comma-separated list of ${[...targets.keys()].join(', ')}`;
+  if (known.length < chosen.length) return `--only takes ${[...targets.keys()].join(', ')}, with commas between them`;
   return { seconds, seed, chosen: known, budget };
 }

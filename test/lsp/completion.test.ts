@@ -60,5 +60,5 @@ test('helps with .gpulint.yaml from its schema, and says on hover what a key is 
   const items = await complete(editor, configUri, 'capacity: $0\n');
   expect(items.map(({ label }) => label)).toEqual(['spot', 'on-demand']);
   const hover = await editor.hover(configUri, { line: 0, character: 3 });
-  expect(hover?.contents).toMatchObject({ value: expect.stringContaining('How GPU nodes are bought') });
+  expect(hover?.contents).toMatchObject({ value: expect.stringContaining('Capacity type of GPU nodes') });
 });

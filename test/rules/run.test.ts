@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultConfig } from '../../server/src/config.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
+import { fix } from '../../server/src/rewrite/fix.ts';
 import { defineRule, type Rule, type RuleNumbers, type RulesOptions } from '../../server/src/rules/rule.ts';
 import { runRules } from '../../server/src/rules/run.ts';
 import { keySpanOf } from '../../server/src/yaml/cursor.ts';
@@ -70,7 +71,25 @@ const forgets = defineRule({
   manifest: (_, { option }) => void option('grams'),
 });
 
+const corrects = defineRule({
+  topic: 'other',
+  severity: 'error',
+  manifest: (_, { report }) =>
+    report({
+      message: 'wrong',
+      span: { start: 0, end: 1 },
+      fixes: () => [fix('Correct it', 'safe', [{ span: { start: 0, end: 0 }, newText: '# correct\n' }]), undefined],
+    }),
+});
+
 describe('the runner', () => {
+  test('no fix in a template is safe', () => {
+    const safe = (text: string) =>
+      run({ corrects }, table(), text).findings.flatMap(({ fixes }) => fixes.map((one) => one.safe));
+    expect(safe(pod)).toEqual([true]);
+    expect(safe(pod.replace('name: three', 'name: "{{ .Release.Name }}"'))).toEqual([false]);
+  });
+
   test('gives a rule its options, as the project tells them or by default', () => {
     const messages = (ruleOptions: RuleNumbers) =>
       run({ weighs, light: weighs }, table(), pod, false, ruleOptions).findings.map(

@@ -66,7 +66,7 @@ export function makeHostileWorkspace() {
   inside('service.yaml', service);
   inside('templates/above.yaml', template);
 
-  // Configs and what stands beside a file.
+  // Configs and related files.
   link('config/.gpulint.yaml', path.join(bait, '.gpulint.yaml'));
   inside('config/pod.yaml', pod('config'));
   link('config-proc/.gpulint.yaml', '/proc/self/environ');

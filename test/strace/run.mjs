@@ -14,7 +14,7 @@ import { pathToFileURL } from 'node:url';
 import { makeHostileWorkspace } from './hostile-workspace.mjs';
 
 if (spawnSync('strace', ['-V']).error !== undefined || spawnSync('strace', ['-o', '/dev/null', 'true']).status !== 0) {
-  console.log('Skipped: strace is missing here, or may not be used.');
+  console.log('Skipped: strace is missing or not permitted.');
   process.exit(0);
 }
 
@@ -38,7 +38,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 function start(args) {
   const calls = 'trace=open,openat,openat2,creat,connect,socket,execve,execveat,clone,clone3,fork,vfork,chdir';
   const command = [process.execPath, path.join(dist, 'cli.js'), ...args];
-  // What node is told to load by the person's environment is no part of this.
+  // Without the environment of the user, which could make Node load other files.
   const env = { PATH: process.env.PATH, HOME: os.homedir() };
   const child = spawn('strace', ['-f', '-qq', '-y', '-s', '4096', '-e', calls, '-o', trace, ...command], {
     cwd: workspace,
@@ -53,7 +53,7 @@ function start(args) {
   });
   // What opens a pipe never comes back.
   const limit = setTimeout(() => {
-    console.error('It does not answer.');
+    console.error('The server does not respond.');
     process.exit(1);
   }, 180_000);
   const ended = new Promise((resolve) => {
@@ -75,7 +75,7 @@ async function checks() {
     const { child, ended } = start(['check', '.', '--format', 'json', ...options]);
     child.stdout.resume();
     const status = Number(await ended);
-    if (!statuses.includes(status)) throw new Error(`the check ended with ${status}`);
+    if (!statuses.includes(status)) throw new Error(`the check exited with status ${status}`);
     calls += readFileSync(trace, 'utf8');
   }
   return calls;
@@ -190,8 +190,8 @@ async function session() {
   await request('shutdown', null);
   send({ method: 'exit' });
   const status = await ended;
-  if (status !== 0) throw new Error(`the server ended with ${status}`);
-  console.log(`${uris.length} files were opened in the editor.`);
+  if (status !== 0) throw new Error(`the server exited with status ${status}`);
+  console.log(`Opened ${uris.length} files in the editor.`);
   return readFileSync(trace, 'utf8');
 }
 
@@ -228,9 +228,9 @@ function problemsIn(text) {
     }
     return !isOfNode(name);
   });
-  console.log(`${opens} files and folders were opened, ${inside} of them in the workspace.`);
+  console.log(`The process opened ${opens} files and folders, ${inside} of them in the workspace.`);
   // A session that opened nothing shows nothing.
-  return inside < 20 ? [...bad, 'The server has hardly opened anything: the session is broken.'] : bad;
+  return inside < 20 ? [...bad, 'The server opened almost nothing: the session is broken.'] : bad;
 }
 
 /** What node opens by itself before and while it runs a program. */

@@ -1,6 +1,7 @@
 import type { FileAnalysis } from '../../server/src/analysis.ts';
 import type { ProjectConfig } from '../../server/src/config.ts';
-import type { Fix, Severity } from '../../server/src/rules/rule.ts';
+import type { Fix } from '../../server/src/rewrite/fix.ts';
+import type { Severity } from '../../server/src/rules/rule.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, type FileFinding, findingsOf } from './analyse.ts';
 

@@ -44,7 +44,7 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
   );
   const extension = await serveExtension(workbench.server.port, folder, root);
   const { served } = extension;
-  const asked = () => [...served].filter((file) => file.startsWith('dist/')).join(', ') || 'nothing';
+  const requested = () => [...served].filter((file) => file.startsWith('dist/')).join(', ') || 'nothing';
   let step = 'serve the extension to the workbench';
   const next = (name: string) => {
     say(`  ✓ ${step}`);
@@ -96,14 +96,14 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     await sees(page, '.tab.active', 'gpu-limits-required');
     await until('the page', () => served.has('docs/rules/gpu-limits-required.md'));
 
-    next('see the GPUs of a service whose runtime stands in a file that nobody opened, found through the client');
+    next('see the GPUs of a service whose runtime is in a closed file, found through the client');
     await open(stage, 'unopened.yaml');
     await sees(page, lens, /2 × L4 · \$/);
     say(`  ✓ ${step}`);
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');
     await page.screenshot({ path: picture }).catch(() => undefined);
-    const seen = `screenshot: ${picture}; asked for: ${asked()}; the page says: ${complaints.slice(-5).join(' | ')}`;
+    const seen = `screenshot: ${picture}; requested: ${requested()}; the page says: ${complaints.slice(-5).join(' | ')}`;
     throw new Error(`could not ${step} (${seen})`, { cause: error });
   } finally {
     await extension.stop();

@@ -4,14 +4,14 @@ import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
 import { providers } from './providers.ts';
 
-// `zod/mini` is the same library as functions instead of methods: unused parts are not bundled, and startup creates a third of the objects.
+// `zod/mini` has functions instead of methods: unused ones are not bundled, and startup builds a third of the objects.
 
-/** An optional key, with its description for hover and the JSON schema. */
+/** An optional key, with its description in hovers and in the JSON schema. */
 export function key<T extends z.ZodMiniType>(schema: T, description: string) {
   return z.exactOptional(schema).check(z.describe(description));
 }
 
-/** An optional key for which `null` means the same as leaving it out. */
+/** An optional key for which `null` means the same as no value. */
 export function unset<T extends z.ZodMiniType>(schema: T, description: string) {
   return key(z.nullable(schema), description);
 }
@@ -29,7 +29,7 @@ const gpu = z.enum([...gpus.keys()]);
 
 const capacity = z.enum(['spot', 'on-demand']);
 
-/** More than any price, interval or count: larger values would make sums meaningless. */
+/** Larger than any real price, interval or count: beyond it, sums have no meaning. */
 const maxNumber = 1e9;
 
 const positive = z.number().check(z.positive(), z.maximum(maxNumber));
@@ -38,16 +38,16 @@ const named = z.string().check(z.minLength(1));
 
 const taints = z.array(
   z.strictObject({
-    key: must(named, "The taint's key, for instance team/gpu."),
-    value: unset(z.string(), "The taint's value; left out: tolerations of any are taken."),
+    key: must(named, 'Key of the taint, for example team/gpu.'),
+    value: unset(z.string(), 'Value of the taint. Without one, tolerations of any value match.'),
     effect: must(
       z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-      'What the taint does to pods that do not tolerate it.',
+      'Effect of the taint on pods that do not tolerate it.',
     ),
   }),
 );
 
-/** `1.34`, `v1.34.2`: only the first two numbers of a version count. */
+/** `1.34`, `v1.34.2`: only major and minor are used. */
 const version = z.string().check(z.regex(/^v?\d+\.\d+/));
 
 function numbersOf(options: Readonly<Record<string, RuleOption>>) {
@@ -58,119 +58,116 @@ function numbersOf(options: Readonly<Record<string, RuleOption>>) {
   return z.exactOptional(z.strictObject(Object.fromEntries(fields)));
 }
 
-/** The settings of a project; the same keys in the file, in its overrides, and in the editor's settings. */
+/** The keys that describe a project, the same in the file, in its overrides and in the editor's settings. */
 export const projectFields = {
   platform: unset(
     z.enum([...platforms.keys()]),
-    'Where the cluster runs. It names the provider, and the labels and tolerations that are offered.',
+    'Platform of the cluster. It implies the provider and decides which labels and tolerations are suggested.',
   ),
-  provider: unset(z.enum(providers), 'The cloud whose prices are meant where a manifest names none.'),
-  region: unset(z.string(), "The provider's region to read prices for, for instance us-east-1."),
-  gpu: unset(gpu, 'The GPU model, by catalogue id, that a request means where no selector names one.'),
-  capacity: unset(capacity, 'How GPU nodes are bought where a manifest does not say.'),
+  provider: unset(z.enum(providers), 'Cloud whose prices apply if a manifest names none.'),
+  region: unset(z.string(), 'Region of the provider whose prices apply, for example us-east-1.'),
+  gpu: unset(gpu, 'GPU model (catalog id) of requests whose selectors name none.'),
+  capacity: unset(capacity, 'Capacity type of GPU nodes if a manifest names none.'),
   kserve: key(
     z.strictObject({
       version: unset(
         version,
-        'The version of KServe in the cluster, for instance 0.15: modes had other names before 0.16.',
+        'Version of KServe in the cluster, for example 0.15. Deployment modes had other names before 0.16.',
       ),
       deploymentMode: unset(
         z.enum(['Knative', 'Standard']),
-        "The mode of InferenceServices without the annotation, as the cluster's KServe is set up.",
+        'Deployment mode of InferenceServices without the annotation: the default of KServe in the cluster.',
       ),
     }),
-    'How KServe is set up in the cluster.',
+    'KServe in the cluster.',
   ),
   training: key(
     z.strictObject({
       stepSeconds: unset(
         positive,
-        'How long one step of training takes: trainers count steps between checkpoints, and time is what they cost.',
+        'Duration of one training step in seconds. It converts checkpoint intervals from steps to time.',
       ),
-      checkpointSeconds: unset(positive, 'How long training waits while one checkpoint is written.'),
+      checkpointSeconds: unset(positive, 'Time in seconds that training pauses to write one checkpoint.'),
       hoursBetweenInterruptions: unset(
         positive,
-        'How many hours a job runs between two interruptions on average: what checkpoints are for.',
+        'Average number of hours between two interruptions of a job. It decides which checkpoint interval loses least.',
       ),
     }),
-    'How training runs.',
+    'Durations of training jobs.',
   ),
   serving: key(
     z.strictObject({
       idleHoursPerDay: unset(
         z.number().check(z.minimum(0), z.maximum(24)),
-        'Hours of a day in which nobody asks an endpoint: what scaling to zero would save.',
+        'Hours per day without traffic. They decide what scaling to zero saves.',
       ),
     }),
-    'How endpoints are used.',
+    'Traffic of endpoints.',
   ),
   kubernetesVersion: unset(
     version,
-    'The version of Kubernetes in the cluster, for instance 1.34: fields and APIs that came later are told.',
+    'Version of Kubernetes in the cluster, for example 1.34. Newer fields and APIs are reported.',
   ),
   migStrategy: unset(
     z.enum(['none', 'single', 'mixed']),
-    "The MIG strategy of NVIDIA's device plugin: mixed names slices in resources, single in the label of the node.",
+    "MIG strategy of NVIDIA's device plugin. With mixed, resource names contain the slice; with single, a node label does.",
   ),
   sharing: key(
     z.strictObject({
-      strategy: unset(z.enum(['time-slicing', 'mps']), 'How the nodes share one GPU among pods.'),
+      strategy: unset(z.enum(['time-slicing', 'mps']), 'Mechanism by which pods share one GPU.'),
       replicas: unset(
         z.int().check(z.minimum(2), z.maximum(maxNumber)),
-        'How many pods share one GPU: what one nvidia.com/gpu.shared is of a card.',
+        'Number of pods that share one GPU. One nvidia.com/gpu.shared is this fraction of a GPU.',
       ),
     }),
-    'How GPUs are shared where a pod asks for a part of one.',
+    'Sharing of GPUs among pods.',
   ),
   headroom: unset(
     z.number().check(z.minimum(0), z.lt(1)),
-    'The share of GPU memory to keep free beside what a model needs, for instance 0.2; 0.1 unless it is told.',
+    'Fraction of GPU memory to keep free in addition to what the model needs, for example 0.2. Default: 0.1.',
   ),
   prices: key(
     z.strictObject({
       discountPercent: unset(
         z.number().check(z.minimum(0), z.lt(100)),
-        'What is taken off on-demand list prices by contract, in percent.',
+        'Contract discount on on-demand list prices, in percent.',
       ),
       gpus: key(
         z.partialRecord(gpu, positive),
-        'US dollars an hour for one GPU, by catalogue id, in place of on-demand list prices.',
+        'US dollars per hour for one GPU (catalog id), instead of its on-demand list price.',
       ),
       instanceTypes: key(
         z.record(z.string(), positive),
-        'US dollars an hour for an instance type, in place of its on-demand list price.',
+        'US dollars per hour for an instance type, instead of its on-demand list price.',
       ),
     }),
-    'What is really paid: contracts, reservations, machines of your own.',
+    'Prices that you actually pay: contracts, reservations, your own machines.',
   ),
-  taints: key(
-    taints,
-    "Taints of the project's GPU nodes, without those that the cluster lets GPU pods tolerate by itself.",
-  ),
+  taints: key(taints, 'Taints of your GPU nodes, except those that the cluster tolerates automatically for GPU pods.'),
   nodePools: key(
     z.array(
       z.strictObject({
-        name: must(named, 'What the pool is called.'),
+        name: must(named, 'Name of the pool.'),
         labels: must(
           z.record(z.string(), z.string()),
-          'Labels of its nodes. A pod whose selectors name one of them and contradict none runs there.',
+          'Labels of the nodes. A pod runs here if its selectors match at least one of these labels and contradict none.',
         ),
-        gpu: unset(gpu, 'The GPU of its nodes, by catalogue id.'),
-        instanceType: unset(z.string(), 'The instance type of its nodes.'),
-        capacity: unset(capacity, 'How its nodes are bought.'),
-        taints: key(taints, 'Taints of its nodes.'),
+        gpu: unset(gpu, 'GPU model of the nodes (catalog id).'),
+        instanceType: unset(z.string(), 'Instance type of the nodes.'),
+        capacity: unset(capacity, 'Capacity type of the nodes.'),
+        taints: key(taints, 'Taints of the nodes.'),
       }),
     ),
-    'Pools of GPU nodes, by the labels that pods select them with.',
+    'Pools of GPU nodes, each with the labels that select it.',
   ),
   rules: key(
     z.strictObject(Object.fromEntries([...rules.keys()].map((id) => [id, z.exactOptional(level)]))),
-    'A severity to use in place of the own one of a rule; off silences the rule.',
+    'Severity of a rule, instead of its own. The value off turns the rule off.',
   ),
   ruleOptions: key(
     z.strictObject(
       Object.fromEntries([...rules].flatMap(([id, { options }]) => (options ? [[id, numbersOf(options)]] : []))),
     ),
-    'Numbers that single rules count by; the page of a rule has its own.',
+    'Thresholds of individual rules. The page of each rule lists its options.',
   ),
 };

@@ -4,14 +4,15 @@ import { ruleSetNames } from '../rules/rule-sets.ts';
 import { table } from '../yaml/table.ts';
 import { key, must, projectFields, unset } from './project-fields.ts';
 
-// The shape of `.gpulint.yaml` and of the editor's settings. Strict, so that a misspelled key is reported. Every key is optional; the
-// defaults are in `layers.ts`, because a key that is missing in the file may be in the settings.
-// No key of the file may ever name a URL, a kube context or a credentials file: the file comes with a repository that may be untrusted, so
-// it must not make gpulint read or call anything. Such keys belong in `machineSchema`.
+// The shape of `.gpulint.yaml` and of the editor's settings. It is strict, so that a misspelled key is reported. Every key is optional; the
+// defaults are in `layers.ts`, because the settings may have a key that the file does not.
+//
+// No key of the file may ever name a URL, a kube context or a file with credentials: the file comes with a repository that may not be
+// trusted, so it must not make gpulint read or call anything. Such keys belong in `machineSchema`.
 
 const ruleSet = unset(
   z.enum(ruleSetNames),
-  'The set of rules to start from: recommended, strict (advice counts as a warning) or cost-only (only what wastes money).',
+  'Rule set to start from: recommended, strict (advice becomes a warning) or cost-only (only rules about wasted money).',
 );
 
 export const configSchema = must(
@@ -20,19 +21,22 @@ export const configSchema = must(
     ...projectFields,
     ignore: key(
       z.array(z.string()),
-      "Globs, relative to this file's folder, of files that a check of a folder passes by.",
+      "Globs of files to skip when a folder is checked, relative to this file's folder.",
     ),
     overrides: key(
       z.array(
         z.strictObject({
-          files: must(z.array(z.string()), "Globs, relative to this file's folder, of the files that are meant."),
+          files: must(
+            z.array(z.string()),
+            "Globs of the files to which this override applies, relative to this file's folder.",
+          ),
           ...projectFields,
         }),
       ),
-      'What holds for some of the files only. Of several that fit, the last one counts.',
+      'Values for some of the files. If several overrides match a file, the last one takes precedence.',
     ),
   }),
-  'What gpulint should know of a project: the file .gpulint.yaml.',
+  'What gpulint should know about a project: the file .gpulint.yaml.',
 );
 
 /** The part of the editor's settings that has the shape of the file. */
@@ -56,19 +60,19 @@ const machineWords =
 /** The maximum number of files counted in a folder. */
 export const maxListed = 100_000;
 
-/** The settings that concern the editor alone. */
+/** The settings for the editor only. */
 export const editorSchema = z.strictObject({
   advice: must(
     z._default(z.enum(['lens', 'hint', 'info', 'off']), 'lens'),
-    'How advice is shown, what is not wrong but could be better: a line above it (lens), three dots under it (hint), an entry of the Problems panel (info), or not at all (off).',
+    'Shows advice (correct configurations that could be better) as a line above the code (lens), as three dots under it (hint), in the Problems panel (info), or not at all (off).',
   ),
-  codeLens: switchOf('Shows above each workload what it asks for and what that costs.'),
-  inlayHints: switchOf('Shows behind a GPU count what it costs an hour.'),
+  codeLens: switchOf('Shows the requested GPUs and their cost above each workload.'),
+  inlayHints: switchOf('Shows the hourly cost after each GPU count.'),
   index: z.prefault(
     z.strictObject({
       maxFiles: must(
         z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
-        'How many YAML files of a workspace folder are indexed, those of the upper folders first. Files that are not indexed are checked while they are open; what they define is unknown to other files.',
+        'Maximum number of YAML files to index in each workspace folder, starting with the uppermost folders. Other files are still checked while they are open, but their objects are unknown to the rest of the workspace.',
       ),
     }),
     {},
@@ -83,7 +87,7 @@ function switchOf(description: string) {
 /** A config as written: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** The settings of the editor alone: advice, code lenses, inlay hints, and how much of a folder is indexed. */
+/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
 /** A key that is allowed at a place in the file. */

@@ -23,7 +23,7 @@ import type { ConfigProblem } from '../config.ts';
 import type { Action } from '../features/actions/code-actions.ts';
 import { type UnusedSuppression, unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Lens } from '../features/code-lens.ts';
-import type { Completion } from '../features/completion/completion.ts';
+import type { Completion } from '../features/completion/completion-item.ts';
 import type { HoverContent } from '../features/hover/hover.ts';
 import { renderMarkdown, renderPlain } from '../features/hover/markdown.ts';
 import type { InlayHint as Hint } from '../features/inlay-hints.ts';

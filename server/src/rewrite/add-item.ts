@@ -1,17 +1,20 @@
-import type { Cursor } from '../yaml/cursor.ts';
+import { type Cursor, getIn } from '../yaml/cursor.ts';
 import { appendItem, insertKey, type PlainValue } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { TextEdit } from '../yaml/span.ts';
+import type { Edits } from './fix.ts';
 
-/** Appends to a list of a mapping, which may not be there yet. Undefined where something else stands there. */
+/**
+ * Appends to a list of a mapping. A list that is not there yet is written behind the key named `after`. Undefined where something other
+ * than a list stands there.
+ */
 export function addItem(
   document: YamlDocument,
   owner: Cursor,
-  list: Cursor | undefined,
   key: string,
   item: PlainValue,
-): readonly TextEdit[] | undefined {
-  if (owner.shared || list?.shared === true) return undefined;
-  if (list === undefined) return insertKey(document, owner, key, [item]);
+  options: { readonly after?: string } = {},
+): Edits {
+  const list = getIn(owner, key);
+  if (list === undefined) return insertKey(document, owner, key, [item], options);
   return list.node.kind === 'seq' ? appendItem(document, list, item) : undefined;
 }

@@ -6,8 +6,8 @@ import { platformOf } from '../model/platform.ts';
 import type { AcceleratorRequest, Container, PodSet } from '../model/workload.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import type { Fix } from './fix.ts';
+import { type Edits, type Fix, fix, joinEdits } from './fix.ts';
+import { replaceQuantities, writtenQuantities } from './quantities.ts';
 import { selectNodes } from './select-nodes.ts';
 
 /** A legal slice of a GPU, with what it costs. */
@@ -39,7 +39,7 @@ export function migOptions(gpuId: string, perDeviceHourly: Range | null): readon
 
 /** Whether a request can become a part of a card: one whole NVIDIA GPU of which nothing is written elsewhere. */
 export function isOneWholeGpu(request: AcceleratorRequest): boolean {
-  const written = [request.limit, request.request].filter((quantity) => quantity !== undefined);
+  const written = writtenQuantities(request);
   const several = written.some(({ value }) => value !== null && value > 1);
   return (
     request.resource === 'nvidia.com/gpu' && written.length > 0 && !several && written.every(({ at }) => !at.shared)
@@ -73,56 +73,43 @@ export function rewriteToMig(
 ): Fix | undefined {
   if (!isOneWholeGpu(request)) return undefined;
   const { container, podSet, gpu } = place;
-  const counted = form === 'resource' ? [] : countOne(document, request);
-  const placed =
-    form === 'resource' ? asResource(document, request, profile) : onNodes(document, podSet, gpu, profile, form);
-  const edits = counted && placed && [...counted, ...placed];
-  if (edits === undefined) return undefined;
   const title = `Rewrite to MIG slice ${profile.name} (${profile.memoryGiB} GB)`;
-  return { title: container.name === '' ? title : `${title} in ${container.name}`, safe: false, edits };
+  return fix(
+    container.name === '' ? title : `${title} in ${container.name}`,
+    'unsafe',
+    form === 'resource'
+      ? asResource(document, request, profile)
+      : onNodes(document, request, { podSet, gpu }, profile, form),
+  );
 }
 
-function asResource(
-  document: YamlDocument,
-  request: AcceleratorRequest,
-  profile: MigProfile,
-): readonly TextEdit[] | undefined {
-  const edits: TextEdit[] = [];
-  for (const quantity of [request.limit, request.request]) {
-    if (quantity === undefined) continue;
-    const renamed = renameKey(document, quantity.at, profile.resource);
-    const counted = quantity.text === '1' ? [] : replaceScalar(document, quantity.at, 1);
-    if (renamed === undefined || counted === undefined) return undefined;
-    edits.push(...renamed, ...counted);
-  }
-  return edits;
-}
-
-function countOne(document: YamlDocument, request: AcceleratorRequest): readonly TextEdit[] | undefined {
-  const edits: TextEdit[] = [];
-  for (const quantity of [request.limit, request.request]) {
-    if (quantity === undefined || quantity.text === '1') continue;
-    const replaced = replaceScalar(document, quantity.at, 1);
-    if (replaced === undefined) return undefined;
-    edits.push(...replaced);
-  }
-  return edits;
+function asResource(document: YamlDocument, request: AcceleratorRequest, { resource }: MigProfile): Edits {
+  const edits = writtenQuantities(request).flatMap(({ at, text }) => [
+    renameKey(document, at, resource),
+    text === '1' ? [] : replaceScalar(document, at, 1),
+  ]);
+  return joinEdits(...edits);
 }
 
 /** The request stays: on such nodes one `nvidia.com/gpu` is a slice. */
 function onNodes(
   document: YamlDocument,
-  podSet: PodSet,
-  gpu: GpuModel | undefined,
-  profile: MigProfile,
+  request: AcceleratorRequest,
+  { podSet, gpu }: { readonly podSet: PodSet; readonly gpu: GpuModel | undefined },
+  { name }: MigProfile,
   form: 'product-label' | 'gke-label',
-): readonly TextEdit[] | undefined {
-  if (form === 'gke-label')
-    return selectNodes(document, podSet, { 'cloud.google.com/gke-gpu-partition-size': profile.name });
+): Edits {
+  const others = writtenQuantities(request).filter(({ text }) => text !== '1');
+  const label =
+    form === 'gke-label' ? { 'cloud.google.com/gke-gpu-partition-size': name } : sliceLabel(name, podSet, gpu);
+  return label && joinEdits(replaceQuantities(document, others, 1), selectNodes(document, podSet, label));
+}
+
+function sliceLabel(profile: string, podSet: PodSet, gpu: GpuModel | undefined) {
   const selected = podSet.selectors.find(({ key }) => key === productLabel)?.values ?? [];
   const product = selected.length === 1 ? selected[0]?.value : gpu?.labels[productLabel]?.[0];
   if (product === undefined || /-(MIG-|SHARED)/.test(product)) return undefined;
-  return selectNodes(document, podSet, { [productLabel]: `${product}-MIG-${profile.name}` });
+  return { [productLabel]: `${product}-MIG-${profile}` };
 }
 
 const productLabel = 'nvidia.com/gpu.product';

@@ -3,11 +3,11 @@ import { appendItem, insertKey, type PlainValue, removeKey } from '../yaml/edit.
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { tableOf } from '../yaml/table.ts';
-import type { Fix } from './fix.ts';
+import { type Edits, type Fix, fix } from './fix.ts';
 
 /**
  * Takes a field out of one mapping and writes it into another, below mappings that may not be there yet. Undefined where the other has
- * it already, where comments or templates stand in it, and where either text is written elsewhere too.
+ * it already, where comments or templates stand in it, and where either text cannot be edited without damage.
  */
 export function moveField(
   document: YamlDocument,
@@ -19,19 +19,13 @@ export function moveField(
   const value = plainOf(field);
   const { start, end } = spanOf(field);
   const hasComment = document.comments.some(({ span }) => span.start > start && span.start < end);
-  if (value === undefined || hasComment || field.shared || owner.shared) return undefined;
+  if (value === undefined || hasComment) return undefined;
   const written = writeInto(document, owner, path, value);
   const removed = removeKey(document, field);
-  if (written === undefined || removed === undefined || meet(written, removed)) return undefined;
-  return { title, safe: false, edits: [...removed, ...written] };
+  return meet(written, removed) ? undefined : fix(title, 'unsafe', removed, written);
 }
 
-function writeInto(
-  document: YamlDocument,
-  owner: Cursor,
-  path: readonly string[],
-  value: PlainValue,
-): readonly TextEdit[] | undefined {
+function writeInto(document: YamlDocument, owner: Cursor, path: readonly string[], value: PlainValue): Edits {
   const [key, ...rest] = path;
   if (key === undefined) return undefined;
   const there = getIn(owner, key);
@@ -39,7 +33,6 @@ function writeInto(
     const whole = rest.reduceRight<PlainValue>((inner, step) => ({ [step]: inner }), value);
     return insertKey(document, owner, key, whole);
   }
-  if (there.shared) return undefined;
   if (rest.length > 0) return writeInto(document, there, rest, value);
   // One more toleration may stand beside others.
   const [only, ...others] = Array.isArray(value) ? (value as readonly PlainValue[]) : [];
@@ -66,7 +59,7 @@ function plainOf(cursor: Cursor): PlainValue | undefined {
 }
 
 /** An insertion at the border of what is taken away would depend on the order of edits. */
-function meet(written: readonly TextEdit[], removed: readonly TextEdit[]): boolean {
+function meet(written: readonly TextEdit[] = [], removed: readonly TextEdit[] = []): boolean {
   return written.some(({ span }) =>
     removed.some((other) => span.start <= other.span.end && other.span.start <= span.end),
   );

@@ -1,7 +1,7 @@
 import type { AcceleratorRequest, Quantity } from '../model/workload.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { TextEdit } from '../yaml/span.ts';
+import { type Edits, joinEdits } from './fix.ts';
 
 /** The places where a request's count is written: limits first. */
 export function writtenQuantities(request: AcceleratorRequest): readonly Quantity[] {
@@ -18,19 +18,18 @@ export function isKnown(quantity: Quantity): boolean {
   return !quantity.templated && !quantity.empty;
 }
 
-/** Writes one value over several quantities; undefined where one of them is written elsewhere too or cannot be edited. */
+/** Writes one value over several quantities; undefined where one of them cannot be edited without damage. */
 export function replaceQuantities(
   document: YamlDocument,
   quantities: readonly Quantity[],
   value: string | number,
-): readonly TextEdit[] | undefined {
+): Edits {
   // A count is a number: written as a string it would get quotes where its neighbours have none.
   const plain = typeof value === 'string' && /^[1-9]\d{0,14}$|^0$/.test(value) ? Number(value) : value;
-  const edits: TextEdit[] = [];
-  for (const quantity of quantities) {
-    const made = quantity.at.shared ? undefined : replaceScalar(document, quantity.at, plain);
-    if (made === undefined) return undefined;
-    edits.push(...made);
-  }
-  return edits;
+  return joinEdits(...quantities.map(({ at }) => replaceScalar(document, at, plain)));
+}
+
+/** Gives a request's resource another name wherever its count is written. */
+export function renameQuantities(document: YamlDocument, request: AcceleratorRequest, resource: string): Edits {
+  return joinEdits(...writtenQuantities(request).map(({ at }) => renameKey(document, at, resource)));
 }

@@ -5,7 +5,7 @@ import type { Container } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Fix } from './fix.ts';
+import { type Fix, fix, type Safety } from './fix.ts';
 import { isWhole } from './quantities.ts';
 
 /** The resource that a misspelt name was surely meant to be; undefined where it is right, or something else. */
@@ -26,7 +26,7 @@ export function renameResource(
   container: Container,
   from: string,
   to: string,
-  safe: boolean,
+  safety: Safety,
   document: YamlDocument,
 ): Fix | undefined {
   const written = writtenResources(container).filter((entry) => {
@@ -35,13 +35,7 @@ export function renameResource(
   });
   const [limit, ...twice] = written.filter(({ parent }) => parent?.step === 'limits');
   if (limit === undefined || twice.length > 0 || written.length > 2 || !isWhole(lowerQuantity(limit))) return undefined;
-  const edits = [];
-  for (const entry of written) {
-    if (lowerQuantity(entry).text !== lowerQuantity(limit).text) return undefined;
-    if (keyOf(entry) === to) continue;
-    const renamed = entry.shared ? undefined : renameKey(document, entry, to);
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Rename to ${to}`, safe: safe && !document.template, edits };
+  if (written.some((entry) => lowerQuantity(entry).text !== lowerQuantity(limit).text)) return undefined;
+  const wrong = written.filter((entry) => keyOf(entry) !== to);
+  return fix(`Rename to ${to}`, safety, ...wrong.map((entry) => renameKey(document, entry, to)));
 }

@@ -1,11 +1,10 @@
 import type { ModelOptions, SharingOptions } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
-import { renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import type { Fix } from './fix.ts';
+import { type Fix, fix } from './fix.ts';
 import { isOneWholeGpu } from './mig.ts';
+import { renameQuantities } from './quantities.ts';
 import { selectNodes } from './select-nodes.ts';
 
 /** What one pod would share a GPU with others by: the project's nodes offer it in one of two ways. */
@@ -36,14 +35,8 @@ export function rewriteToShared(
       'cloud.google.com/gke-gpu-sharing-strategy': strategy === 'mps' ? 'mps' : 'time-sharing',
       ...(replicas !== null && { 'cloud.google.com/gke-max-shared-clients-per-gpu': String(replicas) }),
     });
-    return edits && { title: `Share the GPU${among} (${way})`, safe: false, edits };
+    return fix(`Share the GPU${among} (${way})`, 'unsafe', edits);
   }
-  const edits: TextEdit[] = [];
-  for (const quantity of [request.limit, request.request]) {
-    if (quantity === undefined) continue;
-    const renamed = renameKey(document, quantity.at, 'nvidia.com/gpu.shared');
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Share the GPU${among} (nvidia.com/gpu.shared, ${way})`, safe: false, edits };
+  const edits = renameQuantities(document, request, 'nvidia.com/gpu.shared');
+  return fix(`Share the GPU${among} (nvidia.com/gpu.shared, ${way})`, 'unsafe', edits);
 }

@@ -3,19 +3,14 @@ import type { Word } from '../command/shell.ts';
 import type { Located } from '../yaml/cursor.ts';
 import { replacePart, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { TextEdit } from '../yaml/span.ts';
+import type { Edits } from './fix.ts';
 import { spanOfWords } from './word-span.ts';
 
 /** The items of a container's command and args, in their order. */
 type Lines = readonly Located<string>[];
 
 /** Gives a flag another value, in the form in which it has one. Undefined for switches, and where the text cannot be edited without damage. */
-export function setFlag(
-  document: YamlDocument,
-  lines: Lines,
-  { word, valueWord }: Flag,
-  value: string,
-): readonly TextEdit[] | undefined {
+export function setFlag(document: YamlDocument, lines: Lines, { word, valueWord }: Flag, value: string): Edits {
   if (valueWord === undefined) return undefined;
   const text = valueWord === word ? word.text.slice(0, word.text.indexOf('=') + 1) + value : value;
   return rewriteWord(document, lines, valueWord, text);
@@ -27,19 +22,14 @@ export function setLastNumber(
   lines: Lines,
   words: readonly [Word, Word],
   value: number,
-): readonly TextEdit[] | undefined {
+): Edits {
   const [, last] = words;
   const before = /^(.*?)(?<!\d)\d+$/s.exec(last.text)?.[1];
   return before === undefined ? undefined : rewriteWord(document, lines, last, `${before}${value}`);
 }
 
 /** Writes another word, in an item of its own or within a script. */
-export function rewriteWord(
-  document: YamlDocument,
-  lines: Lines,
-  word: Word,
-  text: string,
-): readonly TextEdit[] | undefined {
+export function rewriteWord(document: YamlDocument, lines: Lines, word: Word, text: string): Edits {
   const item = lines[word.item];
   if (item === undefined || word.dynamic) return undefined;
   if (word.start !== 0 || word.end !== item.value.length) {

@@ -1,6 +1,7 @@
 import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { renameKey, replaceScalar } from '../yaml/edit.ts';
@@ -136,10 +137,7 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     severity: 'error',
     message: `${keyOf(entry)} is the ${typeof node.value} ${shorten(node.source, 20)}, not a string: the API server refuses it without quotes`,
     span: spanOf(entry),
-    fixes: () => {
-      const edits = entry.shared ? undefined : replaceScalar(document, entry, node.source);
-      return [edits && { title: `Quote it: "${node.source}"`, safe: !document.template, edits }];
-    },
+    fixes: () => [fix(`Quote it: "${node.source}"`, 'safe', replaceScalar(document, entry, node.source))],
   });
 }
 
@@ -149,10 +147,7 @@ function checkName(entry: Cursor, { document, report }: RuleContext): void {
   report({
     message: `Knative knows no ${keyOf(entry)} (it is ${meant}): the annotation is ignored`,
     span: keySpanOf(entry),
-    fixes: () => {
-      const edits = entry.shared ? undefined : renameKey(document, entry, `${prefix}${meant}`);
-      return [edits && { title: `Rename to ${prefix}${meant}`, safe: false, edits }];
-    },
+    fixes: () => [fix(`Rename to ${prefix}${meant}`, 'unsafe', renameKey(document, entry, `${prefix}${meant}`))],
   });
 }
 

@@ -6,10 +6,11 @@ import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../eviden
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training writes its checkpoints where a restart does not find them.
@@ -126,11 +127,12 @@ function mountClaim({ text }: CheckpointSign, container: Container, context: Pod
   if (taken || workload.name === null || getIn(podSet.pod, 'containers') === undefined) return undefined;
   const claimName = `${workload.name}-checkpoints`;
   const volume = { name, persistentVolumeClaim: { claimName } };
-  const inPod = addItem(document, podSet.pod, getIn(podSet.pod, 'volumes'), 'volumes', volume);
-  const mounts = getIn(container.at, 'volumeMounts');
-  const inContainer = addItem(document, container.at, mounts, 'volumeMounts', { name, mountPath: path });
-  const edits = inPod && inContainer && [...inContainer, ...inPod];
-  return edits && { title: `Mount the claim ${claimName} at ${path}`, safe: false, edits };
+  return fix(
+    `Mount the claim ${claimName} at ${path}`,
+    'unsafe',
+    addItem(document, container.at, 'volumeMounts', { name, mountPath: path }),
+    addItem(document, podSet.pod, 'volumes', volume),
+  );
 }
 
 /** Directories in which images keep what they run. */

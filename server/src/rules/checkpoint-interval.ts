@@ -3,9 +3,10 @@ import { formatNumber } from '../cost/format.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training on spot saves its progress more rarely than every 30 minutes.
@@ -74,9 +75,9 @@ export default defineRule({
   topic: 'checkpoint',
   severity: 'warning',
   options: {
-    spotMinutes: { default: 30, least: 1, description: 'Longer intervals than this are told on spot.' },
+    spotMinutes: { default: 30, least: 1, description: 'Maximum interval in minutes on spot nodes.' },
     // Three times Young's optimum where a checkpoint takes a minute and something fails every two days.
-    hours: { default: 4, least: 0.1, description: 'Longer intervals than this are told elsewhere.' },
+    hours: { default: 4, least: 0.1, description: 'Maximum interval in hours on other nodes.' },
   },
   container(container, context) {
     const { workload, podSet } = context;
@@ -127,9 +128,9 @@ function every30Minutes(
   const steps =
     'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(halfAnHour / stepSeconds)) : undefined;
   const value = steps === undefined ? inUnitOf(flag.name) : String(steps);
-  const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
   const told = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
-  return edits && { title: `Save every 30 minutes${told}`, safe: false, edits };
+  const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
+  return fix(`Save every 30 minutes${told}`, 'unsafe', edits);
 }
 
 /** Half an hour, as the flag counts time; undefined for those whose hours and minutes are flags of their own. */

@@ -2,9 +2,10 @@ import { neverSaves, type Told } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Training is told never to save its progress.
@@ -87,6 +88,5 @@ export default defineRule({
 });
 
 function saving({ instead }: Told, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
-  const edits = instead && setFlag(document, lines, instead.flag, instead.value);
-  return edits && instead && { title: instead.title, safe: false, edits };
+  return instead && fix(instead.title, 'unsafe', setFlag(document, lines, instead.flag, instead.value));
 }

@@ -1,11 +1,11 @@
 import { isValues } from '../model/values.ts';
 import type { PodSet } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { appendItem, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A whole command line stands in one item of `command`.
@@ -94,19 +94,12 @@ function isProgram(word: string): boolean {
 
 /** Quotes, expansions and operators want a shell; such lines are left to people. */
 function split(document: YamlDocument, item: Cursor, words: readonly string[]): Fix | undefined {
-  const list = item.parent;
   const [first = '', ...others] = words;
-  if (list === undefined || item.shared || words.some((word) => /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
-  const replaced = replaceScalar(document, item, first);
-  const appended = others.map((word) => appendItem(document, list, word));
-  const [place] = appended[0] ?? [];
-  // Each says what to write behind the last item, so together they are one edit.
-  const together = appended.every((edits) => edits?.length === 1 && isBehind(edits[0], place?.span.start));
-  if (replaced === undefined || place === undefined || !together) return undefined;
-  const newText = appended.map((edits) => edits?.[0]?.newText ?? '').join('');
-  return { title: 'Write each word as an item of its own', safe: true, edits: [...replaced, { ...place, newText }] };
-}
-
-function isBehind(edit: TextEdit | undefined, start: number | undefined): boolean {
-  return edit?.span.start === start && edit?.span.end === start && /^[,\r\n]/.test(edit?.newText ?? '');
+  if (words.some((word) => /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
+  return fix(
+    'Write each word as an item of its own',
+    'safe',
+    replaceScalar(document, item, first),
+    ...others.map((word) => appendItem(document, item.parent, word)),
+  );
 }

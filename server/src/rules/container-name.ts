@@ -1,9 +1,10 @@
 import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A training job has no container of the name that its operator looks for.
@@ -89,7 +90,6 @@ const names = table<string>({
 });
 
 function rename(container: Container, wanted: string, { document }: PodSetContext): Fix | undefined {
-  const name = getIn(container.at, 'name');
-  const edits = name === undefined || name.shared ? undefined : replaceScalar(document, name, wanted);
-  return edits && { title: `Call the container ${wanted}`, safe: false, edits };
+  const edits = replaceScalar(document, getIn(container.at, 'name'), wanted);
+  return fix(`Call the container ${wanted}`, 'unsafe', edits);
 }

@@ -3,10 +3,10 @@ import { meantResource } from '../catalog/resource-spelling.ts';
 import { isInstanceTypeKey } from '../evidence/selected-models.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, entries, getIn, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A pod that asks for no accelerator is sent to nodes that have them.
@@ -80,13 +80,10 @@ export default defineRule({
 
 /** Takes every such selector away; of an affinity other terms may hang on it. */
 function unselect({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
-  const edits: TextEdit[] = [];
-  for (const { at: selector, from } of selectors.filter(meansAccelerator)) {
-    const made = from !== 'nodeSelector' || selector.shared ? undefined : removeKey(document, selector);
-    if (made === undefined) return undefined;
-    edits.push(...made);
-  }
-  return { title: 'Select these nodes no more', safe: false, edits };
+  const edits = selectors
+    .filter(meansAccelerator)
+    .map(({ at: selector, from }) => (from === 'nodeSelector' ? removeKey(document, selector) : undefined));
+  return fix('Select these nodes no more', 'unsafe', ...edits);
 }
 
 function meansAccelerator({ key, values }: Selector): boolean {

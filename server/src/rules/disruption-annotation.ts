@@ -1,9 +1,9 @@
 import type { PodSet, Workload } from '../model/workload.ts';
-import { addKey } from '../rewrite/requests.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
+import { insertKey, renameKey } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * An annotation against disruption does not reach what it is to protect.
@@ -101,7 +101,7 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
     span: keySpanOf(annotation),
     fixes: () => {
       const edits = renameKey(document, annotation, 'karpenter.sh/do-not-disrupt');
-      return [edits && { title: 'Rename it to karpenter.sh/do-not-disrupt', safe: false, edits }];
+      return [fix('Rename it to karpenter.sh/do-not-disrupt', 'unsafe', edits)];
     },
   });
 }
@@ -127,9 +127,9 @@ function intoTemplate(annotation: Cursor, podSets: readonly PodSet[], document: 
   const entry = { [keyOf(annotation)]: value };
   const edits =
     annotations !== undefined
-      ? addKey(document, annotations, keyOf(annotation), value)
+      ? insertKey(document, annotations, keyOf(annotation), value)
       : metadata !== undefined
-        ? addKey(document, metadata, 'annotations', entry)
-        : addKey(document, template, 'metadata', { annotations: entry });
-  return edits && { title: 'Write it under the pod template, too', safe: false, edits };
+        ? insertKey(document, metadata, 'annotations', entry)
+        : insertKey(document, template, 'metadata', { annotations: entry });
+  return fix('Write it under the pod template, too', 'unsafe', edits);
 }

@@ -1,5 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import {
   asString,
   asText,
@@ -123,10 +124,10 @@ function nest(document: YamlDocument, request: Cursor, flat: Cursor) {
   const name = asString(flat);
   const known =
     request.node.kind === 'map' && request.node.entries.every(({ key }) => /^(name|deviceClassName)$/.test(key));
-  if (name === undefined || request.shared || !known || isTemplated(flat)) return undefined;
+  if (name === undefined || !known || isTemplated(flat)) return undefined;
   const removed = removeKey(document, flat);
   const added = insertKey(document, request, 'exactly', { deviceClassName: name }, { after: 'name' });
-  return removed && added && { title: 'Move it under exactly', safe: false, edits: [...removed, ...added] };
+  return fix('Move it under exactly', 'unsafe', removed, added);
 }
 
 /** Before 1.31 the names of a claim stood under `source`. */
@@ -141,11 +142,11 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
       message: `source left resourceClaims with Kubernetes 1.31: it is dropped and no device given; write ${key} straight in the entry`,
       span: keySpanOf(source),
       fixes: () => {
-        if (value === undefined || isTemplated(name) || reference.shared || source.shared) return [];
+        if (value === undefined || isTemplated(name)) return [];
         const only = source.node.kind === 'map' && source.node.entries.length === 1;
         const removed = only ? removeKey(context.document, source) : undefined;
         const added = insertKey(context.document, reference, key, value, { after: 'name' });
-        return [removed && added && { title: `Move ${key} out of source`, safe: false, edits: [...removed, ...added] }];
+        return [fix(`Move ${key} out of source`, 'unsafe', removed, added)];
       },
     });
   }

@@ -4,10 +4,10 @@ import { isInstanceTypeLabel } from '../model/gpu-model.ts';
 import { countOf } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A pod asks for more EFA devices than its instance type has.
@@ -88,14 +88,11 @@ export default defineRule({
 /** Limits and requests are one number for devices. */
 function asMany(resources: Cursor | undefined, count: number, { document }: PodSetContext): Fix | undefined {
   if (count === 0) return undefined;
-  const edits: TextEdit[] = [];
-  for (const key of ['limits', 'requests']) {
+  const edits = ['limits', 'requests'].map((key) => {
     const asks = getIn(resources, key, 'vpc.amazonaws.com/efa');
-    const made = asks?.shared === true ? undefined : asks === undefined ? [] : replaceScalar(document, asks, count);
-    if (made === undefined) return undefined;
-    edits.push(...made);
-  }
-  return { title: `Ask for ${plural(count, 'EFA device')}`, safe: false, edits };
+    return asks === undefined ? [] : replaceScalar(document, asks, count);
+  });
+  return fix(`Ask for ${plural(count, 'EFA device')}`, 'unsafe', ...edits);
 }
 
 function efaOf({ rdma, rdmaDevices }: InstanceType): number {

@@ -2,6 +2,7 @@ import { asked, requestWords } from '../evidence/requests.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -101,9 +102,9 @@ function checkMemory(memory: Located<string>, { document, report }: PodSetContex
     message: `gpu-memory ${shorten(memory.value, 20)} is no whole number of MiB without a unit: KAI refuses the pod`,
     span: spanOf(memory.at),
     fixes: () => {
-      if (mebibytes === null || memory.at.shared) return [];
+      if (mebibytes === null) return [];
       const edits = replaceScalar(document, memory.at, String(mebibytes));
-      return [edits && { title: `Write it in MiB: ${mebibytes}`, safe: false, edits }];
+      return [fix(`Write it in MiB: ${mebibytes}`, 'unsafe', edits)];
     },
   });
 }

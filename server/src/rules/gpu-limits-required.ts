@@ -1,11 +1,12 @@
 import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { isKnown, isWhole } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
 import { asNumber, type Cursor, entries, getIn, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * An accelerator stands in `requests` but not in `limits`.
@@ -91,8 +92,7 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
   const { document } = context;
   const limits = getIn(resources, 'limits');
-  const target = limit?.at ?? limits ?? resources;
-  if (target.shared || isMisspelt(resource, limits)) return undefined;
+  if (isMisspelt(resource, limits)) return undefined;
   // As it is written: 2 stays a number, "2" a string.
   const { node } = request.at;
   const number = node.kind === 'scalar' && typeof node.value === 'number';
@@ -106,6 +106,5 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
         : limits.node.kind === 'map' || isNull(limits)
           ? insertKey(document, limits, resource, value)
           : undefined;
-  if (edits === undefined) return undefined;
-  return { title: `Set the limit of ${resource} to ${request.text}`, safe: !document.template, edits };
+  return fix(`Set the limit of ${resource} to ${request.text}`, 'safe', edits);
 }

@@ -1,9 +1,10 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import { processInput } from '../evidence/processes.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { isIncomplete, keySpanOf } from '../yaml/cursor.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The count of an accelerator is empty.
@@ -84,5 +85,5 @@ function askFor(count: number, accelerator: AcceleratorRequest, { document }: Po
   // A request alone would be refused; a count of memory or percent is not ours to guess.
   if (limit === undefined || form === 'memory' || form === 'percent') return undefined;
   const edits = replaceQuantities(document, writtenQuantities(accelerator), count);
-  return edits && { title: `Ask for ${count} ${resource}`, safe: false, edits };
+  return fix(`Ask for ${count} ${resource}`, 'unsafe', edits);
 }

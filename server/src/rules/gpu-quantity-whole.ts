@@ -1,9 +1,10 @@
 import { gpus } from '../catalog/index.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The count of an accelerator is no whole number.
@@ -94,7 +95,7 @@ function wholeDevices(
   if (form === 'memory' || form === 'percent') return undefined;
   const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
   const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
-  return edits && { title: `Ask for ${count} ${resource}`, safe: false, edits };
+  return fix(`Ask for ${count} ${resource}`, 'unsafe', edits);
 }
 
 /** The smallest slice that is no smaller than the share asked for. */

@@ -1,6 +1,7 @@
+import { fix } from '../rewrite/fix.ts';
 import { isKnown, isWhole, replaceQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
-import { defineRule, type Fix } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * An accelerator has another count in `requests` than in `limits`.
@@ -63,12 +64,14 @@ export default defineRule({
         message: `${resource} is ${request.text} in requests but ${limit.text} in limits: the API server refuses the pod unless they are equal`,
         span: keySpanOf(request.at),
         fixes: () => [
-          towards(
+          fix(
             `Request ${limit.text} ${resource}, as the limit says`,
+            'unsafe',
             replaceQuantities(document, [request], limit.text),
           ),
-          towards(
+          fix(
             `Limit ${resource} to ${request.text}, as requested`,
+            'unsafe',
             replaceQuantities(document, [limit], request.text),
           ),
         ],
@@ -76,7 +79,3 @@ export default defineRule({
     }
   },
 });
-
-function towards(title: string, edits: Fix['edits'] | undefined): Fix | undefined {
-  return edits && { title, safe: false, edits };
-}

@@ -67,7 +67,7 @@ export default defineRule({
           severity: 'error',
           message: `Resource ${name} has no domain: the API server refuses the pod (NVIDIA's is nvidia.com/gpu)`,
           span: keySpanOf(entry),
-          fixes: () => [renameResource(container, name, 'nvidia.com/gpu', false, context.document)],
+          fixes: () => [renameResource(container, name, 'nvidia.com/gpu', 'unsafe', context.document)],
         });
         continue;
       }
@@ -79,7 +79,7 @@ export default defineRule({
       context.report({
         message: `No device plugin offers ${name} (it is ${meant}): ${follows}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, meant, true, context.document)],
+        fixes: () => [renameResource(container, name, meant, 'safe', context.document)],
       });
     }
   },

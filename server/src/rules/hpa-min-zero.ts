@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asNumber, asString, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -77,10 +78,7 @@ export default defineRule({
     context.report({
       message: 'minReplicas 0 without a metric of type Object or External: the API server refuses it',
       span: spanOf(floor),
-      fixes: () => {
-        const edits = floor.shared ? undefined : replaceScalar(context.document, floor, 1);
-        return [edits && { title: 'Set minReplicas to 1', safe: false, edits }];
-      },
+      fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
     });
   },
 });

@@ -60,11 +60,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
+  wasteful: true,
   options: {
     hours: {
       default: 24,
       least: 1,
-      description: 'A sleep of so many hours that is started again and again counts as waiting for ever.',
+      description: 'Number of hours from which a repeated sleep counts as waiting indefinitely.',
     },
   },
   container(container, context) {

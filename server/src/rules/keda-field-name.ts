@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asText, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { renameKey } from '../yaml/edit.ts';
 import { table } from '../yaml/table.ts';
@@ -56,10 +57,7 @@ export default defineRule({
       context.report({
         message: `KEDA has no ${keyOf(entry)}: ${value === undefined ? 'it' : `the ${value}`} is dropped and the default holds (${defaults[name]}); it is ${name}`,
         span: keySpanOf(entry),
-        fixes: () => {
-          const edits = renameKey(context.document, entry, name);
-          return [edits && { title: `Rename ${keyOf(entry)} to ${name}`, safe: false, edits }];
-        },
+        fixes: () => [fix(`Rename ${keyOf(entry)} to ${name}`, 'unsafe', renameKey(context.document, entry, name))],
       });
     }
   },

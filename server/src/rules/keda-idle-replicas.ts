@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -66,12 +67,11 @@ export default defineRule({
           ? 'idleReplicaCount 0 is not below minReplicaCount 0: KEDA refuses the pair, and the floor is 0 anyway'
           : `idleReplicaCount is ${count}, but KEDA takes 0 only`,
       span: spanOf(idle),
-      fixes: () => {
-        if (idle.shared) return [];
-        const edits = least === 0 ? removeKey(document, idle) : replaceScalar(document, idle, 0);
-        const title = least === 0 ? 'Remove idleReplicaCount' : 'Set idleReplicaCount to 0';
-        return [edits && { title, safe: false, edits }];
-      },
+      fixes: () => [
+        least === 0
+          ? fix('Remove idleReplicaCount', 'unsafe', removeKey(document, idle))
+          : fix('Set idleReplicaCount to 0', 'unsafe', replaceScalar(document, idle, 0)),
+      ],
     });
   },
 });

@@ -1,4 +1,5 @@
 import { lowerCount } from '../model/pod.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asString, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -78,8 +79,8 @@ export default defineRule({
       message: `restartPolicy ${written}: when one pod restarts, the rest of its group waits for it for ever, with its GPUs`,
       span: spanOf(policy),
       fixes: () => {
-        const edits = policy.shared ? undefined : replaceScalar(context.document, policy, 'RecreateGroupOnPodRestart');
-        return [edits && { title: 'Recreate the group when a pod restarts', safe: false, edits }];
+        const edits = replaceScalar(context.document, policy, 'RecreateGroupOnPodRestart');
+        return [fix('Recreate the group when a pod restarts', 'unsafe', edits)];
       },
     });
   },

@@ -4,6 +4,7 @@ import { formatNumber } from '../cost/format.ts';
 import { processInput } from '../evidence/processes.ts';
 import { asked, isNoWorkload } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -102,6 +103,5 @@ function dealsOut(container: Container): boolean {
 }
 
 function oneSlice(request: ReturnType<typeof asked>[number], { document }: PodSetContext) {
-  const edits = replaceQuantities(document, writtenQuantities(request), 1);
-  return edits && { title: 'Ask for one slice', safe: false, edits };
+  return fix('Ask for one slice', 'unsafe', replaceQuantities(document, writtenQuantities(request), 1));
 }

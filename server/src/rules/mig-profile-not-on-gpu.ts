@@ -1,10 +1,10 @@
 import { type GpuModel, migByResource, migTable } from '../catalog/index.ts';
 import { selectedModels } from '../evidence/selected-models.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
-import { writtenQuantities } from '../rewrite/quantities.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A MIG profile that the selected GPU cannot be cut into.
@@ -115,11 +115,5 @@ function nearest(
 }
 
 function rename(accelerator: AcceleratorRequest, to: string, { document }: PodSetContext): Fix | undefined {
-  const edits = [];
-  for (const { at } of writtenQuantities(accelerator)) {
-    const renamed = at.shared ? undefined : renameKey(document, at, to);
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Use ${to}`, safe: false, edits };
+  return fix(`Use ${to}`, 'unsafe', renameQuantities(document, accelerator, to));
 }

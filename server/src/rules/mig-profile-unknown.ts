@@ -2,10 +2,10 @@ import { gpus, migByResource, migTable } from '../catalog/index.ts';
 import { meantMigResource } from '../catalog/mig-spelling.ts';
 import { isWithoutTable } from '../evidence/mig-placement.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
-import { writtenQuantities } from '../rewrite/quantities.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A MIG resource names a profile that no GPU has.
@@ -134,11 +134,5 @@ function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetCon
 
 function rename(accelerator: AcceleratorRequest, profile: Profile, { document }: PodSetContext): Fix | undefined {
   const to = profile.resource + (shared.exec(accelerator.resource)?.[0] ?? '');
-  const edits = [];
-  for (const { at } of writtenQuantities(accelerator)) {
-    const renamed = at.shared ? undefined : renameKey(document, at, to);
-    if (renamed === undefined) return undefined;
-    edits.push(...renamed);
-  }
-  return { title: `Use ${to}`, safe: false, edits };
+  return fix(`Use ${to}`, 'unsafe', renameQuantities(document, accelerator, to));
 }

@@ -65,7 +65,7 @@ export default defineRule({
       context.report({
         message: `${name} is spelt ${meant}: ${follows}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, meant, true, context.document)],
+        fixes: () => [renameResource(container, name, meant, 'safe', context.document)],
       });
     }
   },

@@ -1,11 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
 import type { AcceleratorRequest, Selector } from '../model/workload.ts';
-import { writtenQuantities } from '../rewrite/quantities.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { renameQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { renameKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A MIG slice that is asked for in a way in which the nodes do not offer it.
@@ -117,13 +116,8 @@ export default defineRule({
 /** Under `single` a slice goes by the name of a GPU; under `none` there are none. */
 function asWhole(request: AcceleratorRequest, { document, options }: PodSetContext): Fix | undefined {
   if (options.migStrategy === 'none') return undefined;
-  const edits: TextEdit[] = [];
-  for (const { at } of writtenQuantities(request)) {
-    const made = at.shared ? undefined : renameKey(document, at, 'nvidia.com/gpu');
-    if (made === undefined) return undefined;
-    edits.push(...made);
-  }
-  return { title: 'Ask for nvidia.com/gpu, as these nodes call a slice', safe: false, edits };
+  const edits = renameQuantities(document, request, 'nvidia.com/gpu');
+  return fix('Ask for nvidia.com/gpu, as these nodes call a slice', 'unsafe', edits);
 }
 
 /** A product label of the single strategy, with nothing templated in it. */

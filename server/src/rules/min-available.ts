@@ -1,9 +1,10 @@
 import { plural } from '../cost/format.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, type Cursor, getIn, isIncomplete, items, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import { defineRule, type Fix } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A Volcano job waits for more pods than it has.
@@ -94,8 +95,7 @@ export default defineRule({
     }
 
     function set(written: Cursor, count: number): Fix | undefined {
-      const edits = written.shared ? undefined : replaceScalar(context.document, written, count);
-      return edits && { title: `Set minAvailable to ${count}`, safe: false, edits };
+      return fix(`Set minAvailable to ${count}`, 'unsafe', replaceScalar(context.document, written, count));
     }
 
     function check(written: Cursor | undefined, most: number | null, owner: string): void {

@@ -2,6 +2,7 @@ import { plural } from '../cost/format.ts';
 import { wholeGpus } from '../evidence/processes.ts';
 import { isNoWorkload } from '../evidence/requests.ts';
 import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -74,10 +75,7 @@ export default defineRule({
       context.report({
         message: `${name}=1 with ${plural(gpus, 'GPU')} in the container: ${lost}`,
         span: spanOf(value.at),
-        fixes: () => {
-          const edits = item.shared ? undefined : removeItem(context.document, item);
-          return [edits && { title: `Remove ${name}`, safe: false, edits }];
-        },
+        fixes: () => [fix(`Remove ${name}`, 'unsafe', removeItem(context.document, item))],
       });
     }
   },

@@ -1,8 +1,9 @@
 import { gpuPools } from '../evidence/gpu-pools.ts';
-import { addKey } from '../rewrite/requests.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
+import { insertKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type RuleContext } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A Karpenter pool of GPU nodes has no limits.
@@ -63,9 +64,10 @@ import { defineRule, type Fix, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  wasteful: true,
   options: {
     // One node of the largest kind: a number to be changed, which only its owner knows.
-    gpus: { default: 8, least: 1, description: 'The limit that the fix writes.' },
+    gpus: { default: 8, least: 1, description: 'Limit that the fix writes.' },
   },
   manifest(manifest, context) {
     const gpus = context.option('gpus');
@@ -94,7 +96,7 @@ function limit(
   if (/(^|\s)dl\d?/.test(because)) return undefined;
   const edits =
     limits === undefined
-      ? addKey(document, spec, 'limits', { [resource]: gpus })
-      : addKey(document, limits, resource, gpus);
-  return edits && { title: `Limit the pool to ${gpus} ${resource}`, safe: false, edits };
+      ? insertKey(document, spec, 'limits', { [resource]: gpus })
+      : insertKey(document, limits, resource, gpus);
+  return fix(`Limit the pool to ${gpus} ${resource}`, 'unsafe', edits);
 }

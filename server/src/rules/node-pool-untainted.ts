@@ -1,8 +1,9 @@
 import { type GpuPool, gpuPools, hasTaints } from '../evidence/gpu-pools.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { appendItem, insertKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type RuleContext } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A pool of GPU nodes has no taint.
@@ -64,6 +65,7 @@ import { defineRule, type Fix, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'warning',
+  wasteful: true,
   manifest(manifest, context) {
     for (const pool of gpuPools(manifest)) {
       if (hasTaints(pool)) continue;
@@ -85,22 +87,13 @@ function deviceWords({ because }: GpuPool): readonly [string, string] {
   return /(^|\s)dl\d?/.test(because) ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
 }
 
-function taint({ owner, taints, because }: GpuPool, { document }: RuleContext): Fix | undefined {
-  if (owner.shared || taints?.shared === true) return undefined;
+function taint({ owner, because }: GpuPool, { document }: RuleContext): Fix | undefined {
   const key = /(^|\s)(inf|trn)\d/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
   if (/(^|\s)dl\d/.test(because)) return undefined;
   const value = { key, value: 'true', effect: 'NoSchedule' };
-  const edits =
-    taints === undefined
-      ? insertKey(
-          document,
-          owner,
-          'taints',
-          [value],
-          getIn(owner, 'requirements') === undefined ? {} : { after: 'requirements' },
-        )
-      : taints.node.kind === 'seq'
-        ? appendItem(document, taints, value)
-        : undefined;
-  return edits && { title: `Taint the nodes with ${key}`, safe: false, edits };
+  return fix(
+    `Taint the nodes with ${key}`,
+    'unsafe',
+    addItem(document, owner, 'taints', value, { after: 'requirements' }),
+  );
 }

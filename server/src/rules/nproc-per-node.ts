@@ -3,13 +3,14 @@ import type { Word } from '../command/shell.ts';
 import { plural } from '../cost/format.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
 import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A launcher starts another number of processes than the container has GPUs.
@@ -125,13 +126,7 @@ function inWords(
 ): Fix | undefined {
   if (words === undefined || /(?<!\d)\d+$/.exec(text)?.[0] !== String(count)) return undefined;
   const edits = setLastNumber(document, [...container.command, ...container.args], words, gpus);
-  return (
-    edits && {
-      title: `Start ${plural(gpus, 'process').replace('processs', 'processes')}, one for each GPU`,
-      safe: false,
-      edits,
-    }
-  );
+  return fix(`Start ${plural(gpus, 'process').replace('processs', 'processes')}, one for each GPU`, 'unsafe', edits);
 }
 
 /** A script that the command runs from a ConfigMap: it is told where it is run. */
@@ -172,8 +167,7 @@ function dividesGpus({ env, command, args, scripts }: Container): boolean {
 }
 
 function setCount(value: Cursor, gpus: number, { document }: PodSetContext): Fix | undefined {
-  if (value.shared) return undefined;
   const isNumber = value.node.kind === 'scalar' && typeof value.node.value === 'number';
   const edits = replaceScalar(document, value, isNumber ? gpus : String(gpus));
-  return edits && { title: `Set ${String(value.step)} to ${gpus}`, safe: false, edits };
+  return fix(`Set ${String(value.step)} to ${gpus}`, 'unsafe', edits);
 }

@@ -1,9 +1,10 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * A Ray group has bounds, and no autoscaler that moves between them.
@@ -131,10 +132,7 @@ function holdsAccelerator(group: Cursor): boolean {
 }
 
 function enable(cluster: Cursor, { document }: WorkloadContext): Fix | undefined {
-  const edits = cluster.shared
-    ? undefined
-    : insertKey(document, cluster, 'enableInTreeAutoscaling', true, {
-        after: getIn(cluster, 'rayVersion') === undefined ? 'headGroupSpec' : 'rayVersion',
-      });
-  return edits && { title: "Turn Ray's autoscaler on", safe: false, edits };
+  const after = getIn(cluster, 'rayVersion') === undefined ? 'headGroupSpec' : 'rayVersion';
+  const edits = insertKey(document, cluster, 'enableInTreeAutoscaling', true, { after });
+  return fix("Turn Ray's autoscaler on", 'unsafe', edits);
 }

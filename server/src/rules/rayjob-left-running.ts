@@ -1,9 +1,10 @@
 import { recogniseProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * The cluster of a RayJob keeps its GPUs after the job has ended.
@@ -105,11 +106,9 @@ function isServer(entrypoint: string): boolean {
 function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
   const spec = getIn(manifest.root, 'spec');
   const written = getIn(spec, 'shutdownAfterJobFinishes');
-  if (spec === undefined || spec.shared || written?.shared === true) return undefined;
-  const neighbour = getIn(spec, 'entrypoint') === undefined ? {} : { after: 'entrypoint' };
   const edits =
     written === undefined
-      ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, neighbour)
+      ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, { after: 'entrypoint' })
       : replaceScalar(document, written, true);
-  return edits && { title: 'Shut the cluster down when the job ends', safe: false, edits };
+  return fix('Shut the cluster down when the job ends', 'unsafe', edits);
 }

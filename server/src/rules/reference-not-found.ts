@@ -1,3 +1,4 @@
+import { fix } from '../rewrite/fix.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -94,8 +95,8 @@ export default defineRule({
         message: `Nothing here is called ${shorten(name, 40)}; ${first.kind} ${shorten(first.name, 40)}${where} is`,
         span: spanOf(at),
         fixes: () => {
-          const edits = at.shared || near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
-          return [edits && { title: `Name ${first.name}`, safe: false, edits }];
+          const edits = near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
+          return [fix(`Name ${first.name}`, 'unsafe', edits)];
         },
       });
     }

@@ -3,9 +3,10 @@ import { resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { rewriteWord, setFlag } from '../rewrite/words.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * The job is restarted, and its training is told not to resume.
@@ -94,7 +95,7 @@ function turnOn(off: Flag, lines: Container['command'], { document }: PodSetCont
       ? rewriteWord(document, lines, off.word, `${off.word.text}=False`)
       : setFlag(document, lines, off, alike(off.value ?? '', overwrites ? 'false' : 'true'));
   const title = overwrites ? 'Keep what is in the output directory' : `Set ${off.name.replaceAll('-', '_')} to true`;
-  return edits && { title, safe: false, edits };
+  return fix(title, 'unsafe', edits);
 }
 
 /** Python's way of writing it where the flag has that. */

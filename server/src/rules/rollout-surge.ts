@@ -1,9 +1,8 @@
 import { formatNumber, plural } from '../cost/format.ts';
 import type { PodSet } from '../model/workload.ts';
-import type { Fix } from '../rewrite/fix.ts';
-import { addKey } from '../rewrite/requests.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -115,21 +114,19 @@ export default defineRule({
     function fromNothing(): Fix | undefined {
       if (strategy !== undefined) return undefined;
       const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
-      const edits = addKey(context.document, spec, 'strategy', { type: 'RollingUpdate', rollingUpdate });
-      return edits && { title: oneByOne, safe: false, edits };
+      const edits = insertKey(context.document, spec, 'strategy', { type: 'RollingUpdate', rollingUpdate });
+      return fix(oneByOne, 'unsafe', edits);
     }
 
     function inPlace(surgeAt: Cursor, unavailable: Cursor | undefined): Fix | undefined {
-      const none = surgeAt.shared ? undefined : replaceScalar(context.document, surgeAt, 0);
+      const none = replaceScalar(context.document, surgeAt, 0);
       const one =
         unavailable === undefined
-          ? addKey(context.document, surgeAt.parent, 'maxUnavailable', 1)
+          ? insertKey(context.document, surgeAt.parent, 'maxUnavailable', 1)
           : gone !== null && gone > 0
             ? []
-            : unavailable.shared
-              ? undefined
-              : replaceScalar(context.document, unavailable, 1);
-      return none && one && { title: oneByOne, safe: false, edits: [...none, ...one] };
+            : replaceScalar(context.document, unavailable, 1);
+      return fix(oneByOne, 'unsafe', none, one);
     }
   },
 });

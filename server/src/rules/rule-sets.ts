@@ -14,22 +14,19 @@ export function rulesOfSet(name: RuleSetName): RulesOptions {
   const change = changes[name];
   const changed: [string, Severity | 'off'][] = [];
   for (const [id, rule] of rules) {
-    const severity = change(id, rule);
+    const severity = change(rule);
     if (severity !== undefined) changed.push([id, severity]);
   }
   return tableOf(changed);
 }
 
 /** Undefined leaves the rule's own severity, which may differ from case to case. */
-const changes: Readonly<Record<RuleSetName, (id: string, rule: Rule) => Severity | 'off' | undefined>> = {
+const changes: Readonly<Record<RuleSetName, (rule: Rule) => Severity | 'off' | undefined>> = {
   recommended: () => undefined,
-  strict: (_, { severity }) => (severity === 'info' ? 'warning' : severity === 'hint' ? 'info' : undefined),
+  strict: ({ severity }) => (severity === 'info' ? 'warning' : severity === 'hint' ? 'info' : undefined),
   // What is refused costs nothing.
-  'cost-only': (id, { topic, severity }) =>
-    severity !== 'error' && (costTopics.has(topic) || costRules.has(id)) ? undefined : 'off',
+  'cost-only': ({ topic, severity, wasteful = costTopics.has(topic) }) =>
+    severity !== 'error' && wasteful ? undefined : 'off',
 };
 
 const costTopics: ReadonlySet<Topic> = new Set<Topic>(['cost', 'scale-to-zero', 'autoscaling', 'sharing', 'spot']);
-
-/** Rules about waste that are filed under what they look at. */
-const costRules: ReadonlySet<string> = new Set(['idle-gpu-container', 'node-pool-unlimited', 'node-pool-untainted']);

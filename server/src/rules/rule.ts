@@ -7,8 +7,6 @@ import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Table } from '../yaml/table.ts';
 
-export type { Fix } from '../rewrite/fix.ts';
-
 /** SARIF has error, warning and note; LSP's four levels are used here. */
 export type Severity = 'error' | 'warning' | 'info' | 'hint';
 
@@ -103,6 +101,8 @@ export interface PodSetContext extends WorkloadContext {
 export interface Rule {
   readonly topic: Topic;
   readonly severity: Severity;
+  /** Whether it finds what wastes money, for the rule set cost-only; left out, the topic says so. */
+  readonly wasteful?: boolean;
   /** By name, as it stands in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;

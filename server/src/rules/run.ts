@@ -2,9 +2,10 @@ import type { CostResult } from '../cost/types.ts';
 import { type CrossReferences, noCrossReferences } from '../model/cross-references.ts';
 import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { rules as everyRule } from './index.ts';
-import type { DocumentContext, Finding, Fix, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
+import type { DocumentContext, Finding, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
 /** A rule that threw. The other findings still stand. */
@@ -190,7 +191,9 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
 
 function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {
   try {
-    return (report.fixes?.() ?? []).filter((fix) => fix !== undefined);
+    const fixes = (report.fixes?.() ?? []).filter((fix) => fix !== undefined);
+    // Which text a template renders depends on its values, which are unknown here.
+    return walk.input.document.template ? fixes.map((fix) => ({ ...fix, safe: false })) : fixes;
   } catch (error) {
     crashed(walk, id, error);
     return [];

@@ -5,6 +5,7 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet, Scaling } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import {
   asNumber,
   asText,
@@ -18,7 +19,7 @@ import {
 } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type RuleContext, type WorkloadContext } from './rule.ts';
+import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
  * An endpoint holds a GPU with no traffic, though it could scale to zero.
@@ -174,8 +175,7 @@ function isOfPods(metric: Cursor): boolean {
 }
 
 function scaleToZero(floor: Cursor, { document }: RuleContext): Fix | undefined {
-  const edits = floor.shared ? undefined : replaceScalar(document, floor, 0);
-  return edits && { title: 'Set minReplicaCount to 0 (now 1)', safe: false, edits };
+  return fix('Set minReplicaCount to 0 (now 1)', 'unsafe', replaceScalar(document, floor, 0));
 }
 
 function isIn(inner: Cursor, outer: Cursor): boolean {
@@ -188,26 +188,12 @@ function scaler({ mechanism, mechanismFrom }: Scaling): string {
 }
 
 function floorToZero({ min, owner, minKey }: Scaling, { document }: WorkloadContext): Fix | undefined {
-  const target = min ?? owner;
-  if (target.shared) return undefined;
-  const firstKey = entries(owner)[0];
-  const edits =
-    min === undefined
-      ? insertKey(
-          document,
-          owner,
-          minKey,
-          0,
-          firstKey === undefined ? {} : { after: minKeyNeighbour(owner) ?? keyOf(firstKey) },
-        )
-      : replaceScalar(document, min, 0);
-  const from = min === undefined ? '' : ` (now ${asText(min) ?? 'unset'})`;
-  return edits && { title: `Set ${min === undefined ? minKey : keyOf(min)} to 0${from}`, safe: false, edits };
+  if (min !== undefined)
+    return fix(`Set ${keyOf(min)} to 0 (now ${asText(min) ?? 'unset'})`, 'unsafe', replaceScalar(document, min, 0));
+  const keys = entries(owner).map(keyOf);
+  const after = keys.find((key) => key === 'maxReplicas') ?? keys[0];
+  const options = after === undefined ? {} : { after };
+  return fix(`Set ${minKey} to 0`, 'unsafe', insertKey(document, owner, minKey, 0, options));
 }
 
 /** Beside the other bound, where that is written. */
-function minKeyNeighbour(owner: Cursor): string | undefined {
-  return entries(owner)
-    .map(keyOf)
-    .find((key) => key === 'maxReplicas');
-}

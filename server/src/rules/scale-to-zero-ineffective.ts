@@ -1,10 +1,11 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * A floor of 0 that an HPA keeps from being reached.
@@ -107,17 +108,9 @@ function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | u
   const annotations = getIn(manifest.root, 'metadata', 'annotations');
   const key = 'serving.kserve.io/autoscalerClass';
   const written = lookUp(manifest.annotations, key);
-  if (annotations === undefined || annotations.shared || written?.at.shared === true) return undefined;
-  const after = 'serving.kserve.io/deploymentMode';
   const edits =
     written === undefined
-      ? insertKey(
-          document,
-          annotations,
-          key,
-          'keda',
-          lookUp(manifest.annotations, after) === undefined ? {} : { after },
-        )
+      ? insertKey(document, annotations, key, 'keda', { after: 'serving.kserve.io/deploymentMode' })
       : replaceScalar(document, written.at, 'keda');
-  return edits && { title: 'Scale with KEDA, which can go to zero', safe: false, edits };
+  return fix('Scale with KEDA, which can go to zero', 'unsafe', edits);
 }

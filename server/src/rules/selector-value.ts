@@ -1,4 +1,5 @@
 import { gpus, gpusByLabel, isGpuLabel, labelCandidates } from '../catalog/index.ts';
+import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -72,10 +73,8 @@ export default defineRule({
           span: spanOf(at),
           fixes: () =>
             near.slice(0, 3).map((candidate) => {
-              const edits = at.shared ? undefined : replaceScalar(context.document, at, candidate);
-              return (
-                edits && { title: `Select ${candidate}`, safe: near.length === 1 && !context.document.template, edits }
-              );
+              const edits = replaceScalar(context.document, at, candidate);
+              return fix(`Select ${candidate}`, near.length === 1 ? 'safe' : 'unsafe', edits);
             }),
         });
       }

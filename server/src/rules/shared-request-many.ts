@@ -1,5 +1,6 @@
 import { formatNumber } from '../cost/format.ts';
 import { asked, isNoWorkload } from '../evidence/requests.ts';
+import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -77,7 +78,7 @@ export default defineRule({
         span: spanOf(quantity.at),
         fixes: () => {
           const edits = replaceQuantities(context.document, writtenQuantities(request), 1);
-          return [edits && { title: 'Ask for one share', safe: false, edits }];
+          return [fix('Ask for one share', 'unsafe', edits)];
         },
       });
     }

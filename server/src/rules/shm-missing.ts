@@ -4,9 +4,10 @@ import { isNoWorkload } from '../evidence/requests.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
@@ -131,20 +132,16 @@ function isBenchmarkOfNccl({ command, args }: Container): boolean {
 }
 
 function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
-  const volumes = getIn(podSet.pod, 'volumes');
-  const mounts = getIn(container.at, 'volumeMounts');
-  if (podSet.pod.shared || container.at.shared || volumes?.shared === true || mounts?.shared === true) return undefined;
   const existing = podSet.volumes.find(
     ({ source, at: volume }) => source === 'emptyDir' && asText(getIn(volume, 'emptyDir', 'medium')) === 'Memory',
   );
   const taken = podSet.volumes.some(({ name }) => name === 'shm');
   const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
-  const mount = { name, mountPath: '/dev/shm' };
-  const inContainer = addItem(document, container.at, mounts, 'volumeMounts', mount);
-  const inPod =
-    existing !== undefined
-      ? []
-      : addItem(document, podSet.pod, volumes, 'volumes', { name, emptyDir: { medium: 'Memory' } });
-  const edits = inContainer && inPod && [...inContainer, ...inPod];
-  return edits && { title: 'Mount a volume in memory at /dev/shm', safe: false, edits };
+  const volume = { name, emptyDir: { medium: 'Memory' } };
+  return fix(
+    'Mount a volume in memory at /dev/shm',
+    'unsafe',
+    addItem(document, container.at, 'volumeMounts', { name, mountPath: '/dev/shm' }),
+    existing === undefined ? addItem(document, podSet.pod, 'volumes', volume) : [],
+  );
 }

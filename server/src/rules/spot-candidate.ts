@@ -6,9 +6,10 @@ import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode } from '../evidence/volume-lifetime.ts';
 import { platformOf } from '../model/platform.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * Training that could run on spot capacity: it keeps its progress, and it is restarted.
@@ -123,8 +124,7 @@ function placeOf(podSets: readonly PodSet[], { manifest }: Workload): ReturnType
 /** By the label of the platform whose other labels the pods select; elsewhere nobody knows what spot nodes are called. */
 function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadContext): Fix | undefined {
   const selector = podSet && getIn(podSet.pod, 'nodeSelector');
-  if (podSet === undefined || selector === undefined || selector.shared || podSet.placement.capacity !== 'unknown')
-    return undefined;
+  if (podSet === undefined || selector === undefined || podSet.placement.capacity !== 'unknown') return undefined;
   if (getIn(podSet.pod, 'terminationGracePeriodSeconds') !== undefined) return undefined;
   const platform = platformOf(podSet, options);
   const [label] = Object.entries(platform?.facts.spotLabels ?? {}).sort(([a], [b]) => preference(b) - preference(a));
@@ -138,7 +138,7 @@ function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadC
     return undefined;
   const last = podSet.selectors.filter(({ from }) => from === 'nodeSelector').at(-1);
   const edits = insertKey(document, selector, key, value, last === undefined ? {} : { after: keyOf(last.at) });
-  return edits && { title: `Select spot nodes (${key})`, safe: false, edits };
+  return fix(`Select spot nodes (${key})`, 'unsafe', edits);
 }
 
 /** Of a platform's labels the one in use today. */

@@ -1,5 +1,6 @@
 import { providerName } from '../catalog/index.ts';
 import { type FoundPlatform, platformOf } from '../model/platform.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -85,8 +86,8 @@ export default defineRule({
       message: `A grace period of ${seconds} s, but spot nodes of ${providerName(platform.facts.provider ?? '')} give pods ${granted} s: the rest is cut off`,
       span: spanOf(written),
       fixes: () => {
-        const edits = written.shared ? undefined : replaceScalar(context.document, written, granted);
-        return [edits && { title: `Set the grace period to ${granted} s`, safe: false, edits }];
+        const edits = replaceScalar(context.document, written, granted);
+        return [fix(`Set the grace period to ${granted} s`, 'unsafe', edits)];
       },
     });
   },

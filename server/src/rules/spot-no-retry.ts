@@ -1,8 +1,8 @@
 import type { PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type WorkloadContext } from './rule.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
  * A job on spot capacity that is not restarted.
@@ -101,24 +101,17 @@ function comeBack(
     : kind === 'JobSet'
       ? items(getIn(root, 'spec', 'replicatedJobs')).map((job) => getIn(job, 'template', 'spec', 'backoffLimit'))
       : [place];
-  const edits: TextEdit[] = [];
-  for (const one of others.filter((other) => asText(other) === asText(place))) {
-    const made =
-      one === undefined || one.shared ? undefined : replaceScalar(document, one, never ? 'OnFailure' : usual);
-    if (made === undefined) return undefined;
-    edits.push(...made);
-  }
-  const title = never ? 'Restart failed pods' : `Allow ${usual} retries`;
-  return edits.length === 0 ? undefined : { title, safe: false, edits };
+  const alike = others.filter((other) => asText(other) === asText(place));
+  const edits = alike.map((one) => replaceScalar(document, one, never ? 'OnFailure' : usual));
+  return fix(never ? 'Restart failed pods' : `Allow ${usual} retries`, 'unsafe', ...edits);
 }
 
 /** Kubernetes' own default of backoffLimit. */
 const usual = 6;
 
 function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
-  const action = getIn(rule, 'action');
-  const edits = action === undefined || action.shared ? undefined : replaceScalar(document, action, 'Ignore');
-  return edits && { title: 'Do not count disruptions as failures', safe: false, edits };
+  const edits = replaceScalar(document, getIn(rule, 'action'), 'Ignore');
+  return fix('Do not count disruptions as failures', 'unsafe', edits);
 }
 
 function isOnSpot({ placement, accelerators }: PodSet): boolean {

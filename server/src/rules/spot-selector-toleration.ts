@@ -1,7 +1,8 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { appendItem, insertKey } from '../yaml/edit.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * Pods select AKS spot nodes and do not tolerate their taint.
@@ -112,15 +113,7 @@ function tolerates({ key, value, at: cursor }: Toleration): boolean {
 }
 
 function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {
-  const list = getIn(pod, 'tolerations');
-  if (pod.shared || list?.shared === true) return undefined;
-  const value = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
-  const after = getIn(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
-  const edits =
-    list === undefined
-      ? insertKey(document, pod, 'tolerations', [value], after)
-      : list.node.kind === 'seq'
-        ? appendItem(document, list, value)
-        : undefined;
-  return edits && { title: 'Tolerate the taint of AKS spot nodes', safe: !document.template, edits };
+  const toleration = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
+  const edits = addItem(document, pod, 'tolerations', toleration, { after: 'nodeSelector' });
+  return fix('Tolerate the taint of AKS spot nodes', 'safe', edits);
 }

@@ -1,3 +1,4 @@
+import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -84,10 +85,8 @@ export default defineRule({
       message: `maxSurge ${asText(surge)} and maxUnavailable ${asText(unavailable)}: no rollout could begin, and the API server refuses it`,
       span: spanOf(unavailable),
       fixes: () => {
-        const one = (bound: Cursor, name: string) => {
-          const edits = bound.shared ? undefined : replaceScalar(context.document, bound, 1);
-          return edits && { title: `Set ${name} to 1`, safe: false, edits };
-        };
+        const one = (bound: Cursor, name: string) =>
+          fix(`Set ${name} to 1`, 'unsafe', replaceScalar(context.document, bound, 1));
         return [one(unavailable, 'maxUnavailable'), one(surge, 'maxSurge')];
       },
     });

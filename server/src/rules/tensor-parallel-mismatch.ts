@@ -4,7 +4,7 @@ import { plural } from '../cost/format.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, Workload } from '../model/workload.ts';
-import type { Fix } from '../rewrite/fix.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -136,10 +136,10 @@ function placeOf({ words, variable }: Sharding, container: Container, { document
 
 /** Only where the number, or the flag with its number, is a scalar of its own: scripts are left to people. */
 function setTensor(value: Cursor | undefined, from: number, to: number, { document }: PodSetContext): Fix | undefined {
-  if (value === undefined || value.shared || value.node.kind !== 'scalar') return undefined;
+  if (value?.node.kind !== 'scalar') return undefined;
   const match = /^(--?[\w-]+=)?(\d+)$/.exec(value.node.source);
   if (match === null || Number(match[2]) !== from) return undefined;
   const text = `${match[1] ?? ''}${to}`;
   const edits = replaceScalar(document, value, typeof value.node.value === 'number' ? to : text);
-  return edits && { title: `Split the model over ${plural(to, 'GPU')}`, safe: false, edits };
+  return fix(`Split the model over ${plural(to, 'GPU')}`, 'unsafe', edits);
 }

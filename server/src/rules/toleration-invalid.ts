@@ -1,17 +1,8 @@
 import type { PodSet, Toleration } from '../model/workload.ts';
-import {
-  type Cursor,
-  entries,
-  isIncomplete,
-  isNull,
-  isTemplated,
-  keySpanOf,
-  type Located,
-  spanOf,
-} from '../yaml/cursor.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { entries, isIncomplete, isNull, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
-import type { TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A toleration that the API server refuses.
@@ -89,6 +80,7 @@ const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 function checkOperator(toleration: Toleration, context: PodSetContext): void {
   const { key, operator, value } = toleration;
+  const { document } = context;
   if (operator === undefined || isTemplated(operator.at) || operator.value === '') return;
   if (operator.value === 'Exists') {
     if (value === undefined || isTemplated(value.at) || value.value === '') return;
@@ -98,19 +90,15 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
       fixes: () => [
         // Without a key, Exists tolerates every taint.
         fix(
-          context,
           'Remove the value: Exists matches any value',
-          hasText(key) && /^(true|present|exists)$/i.test(value.value),
-          value.at,
-          removeKey(context.document, value.at),
+          hasText(key) && /^(true|present|exists)$/i.test(value.value) ? 'safe' : 'unsafe',
+          removeKey(document, value.at),
         ),
         hasText(key)
           ? fix(
-              context,
               'Set the operator to Equal, which compares the value',
-              false,
-              operator.at,
-              replaceScalar(context.document, operator.at, 'Equal'),
+              'unsafe',
+              replaceScalar(document, operator.at, 'Equal'),
             )
           : undefined,
       ],
@@ -154,14 +142,8 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
     message: `tolerationSeconds needs the effect NoExecute, not ${effect?.value || 'none'}: the API server refuses the pod`,
     span: keySpanOf(tolerationSeconds),
     fixes: () => [
-      fix(
-        context,
-        'Remove tolerationSeconds',
-        hasText(effect),
-        tolerationSeconds,
-        removeKey(document, tolerationSeconds),
-      ),
-      fix(context, 'Set the effect to NoExecute', false, effect?.at ?? at, evict()),
+      fix('Remove tolerationSeconds', hasText(effect) ? 'safe' : 'unsafe', removeKey(document, tolerationSeconds)),
+      fix('Set the effect to NoExecute', 'unsafe', evict()),
     ],
   });
 }
@@ -170,32 +152,27 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   if (hasText(key) || isTemplated(key?.at)) return;
   if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
-  const edits = () => tolerateAll({ at, key, operator, value }, context);
   context.report({
     message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
-    fixes: () => [
-      fix(context, 'Set the operator to Exists: every taint is tolerated', false, operator?.at ?? at, edits()),
-    ],
+    fixes: () => [tolerateAll({ at, operator, value }, context)],
   });
 }
 
 /** Operator Exists, and no value beside it. */
 function tolerateAll(
-  { at, key, operator, value }: Pick<Toleration, 'at' | 'key' | 'operator' | 'value'>,
+  { at, operator, value }: Pick<Toleration, 'at' | 'operator' | 'value'>,
   { document }: PodSetContext,
-): readonly TextEdit[] | undefined {
+): Fix | undefined {
+  const title = 'Set the operator to Exists: every taint is tolerated';
   if (operator !== undefined) {
     const exists = replaceScalar(document, operator.at, 'Exists');
-    const removed = value === undefined ? [] : removeKey(document, value.at);
-    return exists && removed && [...exists, ...removed];
+    return fix(title, 'unsafe', exists, value === undefined ? [] : removeKey(document, value.at));
   }
-  if (value === undefined)
-    return insertKey(document, at, 'operator', 'Exists', key === undefined ? {} : { after: 'key' });
+  if (value === undefined) return fix(title, 'unsafe', insertKey(document, at, 'operator', 'Exists', { after: 'key' }));
   // The value's entry becomes the operator's.
   const renamed = renameKey(document, value.at, 'operator');
-  const exists = replaceScalar(document, value.at, 'Exists');
-  return renamed && exists && [...renamed, ...exists];
+  return fix(title, 'unsafe', renamed, replaceScalar(document, value.at, 'Exists'));
 }
 
 /** Puts the only near spelling in place. */
@@ -207,18 +184,7 @@ function respell(written: Located<string>, known: readonly string[], context: Po
       .replace(/s$/, '');
   const [match, ...others] = known.filter((name) => plain(name) === plain(written.value));
   if (match === undefined || others.length > 0) return undefined;
-  return fix(context, `Write ${match}`, true, written.at, replaceScalar(context.document, written.at, match));
-}
-
-function fix(
-  { document }: PodSetContext,
-  title: string,
-  safe: boolean,
-  target: Cursor,
-  edits: readonly TextEdit[] | undefined,
-): Fix | undefined {
-  if (edits === undefined || target.shared) return undefined;
-  return { title, safe: safe && !document.template, edits };
+  return fix(`Write ${match}`, 'safe', replaceScalar(context.document, written.at, match));
 }
 
 function hasText(located: Located<string> | undefined): boolean {

@@ -1,4 +1,5 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -70,8 +71,8 @@ export default defineRule({
         message: `No GPU node has a taint ${key.value} (it is ${meant}): this tolerates nothing`,
         span: spanOf(key.at),
         fixes: () => {
-          const edits = key.at.shared ? undefined : replaceScalar(context.document, key.at, meant);
-          return [edits && { title: `Tolerate ${meant}`, safe: !context.document.template, edits }];
+          const edits = replaceScalar(context.document, key.at, meant);
+          return [fix(`Tolerate ${meant}`, 'safe', edits)];
         },
       });
     }

@@ -5,10 +5,11 @@ import { nodeTaints } from '../model/node-pools.ts';
 import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
-import type { Span, TextEdit } from '../yaml/span.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A GPU pod does not tolerate a taint that the project's GPU nodes have.
@@ -163,19 +164,18 @@ function placeOf({ pod, containers }: PodSet): Span {
 
 function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: PodSetContext): Fix | undefined {
   const list = getIn(pod, 'tolerations');
-  // Several items cannot be appended with one edit each: they would stand at one place.
+  // Several are written only where there is no list yet.
   const [first, ...others] = missing.map(({ key, value, effect }) => ({
     key,
     ...(value === null ? { operator: 'Exists' } : { operator: 'Equal', value }),
     effect,
   }));
-  if (first === undefined || pod.shared || list?.shared === true) return undefined;
-  const after = getIn(pod, 'nodeSelector') === undefined ? {} : { after: 'nodeSelector' };
-  const edits: readonly TextEdit[] | undefined =
+  if (first === undefined) return undefined;
+  const edits =
     list === undefined
-      ? insertKey(document, pod, 'tolerations', [first, ...others], after)
+      ? insertKey(document, pod, 'tolerations', [first, ...others], { after: 'nodeSelector' })
       : list.node.kind === 'seq' && others.length === 0
         ? appendItem(document, list, first)
         : undefined;
-  return edits && { title: `Tolerate ${first.key}`, safe: false, edits };
+  return fix(`Tolerate ${first.key}`, 'unsafe', edits);
 }

@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { fix } from '../rewrite/fix.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { removeItem } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
@@ -68,10 +69,7 @@ export default defineRule({
       context.report({
         message: `${text} is set by the trainer's torch plugin, which refuses a TrainJob that sets it too`,
         span: spanOf(name),
-        fixes: () => {
-          const edits = item.shared ? undefined : removeItem(context.document, item);
-          return [edits && { title: `Remove ${text}`, safe: false, edits }];
-        },
+        fixes: () => [fix(`Remove ${text}`, 'unsafe', removeItem(context.document, item))],
       });
     }
   },

@@ -1,4 +1,5 @@
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -110,6 +111,5 @@ function holdsAccelerators({ podSets }: Workload): boolean {
 
 /** The object was refused before, and the text stays what it is. */
 function quote(document: YamlDocument, value: Cursor, text: string) {
-  const edits = value.shared ? undefined : replaceScalar(document, value, text);
-  return edits && { title: `Quote it: "${text}"`, safe: !document.template, edits };
+  return fix(`Quote it: "${text}"`, 'safe', replaceScalar(document, value, text));
 }

@@ -1,5 +1,6 @@
 import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -85,8 +86,7 @@ export default defineRule({
       fixes: () => {
         // Values of a chart may be a mapping of names.
         const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
-        const edits = env.at.shared ? undefined : remove(context.document, env.at);
-        return [edits && { title: 'Remove NVIDIA_VISIBLE_DEVICES', safe: false, edits }];
+        return [fix('Remove NVIDIA_VISIBLE_DEVICES', 'unsafe', remove(context.document, env.at))];
       },
     });
   },

@@ -6,9 +6,10 @@ import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
 import { estimateServing, type MemoryEstimate, usableGiB } from '../memory/serving.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import type { Fix } from '../rewrite/fix.ts';
 import { type MigOption, migOptions, rewriteToMig, sliceForm } from '../rewrite/mig.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type Fix, type PodSetContext } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
  * A model server has a whole GPU, and half of one would hold its model.

@@ -3,6 +3,7 @@ import { plural } from '../cost/format.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
@@ -86,8 +87,8 @@ export default defineRule({
       message,
       span: spanOf(written),
       fixes: () => {
-        const edits = written.shared || startsMore(workload, gpus) ? undefined : replaceScalar(document, written, gpus);
-        return [edits && { title: `Set slotsPerWorker to ${gpus}`, safe: false, edits }];
+        const edits = startsMore(workload, gpus) ? undefined : replaceScalar(document, written, gpus);
+        return [fix(`Set slotsPerWorker to ${gpus}`, 'unsafe', edits)];
       },
     });
   },
@@ -123,7 +124,7 @@ export default defineRule({
         span,
         fixes: () => {
           const edits = setLastNumber(context.document, lines, words, right);
-          return [edits && { title: `Write ${right} instead of ${shorten(text, 30)}`, safe: false, edits }];
+          return [fix(`Write ${right} instead of ${shorten(text, 30)}`, 'unsafe', edits)];
         },
       });
     }

@@ -36,13 +36,13 @@ import type { Span, TextEdit } from './span.ts';
  */
 export function insertKey(
   doc: YamlDocument,
-  map: Cursor,
+  map: Cursor | undefined,
   key: string,
   value: PlainValue,
   options: { readonly after?: string } = {},
 ): readonly TextEdit[] | undefined {
+  if (map === undefined || map.shared || isAnchored(doc, map)) return undefined;
   const { node } = map;
-  if (map.shared || isAnchored(doc, map)) return undefined;
   const style = styleAt(doc, map);
   const writer: Writer = {
     block: (column) => renderEntry(key, value, column, style),
@@ -64,9 +64,13 @@ export function insertKey(
 }
 
 /** Puts a value behind the last item of a sequence, which may be `[]` or an empty value. */
-export function appendItem(doc: YamlDocument, seq: Cursor, value: PlainValue): readonly TextEdit[] | undefined {
+export function appendItem(
+  doc: YamlDocument,
+  seq: Cursor | undefined,
+  value: PlainValue,
+): readonly TextEdit[] | undefined {
+  if (seq === undefined || seq.shared || isAnchored(doc, seq)) return undefined;
   const { node } = seq;
-  if (seq.shared || isAnchored(doc, seq)) return undefined;
   const style = styleAt(doc, seq);
   const writer: Writer = {
     block: (column) => {

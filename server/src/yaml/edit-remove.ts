@@ -26,9 +26,9 @@ import type { Span, TextEdit } from './span.ts';
  * Removes an entry of a mapping with its own lines. Comments all stay: those above it where they are, those on its lines on lines of
  * their own. The only entry leaves `{}`.
  */
-export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[] | undefined {
-  const holder = entry.parent;
-  if (entry.entry === undefined || entry.shared || holder === undefined || holder.node.kind !== 'map') return undefined;
+export function removeKey(doc: YamlDocument, entry: Cursor | undefined): readonly TextEdit[] | undefined {
+  const holder = entry?.parent;
+  if (entry?.entry === undefined || entry.shared || holder?.node.kind !== 'map') return undefined;
   if (!isWrittenIn(holder.node, entry.entry)) return undefined;
   const end = entryEnd(doc, entry.entry);
   if (end === undefined) return undefined;
@@ -39,9 +39,9 @@ export function removeKey(doc: YamlDocument, entry: Cursor): readonly TextEdit[]
 }
 
 /** Removes an item of a sequence, as `removeKey` does an entry. The only item leaves `[]`. */
-export function removeItem(doc: YamlDocument, item: Cursor): readonly TextEdit[] | undefined {
-  const holder = item.parent;
-  if (item.entry !== undefined || item.shared || holder === undefined || holder.node.kind !== 'seq') return undefined;
+export function removeItem(doc: YamlDocument, item: Cursor | undefined): readonly TextEdit[] | undefined {
+  const holder = item?.parent;
+  if (item === undefined || item.entry !== undefined || item.shared || holder?.node.kind !== 'seq') return undefined;
   const { span } = item.node;
   if (holder.node.flow) {
     if (span.start === span.end) return undefined;

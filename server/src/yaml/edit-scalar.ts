@@ -12,11 +12,11 @@ import type { TextEdit } from './span.ts';
  */
 export function replaceScalar(
   doc: YamlDocument,
-  target: Cursor,
+  target: Cursor | undefined,
   value: string | number | boolean | null,
 ): readonly TextEdit[] | undefined {
+  if (target?.node.kind !== 'scalar' || target.shared || isAnchored(doc, target)) return undefined;
   const { node } = target;
-  if (node.kind !== 'scalar' || target.shared || isAnchored(doc, target)) return undefined;
   if (node.templated && doc.template) return undefined;
   if (hasTag(doc.text, node.span.start)) return undefined;
   const place = placeOf(doc, target);

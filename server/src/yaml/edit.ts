@@ -1,14 +1,14 @@
 import type { Cursor } from './cursor.ts';
 import { placeOf } from './edit-scalar.ts';
-import { hidesAnother, isAnchored, isWrittenIn } from './layout.ts';
+import { hidesAnother, isAnchored, isWrittenIn, lineStart } from './layout.ts';
 import type { YamlDocument } from './node.ts';
-import { type PlainValue, renderBlock, renderQuoted, renderScalar } from './render.ts';
-import type { TextEdit } from './span.ts';
+import { type PlainValue, renderBlock, renderEntry, renderQuoted, renderScalar, type WritingStyle } from './render.ts';
+import type { Span, TextEdit } from './span.ts';
 
 // This is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation, flow or
-// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function answers
-// undefined when it cannot make the edit without damage (for instance a target behind an alias that has no text of its own here); the
-// caller then offers no fix.
+// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function returns
+// undefined when it cannot make the edit without damage: where the target is missing, where an alias or a merge key leads to it or an
+// alias elsewhere repeats it, where a template decides what stands there. Callers need no guard of their own: they offer no fix then.
 
 export { appendItem, insertKey } from './edit-insert.ts';
 export { replacePart } from './edit-part.ts';
@@ -17,9 +17,9 @@ export { replaceScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';
 
 /** Renames an entry's key in the quotes it has. Undefined when the mapping has the new key already. */
-export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readonly TextEdit[] | undefined {
-  const holder = entry.parent;
-  const own = entry.entry;
+export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: string): readonly TextEdit[] | undefined {
+  const holder = entry?.parent;
+  const own = entry?.entry;
   if (own === undefined || holder === undefined || holder.node.kind !== 'map') return undefined;
   // The key is this mapping's own text even where its value is an alias.
   if (holder.shared || !isWrittenIn(holder.node, own) || isAnchored(doc, holder)) return undefined;
@@ -34,13 +34,47 @@ export function renameKey(doc: YamlDocument, entry: Cursor, key: string): readon
 
 /** Appends a new `---` document at the end of a file's text. The spans are of the file. */
 export function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[] {
-  const eol = fileText.includes('\r\n') ? '\r\n' : '\n';
+  const style = styleOfNew(fileText);
+  const { eol } = style;
   const at = fileText.length;
-  const body = renderBlock(value, 0, { eol, step: 2, dash: 2, quote: '"', literal: true }).join(eol) + eol;
+  const body = renderBlock(value, 0, style).join(eol) + eol;
   const trimmed = fileText.replace(/^\uFEFF/, '').trimEnd();
   const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
   const gap = fileText === '' || fileText === '\uFEFF' || fileText.endsWith('\n') ? '' : eol;
   // An empty file needs no marker, and a marker that waits for a document needs no second one.
   const marker = trimmed === '' || lastLine === '---' ? '' : `---${eol}`;
   return [{ span: { start: at, end: at }, newText: gap + marker + body }];
+}
+
+/** Writes entries behind whatever comments a file has that says nothing yet. The spans are of the file. */
+export function appendEntries(
+  fileText: string,
+  entries: readonly (readonly [key: string, value: PlainValue])[],
+): readonly TextEdit[] {
+  const style = styleOfNew(fileText);
+  const lines = entries.flatMap(([key, value]) => renderEntry(key, value, 0, style));
+  const gap = fileText === '' || /[\r\n]$/.test(fileText) ? '' : style.eol;
+  const at = fileText.length;
+  return [{ span: { start: at, end: at }, newText: gap + lines.map((line) => line + style.eol).join('') }];
+}
+
+/** Puts a comment on a line of its own above the line of an offset, and says where the comment's text stands afterwards. */
+export function insertComment(
+  text: string,
+  offset: number,
+  comment: string,
+  eol: string,
+): { readonly edits: readonly TextEdit[]; readonly span: Span } {
+  const start = lineStart(text, offset);
+  const line = `${/^[ \t]*/.exec(text.slice(start))?.[0] ?? ''}# ${comment}`;
+  const end = start + line.length;
+  return {
+    edits: [{ span: { start, end: start }, newText: line + eol }],
+    span: { start: end - comment.length, end },
+  };
+}
+
+/** How a text is written that has nothing to take a style from. */
+function styleOfNew(fileText: string): WritingStyle {
+  return { eol: fileText.includes('\r\n') ? '\r\n' : '\n', step: 2, dash: 2, quote: '"', literal: true };
 }

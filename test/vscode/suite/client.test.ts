@@ -24,7 +24,7 @@ const client = {
 } as unknown as BaseLanguageClient;
 
 describe('the client', () => {
-  it('changes nothing in a text that somebody has typed in since the server read it', async () => {
+  it('changes nothing in a text that was edited after the server read it', async () => {
     const document = await open('typed.yaml', 'a: 1\n');
     const uri = document.uri.toString();
     const changes = (version: number | null) => ({
@@ -55,10 +55,10 @@ describe('the client', () => {
   });
 
   it('is not kept waiting by what installs packages or builds', async () => {
-    const told: string[] = [];
+    const forwarded: string[] = [];
     const tell = (uri: string, type: 1 | 2 | 3) =>
       watchedFiles.didChangeWatchedFile?.call(undefined, { uri, type }, async (event) => {
-        told.push(event.uri);
+        forwarded.push(event.uri);
       });
     for (const name of [
       'new',
@@ -73,7 +73,7 @@ describe('the client', () => {
       await tell(`file:///repo/${name}`, 1);
     for (const name of ['conf.d', '.git/index.lock', 'overlays/Kustomization']) await tell(`file:///repo/${name}`, 3);
     assert.deepEqual(
-      told.map((uri) => uri.slice('file:///repo/'.length)),
+      forwarded.map((uri) => uri.slice('file:///repo/'.length)),
       ['new', 'v1.2', 'a.yaml', 'conf.d', 'overlays/Kustomization'],
     );
   });

@@ -97,7 +97,7 @@ export async function until(
 ): Promise<void> {
   const deadline = Date.now() + milliseconds;
   while (!(await holds())) {
-    if (Date.now() > deadline) assert.fail(`waited in vain for ${what()}`);
+    if (Date.now() > deadline) assert.fail(`timeout: ${what()}`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

@@ -1,4 +1,4 @@
-// What the extension host calls: runs the suites beside this file with mocha and writes the counts for the caller.
+// The entry point of the extension host: runs the suites in this folder with mocha and writes the counts for the caller.
 import fs from 'node:fs';
 import path from 'node:path';
 import Mocha from 'mocha';

@@ -86,7 +86,7 @@ describe('a manifest in the editor', () => {
     await vscode.commands.executeCommand('workbench.action.files.revert');
   });
 
-  it('is analysed beside a document that does not parse', async () => {
+  it('is analyzed next to a document that does not parse', async () => {
     const document = await open('broken.yaml', `a: [1\n---\n${pod}`);
     await finding(document, 'gpu-quantity-whole');
   });
@@ -131,7 +131,7 @@ describe('a manifest in the editor', () => {
       'plain.yaml',
       'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: plain\ndata:\n  a: b\n',
     );
-    // A finding elsewhere, asked for later, proves that the server has had its turn.
+    // A finding elsewhere, requested later, proves that the server had time to respond.
     await untilFindings(await open('later.yaml', pod), ['gpu-quantity-whole']);
     assert.deepEqual(findings(plain), []);
     assert.deepEqual(await lenses(plain), []);

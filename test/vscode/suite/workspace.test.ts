@@ -54,7 +54,7 @@ describe('files that are seen together', () => {
         document.uri,
         place,
       );
-    // Where it waits in vain, this tells whether the server knows the other file.
+    // On a timeout, this shows whether the server knows the other file.
     await untilFindings(document, ['queue-coverage']).catch(async (error: Error) => {
       throw new Error(`${error.message}; the queue's name leads to ${(await definitions()).length} places`);
     });

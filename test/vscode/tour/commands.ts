@@ -8,7 +8,7 @@ import { hoverBox, lens, open, pickerRow, type Step, sees, showsText } from './s
 export const commanding: readonly Step[] = [
   {
     feature: 'Installation',
-    shows: 'the packaged extension is all that a fresh VS Code needs, offline',
+    shows: 'the packaged extension works offline in a fresh VS Code',
     picture: 'installed',
     async run({ page }) {
       await runCommand(page, 'Extensions: Show Installed Extensions');
@@ -19,7 +19,7 @@ export const commanding: readonly Step[] = [
   },
   {
     feature: 'Set up',
-    shows: 'four questions write the config, which is shown and counts at once',
+    shows: 'four questions write the config, which opens and applies at once',
     picture: 'set-up',
     async run(stage) {
       const { page, workspace, shot } = stage;
@@ -54,8 +54,8 @@ export const commanding: readonly Step[] = [
     },
   },
   {
-    feature: 'GPU of the config',
-    shows: 'the command asks for GPU and cloud, each with its price',
+    feature: 'GPU in the config',
+    shows: 'the command offers GPUs and clouds, each with its price',
     picture: 'set-gpu',
     async run(stage) {
       const { page, shot } = stage;
@@ -68,7 +68,7 @@ export const commanding: readonly Step[] = [
   },
   {
     feature: 'Cost of the file',
-    shows: 'the command lists the workloads and opens the hover of the chosen one',
+    shows: 'the command lists the workloads and opens the hover of the selected one',
     picture: 'show-cost',
     async run(stage) {
       const { page, shot } = stage;
@@ -83,12 +83,12 @@ export const commanding: readonly Step[] = [
   },
   {
     feature: 'Walkthrough',
-    shows: 'four steps, each with its page and its button',
+    shows: 'four steps, each with a page and a button',
     picture: 'walkthrough',
     async run({ page, shot }) {
       await runCommand(page, 'Welcome: Open Walkthrough...');
       await (await sees(page, pickerRow, 'Get Started with gpulint')).click();
-      for (const step of ['Say where your GPUs run', 'Open a manifest', 'See what it costs', 'Fix it'])
+      for (const step of ['Set where your GPUs run', 'Open a manifest', 'See what it costs', 'Fix it'])
         await sees(page, '.getting-started-step .step-title', step);
       await sees(page, '.gettingStartedContainer .monaco-button', 'Set Up gpulint');
       const media = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
@@ -98,7 +98,7 @@ export const commanding: readonly Step[] = [
   },
   {
     feature: 'Settings',
-    shows: 'each setting has its line in the settings editor',
+    shows: 'the settings editor lists each setting',
     picture: 'settings',
     async run({ page, shot }) {
       await runCommand(page, 'Preferences: Open Settings (UI)');

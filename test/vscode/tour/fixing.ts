@@ -22,7 +22,7 @@ const previewRow = `${preview} .monaco-list-row`;
 export const fixing: readonly Step[] = [
   {
     feature: 'Quick fix',
-    shows: 'it writes the limit, and one Undo takes it back',
+    shows: 'the fix writes the limit, and one Undo reverts it',
     picture: 'fix-limits',
     async run(stage) {
       const { page, shot } = stage;
@@ -40,8 +40,8 @@ export const fixing: readonly Step[] = [
     },
   },
   {
-    feature: 'Fix all of a kind',
-    shows: 'one action mends both objects in one step',
+    feature: 'Fix all of a rule',
+    shows: 'one action fixes both objects in one step',
     picture: 'fix-all-of-a-kind',
     async run(stage) {
       const { page, shot } = stage;
@@ -59,7 +59,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Confirmation',
-    shows: 'a fix that changes what runs in several objects is shown first, to be ticked and applied',
+    shows: 'a fix that changes what runs in several objects opens a preview to confirm',
     picture: 'confirmation',
     async run(stage) {
       const { page, shot } = stage;
@@ -76,7 +76,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Fix all in the workspace',
-    shows: 'the command lists what can be fixed where, shows each change, and makes those that are ticked',
+    shows: 'the command lists the available fixes, previews each change, and applies the selected ones',
     picture: 'fix-workspace',
     async run(stage) {
       const { page, shot } = stage;
@@ -93,7 +93,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Fix all',
-    shows: 'the command mends all that is safe to mend',
+    shows: 'the command applies all safe fixes',
     picture: 'fix-all',
     async run(stage) {
       const { page } = stage;
@@ -101,7 +101,7 @@ export const fixing: readonly Step[] = [
       const squiggle = page.locator('.squiggly-error').first();
       await squiggle.waitFor();
       // VS Code looks for the light bulb's fixes by itself when the palette closes, and drops what still waits for an answer by then.
-      await askAgain('all to be mended', async (wait) => {
+      await askAgain('all fixes', async (wait) => {
         await runCommand(page, 'Fix All');
         return gone(squiggle, wait);
       });
@@ -110,7 +110,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'MIG rewrite',
-    shows: 'it asks for the slice by memory, price and whether the model fits, and writes it',
+    shows: 'the picker shows memory, price and whether the model fits, and writes the selected slice',
     picture: 'mig-rewrite',
     async run(stage) {
       const { page, shot } = stage;
@@ -129,7 +129,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Fraction of a GPU',
-    shows: 'a small model with a card to itself is offered the slice that holds it',
+    shows: 'a small model on a whole GPU gets a fix to the MIG slice that fits it',
     picture: 'fraction',
     async run(stage) {
       const { page, shot } = stage;
@@ -145,7 +145,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Scale to zero',
-    shows: 'the advice has a fix that sets the floor to 0',
+    shows: 'the advice has a fix that sets minReplicas to 0',
     picture: 'scale-to-zero',
     async run(stage) {
       const { page, shot } = stage;
@@ -160,7 +160,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Toleration fix',
-    shows: 'the value that Exists may not have goes',
+    shows: 'the fix removes the value that operator Exists does not allow',
     picture: 'fix-toleration',
     async run(stage) {
       const { page, shot } = stage;
@@ -174,7 +174,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Spot fix',
-    shows: 'a Job on spot nodes gets the toleration that lets it there',
+    shows: 'a Job on spot nodes gets the missing toleration',
     picture: 'fix-spot',
     async run(stage) {
       const { page, shot } = stage;
@@ -188,7 +188,7 @@ export const fixing: readonly Step[] = [
   },
   {
     feature: 'Silence',
-    shows: 'a finding is excused by a comment whose reason stands ready to be typed',
+    shows: 'the action writes a suppression comment and selects the reason',
     picture: 'silence',
     async run(stage) {
       const { page } = stage;

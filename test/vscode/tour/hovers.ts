@@ -44,7 +44,7 @@ const hovers: readonly Hover[] = [
 
 export const hovering: readonly Step[] = hovers.map(({ on, file, at, says }) => ({
   feature: 'Hover',
-  shows: `the hover of ${on} leads with numbers`,
+  shows: `the hover of ${on} starts with the numbers`,
   picture: `hover-${on.toLowerCase().replace(/^\w+ /, '').replaceAll(' ', '-')}`,
   async run(stage) {
     await open(stage, file);

@@ -33,13 +33,13 @@ export const tours: readonly Tour[] = [
     ],
   },
   {
-    title: 'a folder that is not trusted',
+    title: 'an untrusted folder',
     args: [],
     prepare: writeStrangersSettings,
     steps: restricted,
   },
-  { title: 'beside Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
-  { title: 'beside the Kubernetes extension', otherExtension: 'kubernetes-tools', steps: withKubernetesTools },
+  { title: 'with Red Hat YAML', otherExtension: 'red-hat-yaml', steps: withRedHatYaml },
+  { title: 'with the Kubernetes extension', otherExtension: 'kubernetes-tools', steps: withKubernetesTools },
   { title: 'a virtual workspace', otherExtension: 'memfs', prepare: makeVirtual, steps: virtual },
   { title: 'light', settings: { 'workbench.colorTheme': 'Default Light Modern' }, steps: themeSteps('light', 'vs') },
   {

@@ -1,4 +1,4 @@
-// The way from a mistake to its fix without a mouse, and what a screen reader is told on it.
+// From a mistake to its fix without a mouse, and what a screen reader announces.
 import assert from 'node:assert/strict';
 import { askAgain, gone, runCommand } from '../../../scripts/vscode/launch.mjs';
 import {
@@ -24,7 +24,7 @@ const mistake = '.marker-widget .message';
 export const keyboard: readonly Step[] = [
   {
     feature: 'Keyboard',
-    shows: 'F8 goes to the mistake and links to its page, Ctrl+. and Enter mend it',
+    shows: 'F8 goes to the mistake and links to its page; Ctrl+. and Enter fix it',
     picture: 'keyboard-fix',
     async run(stage) {
       const { page, shot } = stage;
@@ -70,7 +70,7 @@ export const keyboard: readonly Step[] = [
   },
   {
     feature: 'Keyboard',
-    shows: 'the hover takes the focus, and its accessible view is plain text with the numbers',
+    shows: 'the hover takes focus, and its accessible view is plain text with the numbers',
     picture: 'keyboard-hover',
     async run(stage) {
       const { page, shot } = stage;
@@ -87,7 +87,7 @@ export const keyboard: readonly Step[] = [
   },
   {
     feature: 'Screen reader',
-    shows: 'the Problems panel names severity and message of each finding',
+    shows: 'the Problems panel announces the severity and message of each finding',
     picture: 'keyboard-problems',
     async run(stage) {
       const { page, shot } = stage;

@@ -4,7 +4,7 @@ import { caretBehind, hoverAtCaret, lens, open, presses, type Step, sees } from 
 export const navigating: readonly Step[] = [
   {
     feature: 'Definitions',
-    shows: 'F12 on the queue of a Job opens the file of the queue',
+    shows: 'F12 on the queue name of a Job opens the queue',
     picture: 'definition',
     async run(stage) {
       const { page } = stage;
@@ -27,7 +27,7 @@ export const navigating: readonly Step[] = [
   },
   {
     feature: 'References',
-    shows: 'Shift+F12 on the name of a queue lists what draws from it',
+    shows: 'Shift+F12 on the name of a queue lists the objects that use it',
     picture: 'references',
     async run(stage) {
       const { page } = stage;
@@ -39,7 +39,7 @@ export const navigating: readonly Step[] = [
   },
   {
     feature: 'Scalers',
-    shows: 'a workload is priced between the bounds that a scaler of another file gives it',
+    shows: 'a scaler in another file sets the price range of a workload',
     picture: 'scaled-elsewhere',
     async run(stage) {
       await open(stage, 'team/chat.yaml');
@@ -48,7 +48,7 @@ export const navigating: readonly Step[] = [
   },
   {
     feature: 'Scalers',
-    shows: 'the hover of a bound says what it costs, and what going to zero and back takes',
+    shows: 'the hover of a bound shows its cost, and the time to scale to zero and back',
     picture: 'scaler-bound',
     async run(stage) {
       await open(stage, 'team/scaler.yaml');

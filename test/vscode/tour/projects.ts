@@ -8,7 +8,7 @@ interface Referenced {
   readonly picture: string;
   readonly file: string;
   readonly lens: RegExp;
-  /** The caret stands behind this text when the hover is asked for. */
+  /** The caret is after this text when the hover is requested. */
   readonly at: string;
   readonly hover: RegExp;
 }
@@ -16,7 +16,7 @@ interface Referenced {
 const seen: readonly Referenced[] = [
   {
     feature: 'Node pools',
-    shows: 'a pool of the config says what a selector of the project means',
+    shows: 'a node pool in the config resolves a custom selector',
     picture: 'node-pool',
     file: 'pools/server.yaml',
     lens: /1–2 × H100 80GB SXM · \$5\.50–\$11\.01\/h/,
@@ -25,7 +25,7 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Idle hours',
-    shows: 'the floor costs what the hours without traffic cost, and the hover says what coming back takes',
+    shows: 'the cost of minReplicas reflects the hours without traffic, and the hover shows the cold start',
     picture: 'idle-hours',
     file: 'pools/server.yaml',
     lens: /\$2,344\/month in 14 idle hours a day/,
@@ -35,7 +35,7 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Checkpoints',
-    shows: 'what writing takes, and the interval that loses least, by the config',
+    shows: 'the hover computes the write time and the interval that loses least from the config',
     picture: 'best-interval',
     file: 'pools/train.yaml',
     lens: /4 × L4 · spot \$/,
@@ -45,7 +45,7 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Helm values',
-    shows: 'the lens has the price of a replica, and the hover what it rests on',
+    shows: 'the lens shows the price per replica, and the hover its assumptions',
     picture: 'helm-values',
     file: 'chart/values.yaml',
     lens: /2 × H100 80GB SXM per replica · \$13\.76\/h/,
@@ -63,7 +63,7 @@ const seen: readonly Referenced[] = [
   },
   {
     feature: 'Kustomize',
-    shows: 'a patch is priced with the base that it is merged into',
+    shows: 'a patch is priced together with its base',
     picture: 'kustomize-patch',
     file: 'prod/more.yaml',
     lens: /8 × H100 80GB SXM/,
@@ -88,7 +88,7 @@ export const projects: readonly Step[] = [
   ),
   {
     feature: 'MIG rewrite',
-    shows: 'where nodes name slices in a label, the label is written',
+    shows: 'with the single strategy, the rewrite sets the node label',
     picture: 'mig-single',
     async run(stage) {
       const { page, shot } = stage;
@@ -107,7 +107,7 @@ export const projects: readonly Step[] = [
   },
   {
     feature: 'Shared GPUs',
-    shows: 'an override of the config offers a quarter of a card, and its price is a quarter',
+    shows: 'a config override offers a quarter of a GPU at a quarter of the price',
     picture: 'shared-gpu',
     async run(stage) {
       const { page, shot } = stage;

@@ -5,7 +5,7 @@ import { caretBehind, closePanel, goTo, lens, open, problemRow, problems, type S
 export const quiet: readonly Step[] = [
   {
     feature: 'Quiet typing',
-    shows: 'a half typed line breaks the file, and squiggles and lenses stay until the caret leaves it',
+    shows: 'squiggles and lenses stay while an incomplete line breaks the file, until the caret leaves it',
     picture: 'quiet-typing',
     async run(stage) {
       const { page, shot } = stage;
@@ -23,7 +23,7 @@ export const quiet: readonly Step[] = [
         assert.deepEqual(await titles(), before);
         assert.ok((await squiggles.count()) >= 2);
       }
-      // Of the broken line nothing is told. The Problems panel selects another line as it opens, and may know of it a moment later.
+      // The broken line has no finding. The Problems panel selects another line as it opens, and may show that one a moment later.
       assert.equal(await squiggles.count(), marks);
       await shot();
       await goTo(page, 2, 1);
@@ -34,7 +34,7 @@ export const quiet: readonly Step[] = [
   },
   {
     feature: 'Quiet typing',
-    shows: 'a half typed key of .gpulint.yaml is no unknown key yet',
+    shows: 'an incomplete key in .gpulint.yaml is not reported as unknown yet',
     picture: 'quiet-config',
     async run(stage) {
       const { page, shot } = stage;

@@ -18,7 +18,7 @@ import {
 export const reading: readonly Step[] = [
   {
     feature: 'Cost lens',
-    shows: 'each workload has a line with what it asks for and costs',
+    shows: 'a line above each workload shows its GPUs and their cost',
     picture: 'cost-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
@@ -27,7 +27,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Cost lens',
-    shows: 'a click on it opens the table of the cost',
+    shows: 'a click opens the cost table',
     picture: 'cost-lens-clicked',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
@@ -37,11 +37,11 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Advice lens',
-    shows: 'advice is a line above, and the light bulb opens from it',
+    shows: 'advice is a line above the code, and a click opens the light bulb',
     picture: 'advice-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      // VS Code drops a light bulb that is asked for while the marks are still coming.
+      // VS Code closes a light bulb that is requested before all marks have arrived.
       await stage.page.locator('.squiggly-error').nth(1).waitFor();
       await (await sees(stage.page, `${lens} a`, /One replica stays up with no traffic: \$/)).click();
       await sees(stage.page, '.action-widget .monaco-list-row', 'Set minReplicas to 0 (now 1)');
@@ -49,7 +49,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Squiggles',
-    shows: 'mistakes are underlined, advice is not',
+    shows: 'mistakes are underlined; advice is not',
     picture: 'squiggles',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
@@ -61,7 +61,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Problems panel',
-    shows: 'it lists each finding with its rule',
+    shows: 'the panel lists each finding with its rule',
     picture: 'problems',
     async run(stage) {
       const { page } = stage;
@@ -75,7 +75,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Inlay hints',
-    shows: 'behind a count stands what it costs an hour',
+    shows: 'a hint after each count shows its hourly cost',
     picture: 'inlay-hints',
     async run(stage) {
       await open(stage, 'cards.yaml');
@@ -84,7 +84,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Status bar',
-    shows: 'it sums up the file, for screen readers in words',
+    shows: 'the item summarizes the file, in words for screen readers',
     picture: 'status-bar',
     async run(stage) {
       const { page } = stage;
@@ -98,7 +98,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Nearest config',
-    shows: 'two files of one window have the prices of their own .gpulint.yaml',
+    shows: 'two files in one window use the prices of their own .gpulint.yaml',
     picture: 'nearest-config',
     async run(stage) {
       await open(stage, 'halves.yaml');
@@ -109,7 +109,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Grammar',
-    shows: 'MIG profiles and suppression comments have scopes, and colours, of their own',
+    shows: 'MIG profiles and suppression comments have their own scopes and colors',
     picture: 'grammar',
     async run(stage) {
       await open(stage, 'linked.yaml');
@@ -126,7 +126,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Document links',
-    shows: 'a silenced rule links to its page, a model to Hugging Face',
+    shows: 'a suppressed rule links to its page, a model to Hugging Face',
     picture: 'document-links',
     async run(stage) {
       const { page } = stage;
@@ -136,7 +136,7 @@ export const reading: readonly Step[] = [
       const rule = page.locator('.view-line span span', { hasText: 'scale-to-zero-candidate' }).first();
       const opened = page.locator('.tab.active', { hasText: 'scale-to-zero-candidate' });
       await askAgain('the page of the rule', async (wait) => {
-        // By the mouse alone: the word is drawn anew when the key goes down, which a click on an element does not survive.
+        // With the raw mouse: VS Code redraws the word when the key goes down, so a click on the element would fail.
         const box = await rule.boundingBox();
         if (box === null) return false;
         await page.keyboard.down('Control');
@@ -148,7 +148,7 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Rule pages',
-    shows: 'the link in the hover opens the page of the rule in the editor',
+    shows: 'the link in the hover opens the rule page in the editor',
     picture: 'rule-page',
     async run(stage) {
       const { page } = stage;
@@ -164,13 +164,13 @@ export const reading: readonly Step[] = [
   },
   {
     feature: 'Explain a rule',
-    shows: 'the command lists the rules and opens the page of one',
+    shows: 'the command lists the rules and opens the page of the selected one',
     picture: 'explain-rule',
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await runCommand(page, 'gpulint: Explain a Rule…');
-      await sees(page, '.quick-input-title', 'Rules of gpulint');
+      await sees(page, '.quick-input-title', 'gpulint rules');
       await page.keyboard.type('mig-profile-unknown');
       await shot();
       await (await sees(page, '.quick-input-list .monaco-list-row', 'mig-profile-unknown')).click();

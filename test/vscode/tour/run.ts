@@ -6,13 +6,13 @@ import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
   readonly title: string;
-  /** User settings beside those of all tests. */
+  /** User settings in addition to those of all tests. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Arguments of the server; left out: every folder is trusted. */
   readonly args?: readonly string[];
   /** Changes the copy of the workspace before it is opened, and gives the path to open. */
   readonly prepare?: (workspace: string) => string;
-  /** An extension beside ours: a folder of test/vscode/extensions. */
+  /** Another extension to install: a folder of test/vscode/extensions. */
   readonly otherExtension?: string;
   readonly steps: readonly Step[];
 }
@@ -72,7 +72,7 @@ export async function runTour(
         const picture = path.join(pictures, `failed-${step.picture}.png`);
         await page.screenshot({ path: picture }).catch(() => undefined);
         say(`  ✗ ${step.feature}: ${step.shows} (${picture})\n${error instanceof Error ? error.stack : error}`);
-        for (const told of await notifications(page).catch(() => [])) say(`    VS Code told: ${told}`);
+        for (const text of await notifications(page).catch(() => [])) say(`    VS Code notification: ${text}`);
       }
       await tidy(page).catch((error: unknown) => say(`    not tidied: ${error}`));
     }

@@ -1,4 +1,4 @@
-// Restricted Mode: a folder that nobody has said to trust. Everything works, for nothing of the folder is run.
+// Restricted Mode: an untrusted folder. Everything works, because nothing in the folder is run.
 import fs from 'node:fs';
 import path from 'node:path';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Step, sees, showsText } from './stage.ts';
@@ -13,7 +13,7 @@ export function writeStrangersSettings(workspace: string): string {
 export const restricted: readonly Step[] = [
   {
     feature: 'Restricted Mode',
-    shows: 'findings, cost, hover, fix and completion are there in a folder that is not trusted',
+    shows: 'findings, cost, hover and fixes work in an untrusted folder',
     picture: 'restricted',
     async run(stage) {
       const { page, shot } = stage;
@@ -32,7 +32,7 @@ export const restricted: readonly Step[] = [
   },
   {
     feature: 'Restricted Mode',
-    shows: 'completion works there, too',
+    shows: 'completion works in an untrusted folder',
     picture: 'restricted-completion',
     async run(stage) {
       const { page } = stage;
@@ -45,7 +45,7 @@ export const restricted: readonly Step[] = [
   },
   {
     feature: 'Where a value comes from',
-    shows: 'the hover tells the file, the settings of the workspace and a default apart',
+    shows: 'the hover distinguishes values from the file, the workspace settings and the defaults',
     picture: 'origins',
     async run(stage) {
       await open(stage, 'near/halves.yaml');

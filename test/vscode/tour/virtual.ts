@@ -1,4 +1,4 @@
-// A folder that only VS Code can read: no path on disk, no server-side file access. The config beside a file still counts.
+// A folder that only VS Code can read: no path on disk, no server-side file access. The config next to a file still applies.
 import fs from 'node:fs';
 import path from 'node:path';
 import { caretBehind, fix, hoverAtCaret, lens, type Step, sees, showsText } from './stage.ts';
@@ -13,14 +13,15 @@ export function makeVirtual(workspace: string): string {
 export const virtual: readonly Step[] = [
   {
     feature: 'Virtual workspace',
-    shows: 'findings, the price by the nearest .gpulint.yaml, hover and fix in a folder that only VS Code can read',
+    shows:
+      'findings, prices from the nearest .gpulint.yaml, hover and fixes work in a folder that only VS Code can read',
     picture: 'virtual',
     async run(stage) {
       const { page, shot } = stage;
       await page.locator('.explorer-viewlet .monaco-list-row', { hasText: 'halves.yaml' }).first().dblclick();
       await page.locator('.tab.active[data-resource-name="halves.yaml"]').waitFor();
       await page.locator('.squiggly-error').nth(1).waitFor();
-      // Without the config nobody tells which GPU is meant.
+      // Without the config the GPU is unknown.
       await sees(page, lens, /1 × L4 · \$/);
       await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
       await hoverAtCaret(page, /Google Cloud.*us-central1/);

@@ -1,4 +1,4 @@
-// Beside the Kubernetes extension (its id, its Helm language, its documents of cluster objects): its language loses nothing of ours, and what it
+// With the Kubernetes extension (its id, its Helm language, its documents of cluster objects): its language loses nothing of ours, and what it
 // opens from a cluster is judged and priced as a file is.
 import assert from 'node:assert/strict';
 import { runCommand, until } from '../../../scripts/vscode/launch.mjs';
@@ -17,8 +17,8 @@ import {
 
 export const withKubernetesTools: readonly Step[] = [
   {
-    feature: 'Beside the Kubernetes extension',
-    shows: 'a template in its Helm language has our price, and the hovers of both',
+    feature: 'With the Kubernetes extension',
+    shows: 'a template in its Helm language shows our price and both hovers',
     picture: 'kubernetes-helm',
     async run(stage) {
       const { page } = stage;
@@ -30,8 +30,8 @@ export const withKubernetesTools: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside the Kubernetes extension',
-    shows: 'a manifest has the problems and the hovers of both, each once',
+    feature: 'With the Kubernetes extension',
+    shows: 'a manifest shows the problems and hovers of both, each once',
     picture: 'kubernetes-manifest',
     async run(stage) {
       const { page } = stage;
@@ -48,9 +48,9 @@ export const withKubernetesTools: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside the Kubernetes extension',
+    feature: 'With the Kubernetes extension',
     shows:
-      'an object that it loads from the cluster is judged, and priced by the config of the folder; nothing else is asked of the cluster',
+      'an object from the cluster is checked and priced with the folder’s config, without further requests to the cluster',
     picture: 'kubernetes-object',
     async run({ page, shot }) {
       await runCommand(page, 'Kubernetes: Load');

@@ -1,4 +1,4 @@
-// Beside Red Hat's YAML extension (its id and its language server): nothing is told twice, and each adds what the other does not know.
+// With Red Hat's YAML extension (its id and its language server): nothing appears twice, and each adds what the other does not know.
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { quickInput, until } from '../../../scripts/vscode/launch.mjs';
@@ -19,9 +19,9 @@ import {
 
 export const withRedHatYaml: readonly Step[] = [
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'a syntax error is told once, by that extension, and our findings stand',
-    picture: 'beside-syntax',
+    feature: 'With Red Hat YAML',
+    shows: 'only that extension reports a syntax error; our findings stay',
+    picture: 'red-hat-yaml-syntax',
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'broken.yaml');
@@ -35,9 +35,9 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'the outline is that extension’s alone',
-    picture: 'beside-outline',
+    feature: 'With Red Hat YAML',
+    shows: 'only that extension provides the outline',
+    picture: 'red-hat-yaml-outline',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -48,9 +48,9 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'the hover has the cost and the schema’s words',
-    picture: 'beside-hover',
+    feature: 'With Red Hat YAML',
+    shows: 'the hover shows the cost and the schema description',
+    picture: 'red-hat-yaml-hover',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -65,9 +65,9 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'completion has the fields of the schema and our resources, each once',
-    picture: 'beside-completion',
+    feature: 'With Red Hat YAML',
+    shows: 'completion offers the schema’s fields and our resources, each once',
+    picture: 'red-hat-yaml-completion',
     async run(stage) {
       const { page } = stage;
       await open(stage, 'beside-another.yaml');
@@ -84,9 +84,9 @@ export const withRedHatYaml: readonly Step[] = [
     },
   },
   {
-    feature: 'Beside Red Hat YAML',
-    shows: 'a problem of .gpulint.yaml is told once',
-    picture: 'beside-config',
+    feature: 'With Red Hat YAML',
+    shows: 'a problem in .gpulint.yaml is reported once',
+    picture: 'red-hat-yaml-config',
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'wrong/.gpulint.yaml');

@@ -32,7 +32,7 @@ interface Offer {
 const offers: readonly Offer[] = [
   {
     feature: 'Completion: resources',
-    shows: 'MIG profiles of the selected card, with memory and price',
+    shows: 'MIG profiles of the selected GPU, with memory and price',
     picture: 'complete-mig',
     behind: 'cpu: 4',
     keys: ['\n', 'nvidia.com/mig-1g'],
@@ -50,7 +50,7 @@ const offers: readonly Offer[] = [
   },
   {
     feature: 'Completion: tolerations',
-    shows: 'a whole toleration of the platform',
+    shows: 'a complete toleration for the platform',
     picture: 'complete-toleration',
     behind: 'tolerations:',
     keys: ['\n', '  - '],
@@ -59,7 +59,7 @@ const offers: readonly Offer[] = [
   },
   {
     feature: 'Completion: annotations',
-    shows: 'annotations of gpulint and of what runs the workload',
+    shows: 'annotations of gpulint and of the workload’s operator',
     picture: 'complete-annotation',
     behind: 'example.com/team: search',
     keys: ['\n', 'gpulint.dev/'],
@@ -68,7 +68,7 @@ const offers: readonly Offer[] = [
   },
   {
     feature: 'Completion: Kueue',
-    shows: 'the label of the queue that a Job waits in',
+    shows: 'the queue label of a Job',
     picture: 'complete-kueue',
     file: 'queued.yaml',
     behind: 'example.com/team: search',
@@ -78,7 +78,7 @@ const offers: readonly Offer[] = [
   },
   {
     feature: 'Completion: KEDA',
-    shows: 'triggers of a ScaledObject, and which of them cannot scale from zero',
+    shows: 'triggers of a ScaledObject, and which ones cannot scale from zero',
     picture: 'complete-keda',
     file: 'queued.yaml',
     behind: 'triggers:',
@@ -148,7 +148,7 @@ export const writing: readonly Step[] = [
   {
     feature: 'Config diagnostics',
     shows:
-      'an unknown GPU, key and severity are marked, a key of the machine is an error, and the manifest beside it is still analysed',
+      'unknown GPUs, keys and severities are marked, a machine setting is an error, and manifests are still analyzed',
     picture: 'config-diagnostics',
     async run(stage) {
       const { page } = stage;
@@ -166,7 +166,7 @@ export const writing: readonly Step[] = [
   },
   {
     feature: 'Snippets',
-    shows: 'a MIG request with its profiles to choose from',
+    shows: 'a MIG request with a choice of profiles',
     picture: 'snippet',
     async run(stage) {
       const { page, shot } = stage;
@@ -182,7 +182,7 @@ export const writing: readonly Step[] = [
   },
   {
     feature: 'Snippets',
-    shows: 'queues, scalers, claims, shared cards, and training and serving on several nodes',
+    shows: 'queues, scalers, claims, shared GPUs, multi-node training and serving',
     picture: 'snippets',
     async run(stage) {
       const { page, shot } = stage;
@@ -198,7 +198,7 @@ export const writing: readonly Step[] = [
   },
   {
     feature: 'Snippets',
-    shows: 'none is offered in the config, which is no manifest',
+    shows: 'none in the config, which is not a manifest',
     picture: 'snippets-config',
     async run(stage) {
       const { page } = stage;

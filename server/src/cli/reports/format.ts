@@ -1,7 +1,6 @@
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
-import type { WorkloadText } from './text.ts';
 
 /**
  * unreadable: a walk came upon it and could not read it; missing: so is a path that was named itself; unchecked: a path that was named
@@ -20,6 +19,17 @@ export interface CheckedFile {
   readonly fixes?: readonly PlacedFix[];
   /** What its safe fixes would change. */
   readonly diff?: FileDiff;
+}
+
+/** A workload as the text report shows it, in the words that the editor uses. */
+export interface WorkloadText {
+  readonly line: number;
+  readonly column: number;
+  readonly name: string;
+  readonly accelerators: string;
+  readonly cost: string;
+  /** The config could say which GPU is meant, and with that there is a price. */
+  readonly lacksModel: boolean;
 }
 
 /** A diff, and the name of the file in it: two paths may lead to one file. */

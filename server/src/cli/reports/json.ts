@@ -8,8 +8,9 @@ import {
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
+import type { Fix } from '../../rewrite/fix.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
-import type { Finding, Fix, Severity } from '../../rules/rule.ts';
+import type { Finding, Severity } from '../../rules/rule.ts';
 import { shiftSpan } from '../../yaml/span.ts';
 import { jsonText } from '../terminal.ts';
 import { fingerprintsOf } from './fingerprint.ts';

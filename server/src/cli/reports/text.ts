@@ -13,7 +13,7 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import { priceBasis } from './cost-basis.ts';
-import type { CheckedFile } from './format.ts';
+import type { CheckedFile, WorkloadText } from './format.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
@@ -32,17 +32,6 @@ export const severities = ['error', 'warning', 'info', 'hint'] as const satisfie
 /** Whether a severity is as grave as another or graver. */
 export function isAtLeast(severity: Severity, limit: Severity): boolean {
   return severities.indexOf(severity) <= severities.indexOf(limit);
-}
-
-/** A workload as the text report shows it, in the words that the editor uses. */
-export interface WorkloadText {
-  readonly line: number;
-  readonly column: number;
-  readonly name: string;
-  readonly accelerators: string;
-  readonly cost: string;
-  /** The config could say which GPU is meant, and with that there is a price. */
-  readonly lacksModel: boolean;
 }
 
 /** The workloads of a file that ask for accelerators and run by themselves. */

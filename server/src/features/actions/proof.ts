@@ -1,5 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
-import type { Finding, Fix, Severity } from '../../rules/rule.ts';
+import type { Fix } from '../../rewrite/fix.ts';
+import type { Finding, Severity } from '../../rules/rule.ts';
 import { splitObjects } from '../../yaml/parse.ts';
 import { applyEdits, type TextEdit } from '../../yaml/span.ts';
 import { splitList } from '../../yaml/split-list.ts';

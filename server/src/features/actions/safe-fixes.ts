@@ -1,5 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
-import type { Finding, Fix } from '../../rules/rule.ts';
+import type { Fix } from '../../rewrite/fix.ts';
+import type { Finding } from '../../rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../yaml/span.ts';
 import { disjoint, type Place, type ProofBudget, proveInFile, provenFixes, provenTogether } from './proof.ts';
 

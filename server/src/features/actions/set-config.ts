@@ -1,5 +1,6 @@
+import { joinEdits } from '../../rewrite/fix.ts';
 import { asText, type Cursor, getIn, rootCursor } from '../../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../../yaml/edit.ts';
+import { appendEntries, insertKey, replaceScalar } from '../../yaml/edit.ts';
 import type { YamlDocument } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { applyEdits, shiftSpan, type TextEdit } from '../../yaml/span.ts';
@@ -35,29 +36,15 @@ function editsFor(text: string, values: Values): readonly TextEdit[] | undefined
   if (file.skipped !== null) return undefined;
   const document = file.documents.find(({ root }) => root !== null);
   if (document === undefined || document.root === null) {
-    return file.documents.some(({ problems }) => problems.length > 0) ? undefined : [append(text, values)];
+    return file.documents.some(({ problems }) => problems.length > 0) ? undefined : appendEntries(text, values);
   }
   if (document.root.kind !== 'map' || document.problems.length > 0) return undefined;
   const root = rootCursor(document.root);
-  const edits: TextEdit[] = [];
-  for (const [key, value] of values) {
-    const made = setKey(document, root, key, value);
-    if (made === undefined) return undefined;
-    edits.push(...made.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText })));
-  }
-  return edits;
+  const edits = joinEdits(...values.map(([key, value]) => setKey(document, root, key, value)));
+  return edits?.map(({ span, newText }) => ({ span: shiftSpan(span, document.base), newText }));
 }
 
 function setKey(document: YamlDocument, root: Cursor, key: string, value: string): readonly TextEdit[] | undefined {
   const here = getIn(root, key);
-  if (here === undefined) return insertKey(document, root, key, value);
-  return here.node.kind === 'scalar' ? replaceScalar(document, here, value) : undefined;
-}
-
-/** Behind whatever comments the file has. */
-function append(text: string, values: Values): TextEdit {
-  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
-  const lines = values.map(([key, value]) => `${key}: ${value}${lineEnd}`).join('');
-  const gap = text === '' || /[\r\n]$/.test(text) ? '' : lineEnd;
-  return { span: { start: text.length, end: text.length }, newText: gap + lines };
+  return here === undefined ? insertKey(document, root, key, value) : replaceScalar(document, here, value);
 }

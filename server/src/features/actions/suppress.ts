@@ -2,7 +2,7 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
 import { asText, type Cursor, getIn } from '../../yaml/cursor.ts';
-import { insertKey, replaceScalar } from '../../yaml/edit.ts';
+import { insertComment, insertKey, replaceScalar } from '../../yaml/edit.ts';
 import type { Span, TextEdit } from '../../yaml/span.ts';
 import { type Place, type ProofBudget, prove } from './proof.ts';
 
@@ -49,15 +49,13 @@ const placeholder = 'reason';
 function byComment(file: FileAnalysis, { text }: DocumentAnalysis, finding: Finding): Silencing | undefined {
   // JSON has no comments, and what looks like JSON is most often read by something that has none either.
   if (/^\s*[{[]/.test(text) || /\.jsonc?$/.test(file.uri)) return undefined;
-  const start = text.lastIndexOf('\n', finding.span.start - 1) + 1;
-  const indent = /^[ \t]*/.exec(text.slice(start))?.[0] ?? '';
   const eol = file.text.includes('\r\n') ? '\r\n' : '\n';
-  const comment = `${indent}# gpulint-disable-next-line ${finding.rule} -- ${placeholder}`;
-  const end = start + comment.length;
+  const comment = `gpulint-disable-next-line ${finding.rule} -- ${placeholder}`;
+  const { edits, span } = insertComment(text, finding.span.start, comment, eol);
   return {
     title: `Silence ${finding.rule} on this line`,
-    edits: [{ span: { start, end: start }, newText: comment + eol }],
-    reason: { start: end - placeholder.length, end },
+    edits,
+    reason: { start: span.end - placeholder.length, end: span.end },
   };
 }
 

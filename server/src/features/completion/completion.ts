@@ -2,36 +2,14 @@ import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import { gpus } from '../../catalog/index.ts';
 import { ruleIds } from '../../rules/index.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { shiftSpan } from '../../yaml/span.ts';
+import type { Completion, Word } from './completion-item.ts';
 import { fieldKeys, fieldValues } from './field-words.ts';
 import { podAtCaret, resourceWords } from './gpu-at.ts';
 import { words } from './plain-words.ts';
 import { annotationKeys, annotationValues, taintKeys, tolerationItems } from './scheduling-words.ts';
 import { selectorKeys, selectorValues } from './selector-words.ts';
 import { embeddedPosition, siblingValue, type YamlPosition, yamlPosition } from './yaml-position.ts';
-
-/** A completion at the caret. */
-export interface Completion {
-  readonly label: string;
-  readonly kind: 'key' | 'value' | 'resource' | 'snippet' | 'rule';
-  /** Next to the label: what it is, what it costs. */
-  readonly detail: string;
-  /** Replaces `span` of the file; `${1:...}` are snippet placeholders. */
-  readonly insert: string;
-  readonly span: Span;
-  /** Lower ranks come first. */
-  readonly rank: number;
-}
-
-/** A word to complete, not yet formatted as a key or a value. */
-export interface Word {
-  readonly text: string;
-  readonly detail: string;
-  /** For keys: the text after the colon. */
-  readonly value?: string;
-  readonly rank?: number;
-  readonly kind?: Completion['kind'];
-}
 
 /**
  * Completions at an offset of the file: resources under limits, labels and their values, tolerations, annotations, rule ids.

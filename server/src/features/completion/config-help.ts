@@ -4,7 +4,8 @@ import { formatHourly } from '../../cost/format.ts';
 import type { Span } from '../../yaml/span.ts';
 import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
 import type { HoverContent } from '../hover/hover.ts';
-import { asKeys, asValues, type Completion, type Word } from './completion.ts';
+import { asKeys, asValues } from './completion.ts';
+import type { Completion, Word } from './completion-item.ts';
 import { yamlPosition } from './yaml-position.ts';
 
 /** Completions at an offset of a `.gpulint.yaml`, from its schema. */

@@ -1,5 +1,5 @@
 import type { ProjectConfig } from '../../config.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 import { words } from './plain-words.ts';
 
 /** Where fields belong: the kinds (empty: any) and the end of the path to them, `-` for an item. */

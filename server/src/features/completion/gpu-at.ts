@@ -15,7 +15,7 @@ import { migOptions } from '../../rewrite/mig.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { describeSlice } from '../actions/mig-picker.ts';
 import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
 /** What is known about the pod at the caret. */
 export interface PodAtCaret {

@@ -1,4 +1,4 @@
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
 /** Words by their text, with a description and, for keys, the text after the colon (indented relative to the key). */
 export function words(

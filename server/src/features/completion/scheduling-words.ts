@@ -2,7 +2,7 @@ import { type Provider, platforms, providerName, spotTaintKeys } from '../../cat
 import type { ProjectConfig } from '../../config.ts';
 import { disableAnnotation } from '../../rules/suppressions.ts';
 import { table } from '../../yaml/table.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 
 /** A toleration that pods on GPU nodes need. */
 export interface TolerationItem {

@@ -9,7 +9,7 @@ import {
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { isInstanceTypeLabel } from '../../model/devices.ts';
-import type { Word } from './completion.ts';
+import type { Word } from './completion-item.ts';
 import { spotLabels } from './scheduling-words.ts';
 
 /** Labels that select GPU nodes. */

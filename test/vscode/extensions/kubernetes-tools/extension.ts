@@ -85,14 +85,14 @@ status:
 
 const changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
 
-function refuse(uri: vscode.Uri): never {
+function reject(uri: vscode.Uri): never {
   throw vscode.FileSystemError.NoPermissions(uri);
 }
 
 const cluster: vscode.FileSystemProvider = {
   onDidChangeFile: changes.event,
   watch: () => new vscode.Disposable(() => undefined),
-  // Every name is an object, and to read one is to ask the cluster: what it does not know, a person is told.
+  // Every name is an object, and reading one queries the cluster, which shows an error for unknown names.
   stat: () => ({ type: vscode.FileType.File, ctime: 0, mtime: 0, size: chat.length }),
   async readFile(uri) {
     if (uri.path === '/deployment-chat.yaml') return new TextEncoder().encode(chat);
@@ -101,7 +101,7 @@ const cluster: vscode.FileSystemProvider = {
   },
   readDirectory: () => [],
   writeFile: () => undefined,
-  createDirectory: refuse,
-  delete: refuse,
-  rename: refuse,
+  createDirectory: reject,
+  delete: reject,
+  rename: reject,
 };

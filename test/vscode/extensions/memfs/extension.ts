@@ -19,7 +19,7 @@ function provider(files: Map<string, Uint8Array>): vscode.FileSystemProvider {
     const start = folder === '/' ? '/' : `${folder}/`;
     return [...files.keys()].filter((name) => name.startsWith(start)).map((name) => name.slice(start.length));
   };
-  const refuse = (uri: vscode.Uri): never => {
+  const reject = (uri: vscode.Uri): never => {
     throw vscode.FileSystemError.NoPermissions(uri);
   };
   return {
@@ -45,8 +45,8 @@ function provider(files: Map<string, Uint8Array>): vscode.FileSystemProvider {
       files.set(uri.path, bytes);
       changes.fire([{ type: vscode.FileChangeType.Changed, uri }]);
     },
-    createDirectory: refuse,
-    delete: refuse,
-    rename: refuse,
+    createDirectory: reject,
+    delete: reject,
+    rename: reject,
   };
 }
