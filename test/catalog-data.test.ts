@@ -22,6 +22,9 @@ const prices = read('prices', schema.pricesFile);
 const interruptions = read('interruptions', schema.interruptionsFile);
 const models = read('models', schema.modelsFile);
 const platforms = read('platforms', schema.platformsFile);
+/** Written by hand; test/command/program-data.test.ts checks them. */
+const curated = ['flags.json', 'images.json', 'programs.json'];
+const generated = readdirSync(data).filter((name) => !curated.includes(name));
 const gpuIds = new Set(gpus.gpus.map((gpu) => gpu.id));
 
 describe('the catalogue data', () => {
@@ -141,7 +144,7 @@ describe('the catalogue data', () => {
   });
 
   it('stays small enough to ship', () => {
-    const sizes = readdirSync(data).map((name) => readFileSync(join(data, name)).length);
+    const sizes = generated.map((name) => readFileSync(join(data, name)).length);
     expect(sizes).toHaveLength(7);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000);
   });
@@ -161,8 +164,8 @@ describe('the generator', () => {
       const run = generate(facts, output);
       expect(run.stderr).toBe('');
       expect(run.status).toBe(0);
-      expect(readdirSync(output).sort()).toEqual(readdirSync(data).sort());
-      for (const name of readdirSync(data)) {
+      expect(readdirSync(output).sort()).toEqual(generated.sort());
+      for (const name of generated) {
         expect(readFileSync(join(output, name)).equals(readFileSync(join(data, name))), name).toBe(true);
       }
     } finally {

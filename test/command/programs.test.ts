@@ -47,6 +47,20 @@ describe('containerUse', () => {
     [{ command: ['python', 'unsloth-cli.py'], args: [] }, 'training', 'certain'],
     [{ command: ['python', 'Gemma3LLMTrain.py'], args: [] }, 'training', 'likely'],
     [{ command: ['python', 'Constraint.py'], args: [] }, null, null],
+    // Programs that run another one.
+    [{ command: ['timeout', '60', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
+    [{ command: ['exec', 'env', '-i', 'A=b', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
+    [
+      { command: ['conda', 'run', '-n', 'x', '--no-capture-output', 'vllm', 'serve', 'm'], args: [] },
+      'serving',
+      'certain',
+    ],
+    [{ command: ['uv', 'run', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
+    [{ command: ['uv', 'pip', 'install', 'vllm'], args: [] }, null, null],
+    // One word is one word, and names of the language are no programs.
+    [{ command: ['vllm serve', 'm'], args: [] }, null, null],
+    [{ command: ['python', '-m', 'constructor.serve'], args: [] }, 'serving', 'likely'],
+    [{ command: ['__proto__', 'constructor'], args: [] }, null, null],
   ])('%j', (input, use, confidence) => {
     expect(containerUse(input)).toMatchObject({ use, confidence });
   });
@@ -70,14 +84,24 @@ describe('containerUse', () => {
     ['pytorch/torchserve:0.12.0-gpu', 'torchserve'],
     ['kserve/huggingfaceserver:v0.15.2-gpu', 'kserve'],
     ['xprobe/xinference:v1.9.0', 'xinference'],
+    ['vllm/vllm-openai-cpu:latest', 'vllm'],
+    ['registry.example:5000/team/vllm-rocm63@sha256:abc', 'vllm'],
+    ['tensorflow/serving:2.19.0-gpu', 'tensorflow_model_server'],
   ])('%s serves, likely', (image, program) => {
     expect(containerUse({ command: [], args: [], image })).toEqual({ use: 'serving', program, confidence: 'likely' });
   });
 
-  test.each(['registry.example/vllm:1', 'nvcr.io/nvidia/nemo:25.07', 'rayproject/ray:2.52.0', 'ubuntu:24.04'])(
-    '%s says nothing',
-    (image) => {
-      expect(containerUse({ command: [], args: [], image }).use).toBeNull();
-    },
-  );
+  test.each([
+    'registry.example/ollama-webui:1',
+    'registry.example/serving:1',
+    'registry.example/vllm-openaiproxy:1',
+    'jupyter.example/app:1',
+    'registry.example/nim:1',
+    'registry.example/vllm:1',
+    'nvcr.io/nvidia/nemo:25.07',
+    'rayproject/ray:2.52.0',
+    'ubuntu:24.04',
+  ])('%s says nothing', (image) => {
+    expect(containerUse({ command: [], args: [], image }).use).toBeNull();
+  });
 });

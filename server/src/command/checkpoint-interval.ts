@@ -1,29 +1,30 @@
+import type { FlagUnit } from '../catalog/flags.ts';
 import { table } from '../yaml/table.ts';
+import { type FoundMeaning, meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
+import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
-/** How often a trainer is told to save: in time, or, as most do, in steps, whose length the command line does not tell. */
+/** How often a trainer saves: in time, or, as for most, in steps, whose length the command line does not say. */
 export interface CheckpointInterval {
   readonly every: { readonly seconds: number } | { readonly steps: number };
+  /** What the flag's value counts. */
+  readonly unit: FlagUnit;
+  /** Other flags may add to it. */
+  readonly part: boolean;
   /** The name of the flag, as it is read: `save-checkpoints-secs`. */
   readonly name: string;
   readonly word: Word;
   readonly flag: Flag;
 }
 
-/**
- * The intervals on a command line. Units: TensorFlow's `save_checkpoints_secs` in seconds, Lightning's and NeMo's `train_time_interval` as
- * days:hours:minutes:seconds or by parts, MaxText's multi-tier backup in minutes; the others in steps.
- */
+/** The intervals on a command line, in time or in steps. Intervals in epochs are left out: how long an epoch is, the command line does not say. */
 export function findCheckpointIntervals(
   command: readonly string[],
   args: readonly string[],
 ): readonly CheckpointInterval[] {
   return allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
-    readFlags(words).flatMap((flag) => {
-      const every = flag.dynamic ? undefined : intervalOf(flag);
-      return every === undefined ? [] : [{ every, name: flag.name, word: flag.word, flag }];
-    }),
+    readFlags(words).flatMap((flag) => intervalOf(flag) ?? []),
   );
 }
 
@@ -33,40 +34,53 @@ export function secondsBetween({ every }: CheckpointInterval, stepSeconds: numbe
   return stepSeconds === null ? null : every.steps * stepSeconds;
 }
 
-/** Flags that count steps between checkpoints: Hugging Face, Megatron, Lightning, NeMo and what takes after them. */
-const stepFlags = /(^|\.)(save-steps|save-interval|save-every|checkpoint-interval|ckpt-interval|every-n-train-steps)$/;
-
-function intervalOf(flag: Flag): CheckpointInterval['every'] | undefined {
-  const seconds = secondsOf(flag);
-  if (seconds !== undefined) return seconds > 0 ? { seconds } : undefined;
-  const isCount = flag.value !== undefined && /^[1-9]\d{0,8}$/.test(flag.value);
-  return isCount && stepFlags.test(flag.name) ? { steps: Number(flag.value) } : undefined;
+/** Whether a flag says after how many steps a trainer saves, in words that any trainer may use. */
+export function countsStepsToSave(flag: Flag): boolean {
+  const found = meaningOf(flag, 'checkpoint-interval');
+  return found !== undefined && 'every' in found && unitOf(flag, found) === 'steps';
 }
 
-function secondsOf({ name, value }: Flag): number | undefined {
-  if (value === undefined) return undefined;
-  if (/(^|\.)save-checkpoints-secs$/.test(name)) return wholeNumber(value);
-  if (/(^|\.)multi-tier-checkpointing-backup-interval-minutes$/.test(name)) return times(wholeNumber(value), 60);
-  const part = /(^|\.)train-time-interval(?:\.(days|hours|minutes|seconds))?$/.exec(name);
-  if (part === null) return undefined;
-  const unit = part[2];
-  return unit === undefined ? clock(value) : times(wholeNumber(value), units[unit] ?? 1);
+function intervalOf(flag: Flag): CheckpointInterval | undefined {
+  const found = flag.dynamic || flag.value === undefined ? undefined : meaningOf(flag, 'checkpoint-interval');
+  if (found === undefined) return undefined;
+  const unit = unitOf(flag, found);
+  const every = everyOf(flag.value ?? '', unit);
+  const part = 'part' in found && found.part === true;
+  return every && { every, unit, part, name: flag.name, word: flag.word, flag };
 }
 
-const units = table<number>({ days: 86_400, hours: 3600, minutes: 60, seconds: 1 });
+/** The unit that the catalogue knows, or the one that the flag's own words name; without one a trainer counts steps. */
+function unitOf({ written }: Flag, found: FoundMeaning): FlagUnit {
+  if ('unit' in found && found.unit !== undefined) return found.unit;
+  return (
+    wordsOf(written)
+      .map((word) => unitWords[word])
+      .find((unit) => unit !== undefined) ?? 'steps'
+  );
+}
+
+const unitWords = table<FlagUnit>({
+  ...{ secs: 'seconds', second: 'seconds', seconds: 'seconds', minute: 'minutes', minutes: 'minutes' },
+  ...{ hour: 'hours', hours: 'hours', epoch: 'epochs', epochs: 'epochs' },
+});
+
+function everyOf(value: string, unit: FlagUnit): CheckpointInterval['every'] | undefined {
+  if (unit === 'epochs') return undefined;
+  if (unit === 'steps') return /^[1-9]\d{0,8}$/.test(value) ? { steps: Number(value) } : undefined;
+  const seconds = unit === 'clock' ? clock(value) : (wholeNumber(value) ?? 0) * (secondsPerUnit[unit] ?? 0);
+  return seconds > 0 ? { seconds } : undefined;
+}
+
+const secondsPerUnit = table<number>({ days: 86_400, hours: 3600, minutes: 60, seconds: 1 });
 
 /** `00:02:00:00` is two hours. https://lightning.ai/docs/pytorch/stable/common/trainer.html#max-time */
-function clock(text: string): number | undefined {
+function clock(text: string): number {
   const match = /^(\d{1,3}):(\d{1,2}):(\d{1,2}):(\d{1,2})$/.exec(text);
-  if (match === null) return undefined;
+  if (match === null) return 0;
   const [days, hours, minutes, seconds] = match.slice(1).map(Number);
   return (days ?? 0) * 86_400 + (hours ?? 0) * 3600 + (minutes ?? 0) * 60 + (seconds ?? 0);
 }
 
 function wholeNumber(text: string): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-}
-
-function times(value: number | undefined, factor: number): number | undefined {
-  return value === undefined ? undefined : value * factor;
 }

@@ -1,4 +1,7 @@
-import { readFlags } from './flags.ts';
+import { commandNamed } from '../catalog/programs.ts';
+import { meaningOf } from './flag-meaning.ts';
+import { type Flag, readFlags } from './flags.ts';
+import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
 /**
@@ -30,9 +33,7 @@ export function findCheckpointSigns(input: CheckpointInput): readonly Checkpoint
   return [
     ...storesIn(text),
     ...commands.flatMap(({ words }) =>
-      readFlags(words).flatMap(({ name, value, dynamic, word }) =>
-        signOfFlag(name, value, dynamic).map((sign) => ({ ...sign, word })),
-      ),
+      readFlags(words).flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word }))),
     ),
     ...commands.flatMap(({ words }) => words.flatMap(({ text }) => signOfWord(text))),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
@@ -57,12 +58,13 @@ function isReadOnly(before: string): boolean {
   return name !== undefined && wordsOf(name).some((word) => inputWords.has(word));
 }
 
-function signOfFlag(name: string, value: string | undefined, dynamic: boolean): readonly CheckpointSign[] {
-  const words = wordsOf(name);
+function signOfFlag(flag: Flag): readonly CheckpointSign[] {
+  const { name, written, value, dynamic } = flag;
+  const words = wordsOf(written);
   if (words.some((word) => resumeWords.has(word))) {
     return isOff(value) ? [] : [placeOrElse(value, dynamic, { kind: 'resume', text: name })];
   }
-  if (name === 'push-to-hub' || name === 'hub-model-id') return isOff(value) ? [] : [{ kind: 'store', text: name }];
+  if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
   // A trainer's settings may stand in a file that is not seen here.
   if (words.includes('config') || name === 'c') return value === undefined ? [] : [{ kind: 'unknown', text: name }];
   if (!isPlaceName(words)) return [];
@@ -81,9 +83,7 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
 
 /** Tools that reach other storage, and settings files named without a flag. */
 function signOfWord(text: string): readonly CheckpointSign[] {
-  if (/^(rclone|s5cmd|gcsfuse|s3fs|goofys|mount-s3|juicefs|gsutil|azcopy|ossutil|mc|blobfuse2?|mount)$/.test(text)) {
-    return [{ kind: 'store', text }];
-  }
+  if (commandNamed(text)?.stores === true) return [{ kind: 'store', text }];
   return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text }] : [];
 }
 
@@ -98,13 +98,6 @@ function isPlaceName(words: readonly string[]): boolean {
   if (words.some((word) => notWrittenWords.has(word))) return false;
   if (!words.some((word) => progressWords.has(word))) return false;
   return words.length === 1 || words.some((word) => placeWords.has(word));
-}
-
-function wordsOf(name: string): readonly string[] {
-  return name
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
 }
 
 function isOff(value: string | undefined): boolean {

@@ -4,6 +4,8 @@ import type { Word } from './shell.ts';
 export interface Flag {
   /** Without dashes, with `-` for `_`: `--save_steps` and `--save-steps` are both `save-steps`. Hydra keys keep their dots. */
   readonly name: string;
+  /** The name as it is written, without dashes in front. */
+  readonly written: string;
   /** Undefined for a switch, which takes no value. */
   readonly value: string | undefined;
   /** The value holds an expansion of the shell or of Kubernetes, so it is not known. */
@@ -25,7 +27,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
     const written = /^(?:-{1,2}|\+{1,2})?([A-Za-z_][\w./-]*)=/.exec(word.text);
     if (written !== null) {
       flags.push({
-        name: flagName(written[1] ?? ''),
+        ...named(written[1] ?? ''),
         value: word.text.slice(written[0].length),
         dynamic: word.dynamic,
         word,
@@ -35,7 +37,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
       const next = words[at + 1];
       const takes = next !== undefined && (!next.text.startsWith('-') || /^-\d/.test(next.text));
       flags.push({
-        name: flagName(word.text.replace(/^-+/, '')),
+        ...named(word.text.replace(/^-+/, '')),
         value: takes ? next.text : undefined,
         dynamic: word.dynamic || (takes && next.dynamic),
         word,
@@ -49,6 +51,6 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
 /** Several rules ask for the flags of one command. */
 const flagsOf = new WeakMap<readonly Word[], readonly Flag[]>();
 
-function flagName(written: string): string {
-  return written.replaceAll('_', '-').toLowerCase();
+function named(written: string): Pick<Flag, 'name' | 'written'> {
+  return { name: written.replaceAll('_', '-').toLowerCase(), written };
 }

@@ -1,15 +1,17 @@
+import { bytesOfFormat, type FlagMeaning } from '../catalog/flags.ts';
+import { type FlagName, meaningOf, takesValue } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
 import { recogniseProgram } from './programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** What a model server is told of the memory that it will use. */
+/** What a command line says of the memory that a model server will use. */
 export interface ModelServer {
   /** As it is written: `organisation/model`, a path, an address; undefined where nothing names one. */
   readonly model: string | undefined;
   /** Bytes of one parameter and of one number of the cache: 16 bits are what most models are published in; null where the format is not known. */
   readonly bytes: 2 | 4 | null;
-  /** Tokens of the longest request; undefined: the model's own limit; null where it is told in words that are not understood. */
+  /** Tokens of the longest request; undefined: the model's own limit; null where the length is written in an unknown way. */
   readonly context: number | null | undefined;
   /** Somebody has sized it for many requests at a time, or as a part of a larger system: more memory is of use. */
   readonly tuned: boolean;
@@ -25,8 +27,8 @@ export const modelServers: ReadonlySet<string> = new Set([
 
 /**
  * What the one model server of a container says of its model. Undefined where it is not the only thing that runs, where a script, a file or an
- * expansion may tell more than is read, and where it may use only a part of its device.
- * @param entrypoint the server that the image starts when no command is told
+ * expansion may say more than is read, and where it may use only a part of its device.
+ * @param entrypoint the server that the image starts without a command
  */
 export function readModelServer(input: ProcessInput, entrypoint: string | undefined): ModelServer | undefined {
   const found = findServer(input, entrypoint);
@@ -37,35 +39,35 @@ export function readModelServer(input: ProcessInput, entrypoint: string | undefi
   const model = positional(words);
   if (hasUnknown(words, flags, model)) return undefined;
 
-  const told = flags.map((flag): Setting => ({ name: flag.name, value: expand(flag.value, input) }));
+  const written = flags.map((flag): Setting => ({ ...flag, value: expand(flag.value, input) }));
   // Each flag of TGI is a variable, too; a flag counts before it.
-  const settings = isTgi ? [...input.env.map(asSetting), ...told] : told;
-  const of = (names: ReadonlySet<string>) => settings.filter(({ name }) => names.has(name));
-  const fraction = of(fractionFlags).at(-1);
+  const settings = isTgi ? [...input.env.map(asSetting), ...written] : written;
+  const of = (means: FlagMeaning) => settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
+  const fraction = of('memory-fraction').at(-1);
   if (fraction !== undefined && !(Number(fraction.value) >= leastFraction)) return undefined;
-  if (settings.some(({ name }) => name === 'config')) return undefined;
+  if (of('settings-file').length > 0) return undefined;
 
-  const named = of(modelFlags).at(-1);
-  const length = of(isTgi ? tgiContextFlags : contextFlags).at(-1);
-  const stretched = settings.some(({ name }) => /^(?:hf-overrides|rope-scaling)$/.test(name));
+  const named = of('model').at(-1);
+  const length = of('context-length').at(-1);
+  const stretched = of('context-stretch').length > 0;
   return {
     model: named === undefined ? expand(model?.text, input) : named.value,
-    bytes: bytesOf(of(formatFlags).map(({ value }) => value)),
+    bytes: bytesOf(of('number-format').map(({ value }) => value)),
     context: stretched ? null : length === undefined ? undefined : tokens(length.value),
-    tuned:
-      settings.some(({ name }) => tuningFlags.test(name) && !(isTgi && name === 'max-total-tokens')) ||
-      input.env.some(({ name }) => /LORA/.test(name)),
+    tuned: requestFlags.some((means) => of(means).length > 0) || input.env.some(({ name }) => /LORA/.test(name)),
   };
 }
 
-interface Setting {
-  readonly name: string;
+interface Setting extends FlagName {
   readonly value: string | undefined;
 }
 
+/** What somebody sets who expects many requests, or more devices. */
+const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel', 'pipeline-parallel'];
+
 /** `MAX_BATCH_SIZE` as `max-batch-size`. */
-function asSetting({ name, value }: Setting): Setting {
-  return { name: name.toLowerCase().replaceAll('_', '-'), value };
+function asSetting({ name, value }: ProcessInput['env'][number]): Setting {
+  return { name: name.toLowerCase().replaceAll('_', '-'), written: name, value };
 }
 
 /** The only server, started once and for itself. */
@@ -89,49 +91,22 @@ function findServer(input: ProcessInput, entrypoint: string | undefined) {
 /** Words that may stand for further flags. The value of a flag may be an expansion where the flag is known to take one. */
 function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word | undefined): boolean {
   const read = new Set<Word | undefined>([model]);
-  for (const { name, word, valueWord } of flags) {
-    if (word.text.includes('=')) read.add(word);
-    else if (takesValue.test(name)) read.add(valueWord);
+  for (const flag of flags) {
+    if (flag.word.text.includes('=')) read.add(flag.word);
+    else if (takesValue(flag)) read.add(flag.valueWord);
   }
   return words.some((word) => (word.dynamic || word.text.includes('$')) && !read.has(word));
 }
 
-const takesValue =
-  /^(?:port|host|model|model-path|model-id|model-name|served-model-name|tokenizer|revision|api-key|download-dir|log-level|uvicorn-log-level|chat-template|dtype|tensor-parallel-size|tp|tp-size|num-shard|max-model-len|context-length|gpu-memory-utilization|mem-fraction-static)$/;
-
-const modelFlags: ReadonlySet<string> = new Set(['model', 'model-path', 'model-id']);
-const formatFlags: ReadonlySet<string> = new Set(['quantization', 'quantize', 'q', 'dtype', 'load-format']);
-const contextFlags: ReadonlySet<string> = new Set(['max-model-len', 'context-length', 'max-length']);
-const tgiContextFlags: ReadonlySet<string> = new Set(['max-total-tokens']);
-const fractionFlags: ReadonlySet<string> = new Set([
-  'gpu-memory-utilization',
-  'mem-fraction-static',
-  'cuda-memory-fraction',
-]);
-
 /** Who takes less of the card than this, leaves the rest to others on purpose. The servers' own defaults are about 0.9. */
 const leastFraction = 0.8;
 
-/** What is quantised has scales, and layers that are left as they were, beside the bits of its name: no size of those is known. */
-const formatBytes: ReadonlyMap<string, 2 | 4> = new Map([
-  ['auto', 2],
-  ['half', 2],
-  ['float16', 2],
-  ['bfloat16', 2],
-  ['safetensors', 2],
-  ['float', 4],
-  ['float32', 4],
-]);
-
+/** Quantised weights have scales and layers in other formats besides the bits of their name: their size is unknown. */
 function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {
-  const bytes = formats.map((format) => formatBytes.get(format?.toLowerCase() ?? ''));
+  const bytes = formats.map((format) => bytesOfFormat(format ?? ''));
   if (bytes.includes(undefined)) return null;
   return bytes.includes(4) ? 4 : 2;
 }
-
-/** `max-total-tokens` is the longest request of TGI, and the whole pool of SGLang. */
-const tuningFlags =
-  /^(?:max-num-seqs|max-num-batched-tokens|max-running-requests|max-concurrent-requests|max-total-tokens|max-batch|max-lora|kv-transfer|kv-cache-memory|num-gpu-blocks|speculat|enable-lora|lora|data-parallel|dp|cpu-offload|cuda-graph-max-bs|disaggregation|pipeline-parallel|pp)/;
 
 /** `vllm serve organisation/model`, and images that start a server with what they are given. */
 function positional(words: readonly Word[]): Word | undefined {

@@ -1,8 +1,11 @@
+import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flags.ts';
+import { once } from '../catalog/stored.ts';
+import { meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** Over how many devices one model server spreads its model, as far as it is told. */
+/** Over how many devices one model server spreads its model, as far as the container says. */
 export interface Sharding {
   /** Devices that one layer is split over. */
   readonly tensor: number;
@@ -19,21 +22,21 @@ export interface Sharding {
 }
 
 /**
- * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined where it is not told, where a
- * template or an expansion tells it, and where several commands tell it, which are servers side by side.
+ * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined where nothing says it, where a
+ * template or an expansion does, and where several commands do: those are servers side by side.
  */
 export function findSharding(input: ProcessInput): Sharding | undefined {
   const line = readCommandLine(input.command, input.args);
   const commands = allCommands(line.statements).filter((command) => tensorFlag(command) !== undefined);
-  const spansPods = otherPods.test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
+  const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;
   if (others.length > 0 || !line.complete) return undefined;
   if (only !== undefined) return ofCommand(only, spansPods);
-  const told = input.env.filter(({ name }) => tensorVariables.has(name));
-  const [variable] = told;
+  const set = input.env.filter(({ name }) => variablesOf('tensor-parallel').has(name));
+  const [variable] = set;
   const tensor = countOf(variable?.value);
-  if (variable === undefined || told.length > 1 || tensor === undefined) return undefined;
-  const pipeline = input.env.find(({ name }) => /^(NIM_)?PIPELINE_PARALLEL_SIZE$/.test(name));
+  if (variable === undefined || set.length > 1 || tensor === undefined) return undefined;
+  const pipeline = input.env.find(({ name }) => variablesOf('pipeline-parallel').has(name));
   const stages = pipeline === undefined ? 1 : countOf(pipeline.value);
   const text = `${variable.name}=${variable.value}`;
   const devices = stages === undefined ? null : tensor * stages;
@@ -41,17 +44,20 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
 }
 
 /** What shows that a server is one part of a group of pods. */
-const otherPods =
-  /\bray +start\b|RAY_ADDRESS|LWS_|--?(?:nnodes|node[-_]rank|dist[-_]init[-_]addr|num[-_]nodes|headless|data[-_]parallel[-_](?:address|rank|start[-_]rank|hybrid[-_]lb|external[-_]lb)|dpa\b|dpr\b)|multi-node-serving|leader|NIM_MULTI_NODE|NIM_NODE_RANK|NIM_NUM_COMPUTE_NODES/;
-
-const tensorNames: ReadonlySet<string> = new Set(['tensor-parallel-size', 'tp-size', 'num-shard', 'tp']);
-const pipelineNames: ReadonlySet<string> = new Set(['pipeline-parallel-size', 'pp-size', 'pp']);
-const dataNames: ReadonlySet<string> = new Set(['data-parallel-size', 'dp-size', 'dp']);
-const localDataNames: ReadonlySet<string> = new Set(['data-parallel-size-local', 'dpl']);
-const tensorVariables: ReadonlySet<string> = new Set(['NIM_TENSOR_PARALLEL_SIZE', 'NUM_SHARD']);
+const otherPods = once(() => {
+  const flags = flagRecords.filter(({ means }) => means === 'pod-group').map(({ flag }) => flag);
+  // Long flags may be the start of longer ones; short ones are words.
+  const patterns = flags.map((flag) => (flag.length > 3 ? flag.replaceAll('-', '[-_]') : String.raw`${flag}\b`));
+  const variables = [...variablesOf('pod-group')].map((variable) => variable.replace('*', ''));
+  return new RegExp(
+    String.raw`\bray +start\b|--?(?:${patterns.join('|')})|${variables.join('|')}|multi-node-serving|leader`,
+  );
+});
 
 function tensorFlag({ words }: SimpleCommand): ReturnType<typeof readFlags>[number] | undefined {
-  return readFlags(words).find(({ name, word }) => tensorNames.has(name) && word.text.startsWith('-'));
+  return readFlags(words).find(
+    (flag) => flag.word.text.startsWith('-') && meaningOf(flag, 'tensor-parallel') !== undefined,
+  );
 }
 
 function ofCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
@@ -60,16 +66,17 @@ function ofCommand(command: SimpleCommand, spansPods: boolean): Sharding | undef
   const flag = tensorFlag(command);
   const tensor = flag?.dynamic === true ? undefined : countOf(flag?.value);
   if (flag === undefined || tensor === undefined) return undefined;
-  const factor = (names: ReadonlySet<string>): number | null => {
-    const told = flags.filter(({ name }) => names.has(name)).at(-1);
-    if (told === undefined) return 1;
-    return told.dynamic ? null : (countOf(told.value) ?? null);
+  const of = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
+  const factor = (means: FlagMeaning): number | null => {
+    const last = of(means).at(-1);
+    if (last === undefined) return 1;
+    return last.dynamic ? null : (countOf(last.value) ?? null);
   };
   // With attention that is data-parallel, the replicas of it share the devices of the tensor group.
-  const attention = flags.some(({ name }) => name === 'enable-dp-attention');
-  const local = flags.some(({ name }) => localDataNames.has(name));
-  const data = attention ? 1 : factor(local ? localDataNames : dataNames);
-  const pipeline = factor(pipelineNames);
+  const attention = of('data-parallel-attention').length > 0;
+  const local = of('local-data-parallel').length > 0;
+  const data = attention ? 1 : factor(local ? 'local-data-parallel' : 'data-parallel');
+  const pipeline = factor('pipeline-parallel');
   const next = words[words.indexOf(flag.word) + 1];
   const last = flag.word.text.includes('=') || next === undefined ? flag.word : next;
   return {

@@ -1,9 +1,12 @@
+import { type FlagMeaning, variablesOf } from '../catalog/flags.ts';
+import { launcherNames } from '../catalog/programs.ts';
+import { meaningOf, programsWith } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
 /** The processes that a container's command line says it starts in its pod, one for each device. */
 export interface LocalProcesses {
-  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script is told how many there are. */
+  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script gets their number. */
   readonly kind: 'launch' | 'shard' | 'world';
   /** `all`: as many as there are devices; null where the number is not known. */
   readonly count: number | 'all' | null;
@@ -19,84 +22,70 @@ export interface ProcessInput {
   readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
 }
 
-/** Everything on a command line and in the environment that tells how many processes run side by side in the pod. */
+/** Everything on a command line and in the environment that says how many processes run side by side in the pod. */
 export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return [...commands.flatMap(ofCommand), ...input.env.flatMap(({ name, value }) => ofEnv(name, value))];
 }
 
-/** How many nodes a launcher is told that there are (`--nnodes=4`); a range of an elastic launch is unknown. */
+/** The number of nodes that a launcher counts on (`--nnodes=4`); a range of an elastic launch is unknown. */
 export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return commands.flatMap((command) => {
-    const launcher = launcherOf(command);
-    const names = launcher === 'accelerate' ? ['num-machines'] : launcher === 'deepspeed' ? ['num-nodes'] : ['nnodes'];
+    const launcher = launcherOf(command, 'nodes');
     if (launcher === undefined) return [];
     return readFlags(command.words)
-      .filter(({ name }) => names.includes(name))
+      .filter((flag) => meaningOf(flag, 'nodes', launcher) !== undefined)
       .map((flag) => said('launch', flag, command));
   });
 }
 
-/** The processes that mpirun is told to start over all hosts, and whether it may put several on one slot. */
+/** The processes that mpirun starts over all hosts, and whether it may put several on one slot. */
 export function findMpiProcesses(
   input: ProcessInput,
 ): readonly (LocalProcesses & { readonly oversubscribes: boolean })[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return commands.flatMap((command) => {
-    const at = command.words.findIndex(({ text }) => /^(mpirun|mpiexec|horovodrun)$/.test(baseName(text)));
+    const launchers = programsWith('ranks');
+    const at = command.words.findIndex(({ text }) => launchers.has(baseName(text)));
     if (at < 0) return [];
+    const launcher = baseName(command.words[at]?.text ?? '');
     // Flags of the program that is started come after it, so only the first count is mpirun's.
-    const flag = readFlags(command.words.slice(at)).find(({ name }) => /^(np|n|num-proc)$/.test(name));
+    const flag = readFlags(command.words.slice(at)).find((one) => meaningOf(one, 'ranks', launcher) !== undefined);
     const oversubscribes = command.words.some(({ text }) => /oversubscribe/.test(text));
     return flag === undefined ? [] : [{ ...said('launch', flag, command), oversubscribes }];
   });
 }
 
 function ofCommand(command: SimpleCommand): readonly LocalProcesses[] {
-  const launcher = launcherOf(command);
+  const launcher = launcherOf(command, 'nodes');
   const flags = readFlags(command.words);
-  const machines = flags.find(({ name }) => name === 'num-machines');
+  const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
   return flags.flatMap((flag): LocalProcesses[] => {
-    switch (flag.name) {
-      case 'nproc-per-node':
-        return [said('launch', flag, command)];
-      case 'num-gpus':
-        return launcher === 'deepspeed' ? [said('launch', flag, command)] : [];
-      case 'num-processes': {
-        if (launcher !== 'accelerate') return [];
-        const all = said('launch', flag, command);
-        const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
-        const count =
-          typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
-        return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
-      }
-      case 'tensor-parallel-size':
-      case 'tp-size':
-      case 'num-shard':
-        return [said('shard', flag, command)];
-      case 'world-size':
-        return [said('world', flag, command)];
-      default:
-        return [];
+    const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
+    if (is('processes-per-node')) return [said('launch', flag, command)];
+    if (is('processes')) {
+      const all = said('launch', flag, command);
+      const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
+      const count = typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
+      return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
+    if (is('tensor-parallel')) return [said('shard', flag, command)];
+    return is('world-size') ? [said('world', flag, command)] : [];
   });
 }
 
 function ofEnv(name: string, value: string | undefined): readonly LocalProcesses[] {
-  const kind = environment.get(name);
+  const kind = variablesOf('processes-per-node').has(name)
+    ? 'launch'
+    : variablesOf('shards').has(name)
+      ? 'shard'
+      : undefined;
   if (kind === undefined) return [];
   return [
     { kind, count: countOf(value, value?.includes('$') ?? true), text: `${name}=${value ?? ''}`, words: undefined },
   ];
 }
-
-const environment: ReadonlyMap<string, LocalProcesses['kind']> = new Map([
-  ['PET_NPROC_PER_NODE', 'launch'],
-  ['NPROC_PER_NODE', 'launch'],
-  ['NUM_SHARD', 'shard'],
-  ['TENSOR_PARALLEL_SIZE', 'shard'],
-]);
 
 function said(kind: LocalProcesses['kind'], flag: Flag, { words }: SimpleCommand): LocalProcesses {
   const next = words[words.indexOf(flag.word) + 1];
@@ -111,13 +100,10 @@ function countOf(value: string | undefined, dynamic: boolean): number | 'all' | 
   return /^\d{1,5}$/.test(value) ? Number(value) : null;
 }
 
-/** The launcher among a command's words, through interpreters and `python -m`. */
-function launcherOf({ words }: SimpleCommand): 'torchrun' | 'accelerate' | 'deepspeed' | undefined {
-  for (const { text } of words) {
-    const name = baseName(text);
-    if (/^(torchrun|torch\.distributed\.(run|launch))$/.test(name)) return 'torchrun';
-    if (/^(accelerate|accelerate\.commands\.launch)$/.test(name)) return 'accelerate';
-    if (name === 'deepspeed') return 'deepspeed';
-  }
-  return undefined;
+/** The launcher among a command's words that has flags of a meaning, through interpreters and `python -m`. */
+function launcherOf({ words }: SimpleCommand, means: FlagMeaning): string | undefined {
+  const known = programsWith(means);
+  return words
+    .map(({ text }) => launcherNames().get(baseName(text)))
+    .find((launcher) => launcher !== undefined && known.has(launcher));
 }

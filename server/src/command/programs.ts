@@ -1,18 +1,9 @@
-import {
-  batchWords,
-  images,
-  launchers,
-  likelyPrograms,
-  modules,
-  programs,
-  scripts,
-  servingWords,
-  subcommandPrograms,
-  trainingWords,
-} from './program-tables.ts';
+import { imageOf } from '../catalog/images.ts';
+import { commandNamed, moduleNamed, type ProgramRecord, scriptNamed, type Use } from '../catalog/programs.ts';
+import { wordsOf } from './name-words.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 
-export type Use = 'serving' | 'training' | 'batch' | 'interactive';
+export type { Use } from '../catalog/programs.ts';
 
 /** A program that was recognised, and what it is there for. */
 export interface RecognisedProgram {
@@ -63,43 +54,23 @@ export function withoutWrappers(words: readonly string[]): readonly string[] {
   let at = 0;
   while (at < words.length) {
     const word = baseName(words[at] ?? '');
-    const takes = wrappers.get(word);
-    if (takes !== undefined) {
-      at++;
-      while (at < words.length && (/^-/.test(words[at] ?? '') || /^[A-Za-z_]\w*=/.test(words[at] ?? ''))) at++;
-      at += takes;
-    } else if (word === 'uv' || word === 'poetry' || word === 'pixi' || word === 'pipenv') {
-      if (words[at + 1] !== 'run') break;
-      at += 2;
-    } else if (word === 'conda' || word === 'micromamba') {
-      if (words[at + 1] !== 'run') break;
-      at += 2;
-      while (/^-/.test(words[at] ?? '')) at += /^(-n|--name|-p|--prefix)$/.test(words[at] ?? '') ? 2 : 1;
-    } else {
-      break;
-    }
+    const withNext = commandNamed(word, words[at + 1] ?? '');
+    const wrapper = withNext ?? commandNamed(word);
+    if (wrapper?.runs !== 'program') break;
+    at += wrapper === withNext ? 2 : 1;
+    at = pastOptions(words, at, wrapper) + (wrapper.operands ?? 0);
   }
   return words.slice(at);
 }
 
-/** Programs that run another one, and how many words of their own they take before it. */
-const wrappers: ReadonlyMap<string, number> = new Map([
-  ['exec', 0],
-  ['sudo', 0],
-  ['nohup', 0],
-  ['time', 0],
-  ['env', 0],
-  ['nice', 0],
-  ['ionice', 0],
-  ['stdbuf', 0],
-  ['setsid', 0],
-  ['numactl', 0],
-  ['tini', 0],
-  ['dumb-init', 0],
-  ['catatonit', 0],
-  ['command', 0],
-  ['timeout', 1],
-]);
+/** Behind the options and assignments that stand before the program that another one runs. */
+function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {
+  let at = start;
+  while (valued !== undefined && at < words.length && /^-|^[A-Za-z_]\w*=/.test(words[at] ?? '')) {
+    at += valued.includes(words[at] ?? '') ? 2 : 1;
+  }
+  return at;
+}
 
 function weight(found: RecognisedProgram): number {
   return (found.confidence === 'certain' ? 10 : 0) + { serving: 3, training: 3, interactive: 2, batch: 1 }[found.use];
@@ -112,15 +83,9 @@ function recognise(words: readonly string[], depth: number): RecognisedProgram |
   if (/^python[\d.]*$/.test(name)) return recognisePython(words.slice(1), depth);
   const rest = words.slice(1);
   const subcommand = rest.find((word) => !word.startsWith('-'));
-  if (launchers.has(name)) return recogniseLaunched(name, rest);
-  if (name === 'accelerate')
-    return subcommand === 'launch' ? recogniseLaunched('accelerate', rest.slice(1)) : undefined;
-  const bySubcommand = subcommandPrograms.get(name)?.[subcommand ?? ''];
-  if (bySubcommand !== undefined) return { program: name, use: bySubcommand, confidence: 'certain' };
-  const use = programs.get(name);
-  if (use !== undefined) return { program: name, use, confidence: 'certain' };
-  const likely = likelyPrograms.get(name);
-  if (likely !== undefined) return { program: name, use: likely, confidence: 'likely' };
+  const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
+  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? name, rest);
+  if (known?.use !== undefined) return asProgram(known, name, known.use);
   return /\.(py|sh)$/.test(name) ? byScriptName(first) : undefined;
 }
 
@@ -140,21 +105,22 @@ function recognisePython(words: readonly string[], depth: number): RecognisedPro
 }
 
 function byModule(module: string, rest: readonly string[], depth: number): RecognisedProgram | undefined {
-  if (module === 'torch.distributed.run' || module === 'torch.distributed.launch')
-    return recogniseLaunched('torchrun', rest);
-  if (module === 'accelerate.commands.launch') return recogniseLaunched('accelerate', rest);
-  for (const [prefix, program, use] of modules) {
-    if (module === prefix || module.startsWith(`${prefix}.`)) return { program, use, confidence: 'certain' };
-  }
+  const known = moduleNamed(module);
+  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? module, rest);
+  if (known?.use !== undefined) return asProgram(known, known.name, known.use);
   // `python -m vllm serve` is `vllm serve`.
   return recognise([module, ...rest], depth + 1) ?? byScriptName(module);
+}
+
+function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognisedProgram {
+  return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
 }
 
 /** A distributed launcher: training, unless the script it launches says otherwise. */
 function recogniseLaunched(launcher: string, words: readonly string[]): RecognisedProgram {
   const script = words.find((word) => /\.py$/.test(word)) ?? moduleOf(words);
   const inner = script === undefined ? undefined : byScriptName(script);
-  const program = words.map((word) => programs.get(baseName(word))).find((use) => use === 'batch');
+  const program = words.map((word) => commandNamed(baseName(word))?.use).find((use) => use === 'batch');
   if (program !== undefined) return { program: launcher, use: program, confidence: 'certain' };
   if (inner?.use === 'training') return { program: launcher, use: 'training', confidence: 'certain' };
   return { program: launcher, use: inner?.use ?? 'training', confidence: 'likely' };
@@ -168,14 +134,9 @@ function moduleOf(words: readonly string[]): string | undefined {
 /** What the name of a script says. Whole words only: `constraint.py` trains nothing. */
 function byScriptName(path: string): RecognisedProgram | undefined {
   const name = baseName(path).replace(/\.(py|sh)$/, '');
-  const exact = scripts.get(name);
-  if (exact !== undefined) return { program: name, use: exact, confidence: 'certain' };
-  // `Gemma3LLMTrain` is three words.
-  const words = name
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/);
+  const known = scriptNamed(name);
+  if (known?.use !== undefined) return asProgram(known, name, known.use);
+  const words = wordsOf(name);
   const has = (set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
   if (has(batchWords)) return { program: name, use: 'batch', confidence: 'likely' };
   if (has(servingWords)) return { program: name, use: 'serving', confidence: 'likely' };
@@ -190,8 +151,50 @@ function isEntrypointScript(command: readonly string[]): boolean {
 
 function byImage(image: string): RecognisedProgram | undefined {
   const repository = image.split('@')[0]?.replace(/:[^/:]*$/, '') ?? '';
-  for (const [pattern, program, use] of images) {
-    if (pattern.test(repository)) return { program, use, confidence: 'likely' };
-  }
-  return undefined;
+  const found = imageOf(repository);
+  return found && { program: found.program, use: found.use, confidence: 'likely' };
 }
+
+// Words that say what a script does.
+
+const trainingWords: ReadonlySet<string> = new Set([
+  'train',
+  'training',
+  'trainer',
+  'finetune',
+  'finetuning',
+  'pretrain',
+  'pretraining',
+  'sft',
+  'dpo',
+  'grpo',
+  'rlhf',
+  'lora',
+  'qlora',
+]);
+const servingWords: ReadonlySet<string> = new Set(['serve', 'serving', 'server', 'api']);
+const batchWords: ReadonlySet<string> = new Set([
+  'benchmark',
+  'benchmarks',
+  'bench',
+  'infer',
+  'inference',
+  'eval',
+  'evaluate',
+  'evaluation',
+  'predict',
+  'generate',
+  'download',
+  'downloader',
+  'convert',
+  'converter',
+  'export',
+  'preprocess',
+  'tokenize',
+  'prepare',
+  'quantize',
+  'merge',
+  'upload',
+  'test',
+  'client',
+]);

@@ -1,8 +1,9 @@
+import { commandNamed } from '../catalog/programs.ts';
 import { table } from '../yaml/table.ts';
 import { programWords, recogniseProgram } from './programs.ts';
-import { baseName, type CommandLine, readCommandLine, type Statement, type Word } from './shell.ts';
+import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
-/** A command line that waits and does nothing else, for ever or for a long time. */
+/** A command line that waits and does nothing else, without end or for a long time. */
 export interface Waiting {
   /** What it waits with, as it is written: `sleep infinity`. */
   readonly what: string;
@@ -43,15 +44,17 @@ export function findWaiting(command: readonly string[], args: readonly string[])
   return undefined;
 }
 
-function looks(statement: Statement): boolean {
-  return statement.kind === 'command' && listers.has(baseName(programWords(statement)[0] ?? ''));
+/** What the catalogue says that a command does, where it is known to end. */
+function doesOf(command: SimpleCommand) {
+  return commandNamed(baseName(programWords(command)[0] ?? ''))?.does;
 }
 
-/** Programs that print what devices there are. */
-const listers: ReadonlySet<string> = new Set(['nvidia-smi', 'neuron-ls', 'rocm-smi', 'hl-smi']);
+function looks(statement: Statement): boolean {
+  return statement.kind === 'command' && doesOf(statement) === 'lists';
+}
 
 /** A sleep this long outlives whatever was meant to happen. */
-const forEver = 30 * 86_400;
+const longestWait = 30 * 86_400;
 
 function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   if (statement.kind === 'group') {
@@ -72,7 +75,7 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
     case 'sleep': {
       const seconds = sleepSeconds(rest);
       if (seconds === undefined || seconds === 0) return undefined;
-      return { what, seconds: seconds >= forEver ? Number.POSITIVE_INFINITY : seconds, words: ends };
+      return { what, seconds: seconds >= longestWait ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
@@ -121,9 +124,10 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (statement.words.length === 0) return 'nothing';
   const program = baseName(programWords(statement)[0] ?? '');
   if (program === 'wait') return 'waits';
-  if (quiet.has(program)) return 'nothing';
+  const does = program === '' ? 'nothing' : doesOf(statement);
+  if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
-  if (finite.has(program)) return 'works';
+  if (does === 'ends') return 'works';
   const recognised = recogniseProgram([statement]);
   // A script that is named after training ends, as training does; other names promise less.
   if (recognised?.use === 'training') return 'works';
@@ -134,69 +138,6 @@ function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';
   return effects.includes('works') ? 'works' : 'nothing';
 }
-
-/** Programs that neither compute nor leave anything running. */
-const quiet: ReadonlySet<string> = new Set([
-  ...[
-    '',
-    ':',
-    'true',
-    'false',
-    'echo',
-    'printf',
-    'date',
-    'trap',
-    'set',
-    'shopt',
-    'export',
-    'unset',
-    'cd',
-    'ulimit',
-    'umask',
-    'test',
-    '[',
-  ],
-  ...[
-    '[[',
-    'mkdir',
-    'touch',
-    'ls',
-    'cat',
-    'env',
-    'printenv',
-    'hostname',
-    'whoami',
-    'id',
-    'uname',
-    'nvidia-smi',
-    'neuron-ls',
-    'rocm-smi',
-  ],
-  ...['chmod', 'chown', 'ln', 'rm', 'cp', 'mv', 'df', 'free', 'alias', 'tee', 'grep', 'hl-smi', 'pwd', 'which'],
-]);
-
-/** Programs that work and end. */
-const finite: ReadonlySet<string> = new Set([
-  ...[
-    'apt',
-    'apt-get',
-    'apk',
-    'yum',
-    'dnf',
-    'pip',
-    'pip3',
-    'npm',
-    'git',
-    'curl',
-    'wget',
-    'tar',
-    'unzip',
-    'make',
-    'cmake',
-    'rsync',
-  ],
-  ...['vectorAdd', 'deviceQuery', 'nvbandwidth', 'gpu_burn', 'nvcc', 'aws', 'gsutil', 'gcloud', 'az', 'sed', 'awk'],
-]);
 
 const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
 

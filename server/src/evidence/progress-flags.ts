@@ -1,20 +1,25 @@
+import type { FlagRecord } from '../catalog/flags.ts';
+import { scriptNamed } from '../catalog/programs.ts';
+import { countsStepsToSave } from '../command/checkpoint-interval.ts';
+import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { formatNumber } from '../cost/format.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
 
-// What flags of trainers say of progress. Several rules ask, so that none praises or blames what another says is not there.
+// What flags of trainers say of progress. Several rules read it here, so they agree on whether a run saves and resumes.
 
-export interface Told {
+/** Flags that keep a run from saving, in words for a message. */
+export interface NoCheckpoint {
   readonly text: string;
   readonly word: Word;
-  /** What to write instead, and what that does. */
+  /** The value that saves, and the title of that fix. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
 }
 
-/** That no checkpoint is ever written. */
-export function neverSaves(container: Container): Told | undefined {
+/** Why no checkpoint is ever written; undefined where one may be. */
+export function neverSaves(container: Container): NoCheckpoint | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const found = turnedOff(flags) ?? beyondTheEnd(flags) ?? megatronWithoutSave(words, flags);
@@ -27,9 +32,9 @@ export function neverSaves(container: Container): Told | undefined {
 export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
-    const off = flags.find(({ name, value, dynamic }) => !dynamic && isOff(name, value));
+    const off = flags.find((flag) => !flag.dynamic && isOff(flag));
     const names = flags.some(
-      ({ name, value }) => /^resume-from-checkpoint$|^load-path$/.test(name) && !/^false$/i.test(value ?? ''),
+      (flag) => meaningOf(flag, 'resume-from') !== undefined && !/^false$/i.test(flag.value ?? ''),
     );
     if (off !== undefined && !names) return off;
   }
@@ -44,32 +49,35 @@ function commandsOf({ command, args }: Container): readonly (readonly Word[])[] 
   return allCommands(line.statements).map(({ words }) => words);
 }
 
-function turnedOff(flags: readonly Flag[]): Told | undefined {
+function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
   const off = flags.find(
-    ({ name, value, dynamic }) =>
-      !dynamic &&
-      ((name === 'save-strategy' && value === 'no') ||
-        (/^(trainer\.)?enable-checkpointing$|^exp-manager\.create-checkpoint-callback$/.test(name) &&
-          /^false$/i.test(value ?? ''))),
+    ({ dynamic, value, ...name }) => !dynamic && value !== undefined && savingOf(name)?.off === value.toLowerCase(),
   );
   if (off === undefined) return undefined;
   const name = off.name.replaceAll('-', '_');
+  const on = savingOf(off)?.on ?? 'true';
   const instead =
-    off.name === 'save-strategy'
-      ? { flag: off, value: 'epoch', title: 'Save after each epoch' }
-      : { flag: off, value: /^[A-Z]/.test(off.value ?? '') ? 'True' : 'true', title: `Set ${name} to true` };
+    on === 'true'
+      ? { flag: off, value: /^[A-Z]/.test(off.value ?? '') ? 'True' : 'true', title: `Set ${name} to true` }
+      : { flag: off, value: on, title: `Save after each ${on}` };
   return { text: `${name} ${off.value ?? ''} saves no checkpoint`, word: off.word, instead };
 }
 
+/** The value that turns saving off with a flag, and the one that turns it on. */
+function savingOf(flag: FlagName): FlagRecord | undefined {
+  const found = meaningOf(flag, 'saving');
+  return found !== undefined && 'off' in found ? found : undefined;
+}
+
 /** An interval below 1 is a share of the run. */
-function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
-  const number = (names: readonly string[]) => {
-    const flag = flags.find(({ name, dynamic }) => names.includes(name) && !dynamic);
+function beyondTheEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
+  const number = (isOne: (flag: Flag) => boolean) => {
+    const flag = flags.find((one) => !one.dynamic && isOne(one));
     const value = countIn(flag?.value) ?? 0;
     return flag !== undefined && value > 0 ? { flag, value } : undefined;
   };
-  const interval = number(['save-steps', 'save-interval']);
-  const steps = number(['max-steps', 'train-iters']);
+  const interval = number(countsStepsToSave);
+  const steps = number((flag) => meaningOf(flag, 'total-steps') !== undefined);
   if (interval === undefined || steps === undefined || interval.value <= steps.value) return undefined;
   const text = `${interval.flag.name.replaceAll('-', '_')} ${interval.value} is beyond the ${steps.value} steps of the run`;
   const tenth = Math.ceil(steps.value / 10);
@@ -77,18 +85,22 @@ function beyondTheEnd(flags: readonly Flag[]): Told | undefined {
   return { text, word: interval.flag.word, instead };
 }
 
-function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): Told | undefined {
-  const program = words.find(({ text }) => /^pretrain_(gpt|bert|t5|llama|mamba|vlm|retro)\.py$/.test(baseName(text)));
+function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {
+  const program = words.find(({ text }) => isMegatron(baseName(text)));
   if (program === undefined || flags.length < 4 || words.some(({ dynamic }) => dynamic)) return undefined;
-  if (flags.some(({ name }) => /^(save|save-interval|yaml-cfg|config|checkpoint.*)$/.test(name))) return undefined;
+  const saves = (flag: Flag) =>
+    flag.name.startsWith('checkpoint') ||
+    (['checkpoint-dir', 'checkpoint-interval', 'settings-file'] as const).some((means) => meaningOf(flag, means));
+  if (flags.some(saves)) return undefined;
   return { text: `${baseName(program.text)} without --save keeps no checkpoint`, word: program };
 }
 
-function isOff(name: string, value: string | undefined): boolean {
-  if (name === 'overwrite-output-dir') return value === undefined || /^true$/i.test(value);
-  return (
-    /^((\w+\.)?exp-manager\.)?resume-if-exists$|^autoresume$|^auto-resume-from-checkpoints$|^resume-from-checkpoint$/.test(
-      name,
-    ) && /^false$/i.test(value ?? '')
-  );
+function isMegatron(file: string): boolean {
+  return file.endsWith('.py') && scriptNamed(file.slice(0, -'.py'.length))?.suite === 'megatron';
+}
+
+function isOff(flag: Flag): boolean {
+  const { value } = flag;
+  if (meaningOf(flag, 'overwriting') !== undefined) return value === undefined || /^true$/i.test(value);
+  return /^false$/i.test(value ?? '') && meaningOf(flag, 'resume') !== undefined;
 }

@@ -6,6 +6,7 @@ import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -120,25 +121,21 @@ export default defineRule({
 });
 
 function every30Minutes(
-  { every, flag }: CheckpointInterval,
+  { every, flag, unit, part }: CheckpointInterval,
   stepSeconds: number | null,
   { command, args }: Container,
   { document }: PodSetContext,
 ): Fix | undefined {
   const steps =
     'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(halfAnHour / stepSeconds)) : undefined;
-  const value = steps === undefined ? inUnitOf(flag.name) : String(steps);
+  const value = steps === undefined ? (part ? undefined : halfAnHourIn[unit]) : String(steps);
   const told = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
   const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
   return fix(`Save every 30 minutes${told}`, 'unsafe', edits);
 }
 
-/** Half an hour, as the flag counts time; undefined for those whose hours and minutes are flags of their own. */
-function inUnitOf(name: string): string | undefined {
-  if (/save-checkpoints-secs$/.test(name)) return '1800';
-  if (/interval-minutes$/.test(name)) return '30';
-  return /train-time-interval$/.test(name) ? '00:00:30:00' : undefined;
-}
+/** Half an hour, as a flag counts time. In whole hours there is no such value. */
+const halfAnHourIn = table<string>({ seconds: '1800', minutes: '30', clock: '00:00:30:00' });
 
 /** Seconds. */
 const halfAnHour = 30 * 60;

@@ -1,4 +1,4 @@
-import { neverSaves, type Told } from '../evidence/progress-flags.ts';
+import { type NoCheckpoint, neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import type { Container } from '../model/workload.ts';
@@ -87,6 +87,6 @@ export default defineRule({
   },
 });
 
-function saving({ instead }: Told, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
+function saving({ instead }: NoCheckpoint, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
   return instead && fix(instead.title, 'unsafe', setFlag(document, lines, instead.flag, instead.value));
 }

@@ -1,0 +1,116 @@
+import flagsJson from './data/flags.json' with { type: 'json' };
+import { once } from './stored.ts';
+
+/** What a flag says. Rules and estimates look for meanings; how each program spells them is data. */
+export type FlagMeaning =
+  // Progress of a trainer.
+  | 'checkpoint-interval'
+  | 'checkpoint-dir'
+  | 'resume'
+  | 'resume-from'
+  | 'overwriting'
+  | 'saving'
+  | 'store'
+  | 'total-steps'
+  // Processes and their groups.
+  | 'processes-per-node'
+  | 'processes'
+  | 'ranks'
+  | 'nodes'
+  | 'world-size'
+  | 'tensor-parallel'
+  | 'pipeline-parallel'
+  | 'data-parallel'
+  | 'local-data-parallel'
+  | 'data-parallel-attention'
+  | 'pod-group'
+  // Model servers.
+  | 'model'
+  | 'number-format'
+  | 'context-length'
+  | 'context-stretch'
+  | 'memory-fraction'
+  | 'request-capacity'
+  | 'settings-file'
+  | 'other';
+
+export type FlagUnit = 'steps' | 'epochs' | 'days' | 'hours' | 'minutes' | 'seconds' | 'clock';
+
+/** One flag in one meaning. */
+export interface FlagRecord {
+  /**
+   * Without dashes, in lower case, with `-` for `_`. `*.` at the start: also at the end of a dotted path. `-*` at the end: more words may follow.
+   */
+  readonly flag: string;
+  readonly means: FlagMeaning;
+  /** The programs that read it so; absent: every program that has it. */
+  readonly of?: readonly string[];
+  /** It takes one value. */
+  readonly value?: boolean;
+  /** What an interval counts; `clock`: days:hours:minutes:seconds. */
+  readonly unit?: FlagUnit;
+  /** One of several flags whose values add up. */
+  readonly part?: boolean;
+  /** The value that turns it off, and one that turns it on. */
+  readonly off?: string;
+  readonly on?: string;
+}
+
+/** Spellings of one meaning, described by their words: at least one word of each group, in any order, and no word that is not named. */
+export interface FlagFamily {
+  readonly means: FlagMeaning;
+  readonly every: readonly (readonly string[])[];
+  /** Further words that may stand in it. */
+  readonly fill: readonly string[];
+  /** Words that rule it out, wherever in a dotted path they stand. */
+  readonly never: readonly string[];
+  /** The spelling may be the end of a dotted path, and may take its last two parts: `checkpoint.interval`. */
+  readonly inPath: boolean;
+  readonly value?: boolean;
+}
+
+export type VariableMeaning = 'processes-per-node' | 'shards' | 'tensor-parallel' | 'pipeline-parallel' | 'pod-group';
+
+/** An environment variable that says what a flag would. */
+export interface VariableRecord {
+  /** `*` at the end: also every variable that begins so. */
+  readonly variable: string;
+  readonly means: VariableMeaning;
+}
+
+/** A name of a format of numbers whose size is known. */
+interface FormatRecord {
+  readonly format: string;
+  readonly bytes: 2 | 4;
+}
+
+const stored = flagsJson as unknown as {
+  readonly flags: readonly FlagRecord[];
+  readonly families: readonly FlagFamily[];
+  readonly variables: readonly VariableRecord[];
+  readonly formats: readonly FormatRecord[];
+};
+
+export const flagRecords = stored.flags;
+export const flagFamilies = stored.families;
+
+const formats = once(() => new Map(stored.formats.map(({ format, bytes }) => [format, bytes])));
+
+/** Bytes of a number in a format; undefined where the format is unknown. */
+export function bytesOfFormat(format: string): 2 | 4 | undefined {
+  return formats().get(format.toLowerCase());
+}
+
+const variables = once(() => {
+  const names = new Map<VariableMeaning, Set<string>>();
+  for (const { variable, means } of stored.variables) {
+    const known = names.get(means) ?? new Set();
+    names.set(means, known.add(variable));
+  }
+  return names;
+});
+
+/** The environment variables of a meaning. */
+export function variablesOf(means: VariableMeaning): ReadonlySet<string> {
+  return variables().get(means) ?? new Set();
+}

@@ -1,0 +1,48 @@
+import imagesJson from './data/images.json' with { type: 'json' };
+import type { Use } from './programs.ts';
+import { once } from './stored.ts';
+
+/** An image whose entrypoint is a program. Registries and the builds for other accelerators differ, so the end of the repository decides. */
+export interface ImageRecord {
+  /**
+   * `name`: the last part of the repository; `owner/name`: its last two parts; `name/`: any part before the last. `-*` at the end: more words
+   * may follow, after a hyphen or as a number. `*-` at the start: one more word may come before.
+   */
+  readonly image: string;
+  readonly program: string;
+  readonly use: Use;
+}
+
+const records = (imagesJson as unknown as { readonly images: readonly ImageRecord[] }).images;
+
+const byPattern: () => ReadonlyMap<string, ImageRecord> = once(
+  () => new Map(records.map((record) => [record.image, record])),
+);
+
+/** What a registry accepts: https://github.com/distribution/reference */
+const maxRepository = 255;
+
+/** The record of an image's repository, without tag and digest. The most exact pattern counts. */
+export function imageOf(repository: string): ImageRecord | undefined {
+  if (repository.length > maxRepository) return undefined;
+  const parts = repository.split('/');
+  const last = parts.pop() ?? '';
+  const owner = parts.at(-1);
+  const withoutFirst = last.slice(last.indexOf('-') + 1);
+  return (
+    (owner === undefined ? undefined : firstOf(patternsOf(last).map((pattern) => `${owner}/${pattern}`))) ??
+    firstOf(patternsOf(last)) ??
+    firstOf([...patternsOf(last), ...patternsOf(withoutFirst)].map((pattern) => `*-${pattern}`)) ??
+    firstOf(parts.flatMap(patternsOf).map((pattern) => `${pattern}/`))
+  );
+}
+
+function firstOf(patterns: readonly string[]): ImageRecord | undefined {
+  return patterns.map((pattern) => byPattern().get(pattern)).find((record) => record !== undefined);
+}
+
+/** The patterns that a part of a repository matches, from the most exact to the shortest: `a-b`, `a-b-*`, `a-*`. */
+function patternsOf(part: string): readonly string[] {
+  const cuts = [...part.matchAll(/-|(?<=[a-z])(?=\d)/g)].map(({ index }) => `${part.slice(0, index)}-*`);
+  return [part, `${part}-*`, ...cuts.reverse()];
+}

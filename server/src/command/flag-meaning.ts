@@ -1,0 +1,113 @@
+import { type FlagFamily, type FlagMeaning, type FlagRecord, flagFamilies, flagRecords } from '../catalog/flags.ts';
+import { once } from '../catalog/stored.ts';
+import type { Flag } from './flags.ts';
+import { wordsOf } from './name-words.ts';
+
+/** A flag's name, as `readFlags` gives it. */
+export type FlagName = Pick<Flag, 'name' | 'written'>;
+
+/** What the catalogue says of a flag in one meaning: its own record, or the family that its words belong to. */
+export type FoundMeaning = FlagRecord | FlagFamily;
+
+/**
+ * Whether a flag has a meaning, and what the catalogue knows of it. Records come before families.
+ * @param program the program that reads the flag, where it is known: some flags mean something in one program only
+ */
+export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string): FoundMeaning | undefined {
+  const { name } = flag;
+  if (name.length > maxName) return undefined;
+  const known = index().get(means);
+  if (known === undefined) return undefined;
+  const { records, families } = known;
+  for (const pattern of patternsOf(name)) {
+    const found = records
+      .get(pattern)
+      ?.find(({ of }) => of === undefined || (program !== undefined && of.includes(program)));
+    if (found !== undefined) return found;
+  }
+  return families.length === 0 ? undefined : familyOf(partsOf(flag), families);
+}
+
+/** The programs that a meaning's flags belong to. */
+export function programsWith(means: FlagMeaning): ReadonlySet<string> {
+  return new Set(flagRecords.flatMap(({ means: own, of }) => (own === means ? (of ?? []) : [])));
+}
+
+/** Whether a flag is known to take one value. */
+export function takesValue(flag: FlagName): boolean {
+  const { names, families } = valued();
+  return names.has(flag.name) || (flag.name.length <= maxName && familyOf(partsOf(flag), families) !== undefined);
+}
+
+/** No flag of the catalogue is as long as this. */
+const maxName = 120;
+
+interface Family {
+  readonly family: FlagFamily;
+  readonly groups: readonly ReadonlySet<string>[];
+  /** All words that may stand in it. */
+  readonly words: ReadonlySet<string>;
+  readonly never: ReadonlySet<string>;
+}
+
+const families = once(() =>
+  flagFamilies.map(
+    (family): Family => ({
+      family,
+      groups: family.every.map((words) => new Set(words)),
+      words: new Set([...family.every.flat(), ...family.fill]),
+      never: new Set(family.never),
+    }),
+  ),
+);
+
+const index = once(() => {
+  const found = new Map<FlagMeaning, { records: Map<string, FlagRecord[]>; families: readonly Family[] }>();
+  for (const { means } of [...flagRecords, ...flagFamilies]) {
+    found.set(means, { records: new Map(), families: families().filter(({ family }) => family.means === means) });
+  }
+  for (const record of flagRecords) {
+    const records = found.get(record.means)?.records;
+    records?.set(record.flag, [...(records.get(record.flag) ?? []), record]);
+  }
+  return found;
+});
+
+const valued = once(() => ({
+  names: new Set(flagRecords.filter(({ value }) => value).map(({ flag }) => flag)),
+  families: families().filter(({ family }) => family.value === true),
+}));
+
+/** The patterns of records that a name matches: `a.b-c`, then `*.b-c`, and `a.b-c-*`, `a.b-*` for names without a path. */
+function patternsOf(name: string): readonly string[] {
+  const patterns = [name, `*.${name}`];
+  if (!name.includes('.')) {
+    patterns.push(`${name}-*`);
+    for (let at = name.lastIndexOf('-'); at > 0; at = name.lastIndexOf('-', at - 1))
+      patterns.push(`${name.slice(0, at)}-*`);
+    return patterns;
+  }
+  for (let at = name.lastIndexOf('.'); at > 0; at = name.lastIndexOf('.', at - 1))
+    patterns.push(`*.${name.slice(at + 1)}`);
+  return patterns;
+}
+
+/** The words of each part of a dotted path. */
+function partsOf({ written }: FlagName): readonly (readonly string[])[] {
+  return written.split('.').map(wordsOf);
+}
+
+function familyOf(parts: readonly (readonly string[])[], among: readonly Family[]): FlagFamily | undefined {
+  return among.find((one) => isOf(parts, one))?.family;
+}
+
+function isOf(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
+  const last = parts.at(-1) ?? [];
+  if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.has(word)))) return false;
+  const fits = (some: readonly string[]) =>
+    some.length > 0 &&
+    some.every((word) => words.has(word)) &&
+    groups.every((group) => some.some((word) => group.has(word)));
+  const parent = parts.at(-2);
+  return fits(last) || (parent !== undefined && fits([...parent, ...last]));
+}

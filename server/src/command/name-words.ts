@@ -1,0 +1,9 @@
+/** The words of a name: split at everything that is no letter or digit, and where camel case begins a word. `Gemma3LLMTrain` is three words. */
+export function wordsOf(name: string): readonly string[] {
+  return name
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}

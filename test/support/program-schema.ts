@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { FlagMeaning } from '../../server/src/catalog/flags.ts';
+
+// The catalogue's files that are written by hand: one record a line, each with the page that says it and the day on which that was read.
+
+const provenance = {
+  source: z.union([z.url({ protocol: /^https$/ }), z.literal('unsourced')]),
+  date: z.iso.date().nullable(),
+  unsourced: z.tuple([z.literal('all')]).optional(),
+};
+
+/** What rests on memory says so, and has no date; everything else has a page and a day. */
+function saysWhence({ source, date, unsourced }: z.output<z.ZodObject<typeof provenance>>): boolean {
+  return source === 'unsourced' ? date === null && unsourced !== undefined : date !== null && unsourced === undefined;
+}
+
+const use = z.enum(['serving', 'training', 'batch', 'interactive']);
+const word = z.string().regex(/^\S+$/);
+
+export const programsFile = z.strictObject({
+  programs: z.array(
+    z
+      .strictObject({
+        name: z.string().regex(/^\S+(?: \S+)?$/),
+        as: z.enum(['command', 'module', 'script']),
+        program: z.string().min(1).optional(),
+        use: use.optional(),
+        likely: z.literal(true).optional(),
+        runs: z.enum(['processes', 'program']).optional(),
+        operands: z.int().positive().optional(),
+        valued: z.array(z.string().startsWith('-')).optional(),
+        does: z.enum(['nothing', 'lists', 'ends']).optional(),
+        stores: z.literal(true).optional(),
+        suite: word.optional(),
+        ...provenance,
+      })
+      .refine(saysWhence, 'a source with its date, or unsourced')
+      .refine(
+        ({ use, runs, does, stores, suite }) => (use ?? runs ?? does ?? stores ?? suite) !== undefined,
+        'means something',
+      )
+      .refine(({ as, name }) => as === 'command' || !name.includes(' '), 'only commands have subcommands')
+      .refine(
+        ({ runs, operands, valued }) => runs === 'program' || (operands ?? valued) === undefined,
+        'only where a program follows',
+      ),
+  ),
+});
+
+export const imagesFile = z.strictObject({
+  images: z.array(
+    z
+      .strictObject({
+        image: z.string().regex(/^(?:\*-)?[a-z0-9][a-z0-9._-]*(?:\/[a-z0-9][a-z0-9._-]*)?(?:-\*)?\/?$/),
+        program: z.string().min(1),
+        use,
+        ...provenance,
+      })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
+});
+
+const meaning: z.ZodType<FlagMeaning> = z.enum([
+  'checkpoint-interval',
+  'checkpoint-dir',
+  'resume',
+  'resume-from',
+  'overwriting',
+  'saving',
+  'store',
+  'total-steps',
+  'processes-per-node',
+  'processes',
+  'ranks',
+  'nodes',
+  'world-size',
+  'tensor-parallel',
+  'pipeline-parallel',
+  'data-parallel',
+  'local-data-parallel',
+  'data-parallel-attention',
+  'pod-group',
+  'model',
+  'number-format',
+  'context-length',
+  'context-stretch',
+  'memory-fraction',
+  'request-capacity',
+  'settings-file',
+  'other',
+]);
+
+export const flagsFile = z.strictObject({
+  flags: z.array(
+    z
+      .strictObject({
+        flag: z.string().regex(/^(?:\*\.)?[a-z0-9]+(?:[.-][a-z0-9]+)*(?:-\*)?$/),
+        means: meaning,
+        of: z.array(word).min(1).optional(),
+        value: z.literal(true).optional(),
+        unit: z.enum(['steps', 'epochs', 'days', 'hours', 'minutes', 'seconds', 'clock']).optional(),
+        part: z.literal(true).optional(),
+        off: word.optional(),
+        on: word.optional(),
+        ...provenance,
+      })
+      .refine(saysWhence, 'a source with its date, or unsourced')
+      .refine(
+        ({ means, unit }) => (means === 'checkpoint-interval') === (unit !== undefined),
+        'an interval counts something',
+      )
+      .refine(({ means, off }) => (means === 'saving') === (off !== undefined), 'what turns saving off'),
+  ),
+  variables: z.array(
+    z
+      .strictObject({
+        variable: z.string().regex(/^[A-Z][A-Z0-9_]*\*?$/),
+        means: z.enum(['processes-per-node', 'shards', 'tensor-parallel', 'pipeline-parallel', 'pod-group']),
+        ...provenance,
+      })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
+  formats: z.array(
+    z
+      .strictObject({
+        format: z.string().regex(/^[a-z0-9]+$/),
+        bytes: z.union([z.literal(2), z.literal(4)]),
+        ...provenance,
+      })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
+  families: z.array(
+    z.strictObject({
+      means: meaning,
+      every: z.array(z.array(z.string().regex(/^[a-z0-9]+$/)).min(1)).min(1),
+      fill: z.array(z.string().regex(/^[a-z0-9]+$/)),
+      never: z.array(z.string().regex(/^[a-z0-9]+$/)),
+      inPath: z.boolean(),
+      value: z.literal(true).optional(),
+      spellings: z.array(z.tuple([z.string(), z.url({ protocol: /^https$/ })])).min(1),
+      date: z.iso.date(),
+    }),
+  ),
+});
