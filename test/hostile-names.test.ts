@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../server/src/analysis.ts';
 import { parseConfig, readSettings } from '../server/src/config.ts';
 import { completeConfig, hoverConfig } from '../server/src/features/completion/config-help.ts';
-import { everythingSaid } from './support/everything-said.ts';
+import { allOutputOf } from './support/all-output.ts';
 
 // What has the name of a property that every object inherits is read, shown and reported as if it had any other name.
 
@@ -80,7 +80,7 @@ function saidWith(lines: readonly string[], index: number, name: string): readon
   // Another file names the same things: nothing of it may get lost.
   analysis.setFile('file:///other.yaml', other);
   const start = lines.slice(0, index).join('\n').length;
-  const said = everythingSaid(analysis, uri, { start, end: start + (lines[index] ?? '').length });
+  const said = allOutputOf(analysis, uri, { start, end: start + (lines[index] ?? '').length });
   return said.map((one) => unnamed(one, name));
 }
 
@@ -104,7 +104,7 @@ test.each(hostile)('a name behind the key %s does not hide the others', (name) =
   analysis.setFile('file:///bad.yaml', bad);
   analysis.setFile('file:///good.yaml', other);
   const at = other.indexOf('high');
-  const said = everythingSaid(analysis, 'file:///good.yaml', { start: at, end: at }).join('\n');
+  const said = allOutputOf(analysis, 'file:///good.yaml', { start: at, end: at }).join('\n');
   expect(said).toContain('file:///bad.yaml');
 });
 
@@ -144,7 +144,7 @@ describe('in configs', () => {
         hoverConfig(written, offset),
         completeConfig(written, offset),
       ]);
-      const all = [...everythingSaid(analysis, 'file:///fixture.yaml', { start: 0, end: 0 }), problems, config, help];
+      const all = [...allOutputOf(analysis, 'file:///fixture.yaml', { start: 0, end: 0 }), problems, config, help];
       return unnamed(JSON.stringify(all), name);
     };
     for (const name of hostile) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../server/src/analysis.ts';
 import { defaultConfig, type ProjectConfig, parseConfig } from '../server/src/config.ts';
 import { formatDuration, formatHourly, formatNumber } from '../server/src/cost/format.ts';
-import { everythingSaid } from './support/everything-said.ts';
+import { allOutputOf } from './support/all-output.ts';
 
 // Whatever number stands in a manifest or a config, nothing that gpulint prints or writes has NaN, Infinity or an exponent in it.
 
@@ -52,7 +52,7 @@ describe('numbers in manifests', () => {
       analysis.setFile('file:///fixture.yaml', alone, 0, config);
       const line = alone.lastIndexOf('\n', index - documentStart - 1) + 1;
       const span = { start: index - documentStart, end: index - documentStart + value.length };
-      const said = everythingSaid(analysis, 'file:///fixture.yaml', span).filter(isOdd);
+      const said = allOutputOf(analysis, 'file:///fixture.yaml', span).filter(isOdd);
       expect(said, `${value} for ${number} in ${alone.slice(line).split('\n', 1)[0]}`).toEqual([]);
     }
   });
@@ -89,7 +89,7 @@ describe('numbers in the config', () => {
       const analysis = new Analysis({ strict: true });
       analysis.setConfig(config);
       analysis.setFile('file:///fixture.yaml', manifest);
-      const said = everythingSaid(analysis, 'file:///fixture.yaml', { start: 0, end: 0 });
+      const said = allOutputOf(analysis, 'file:///fixture.yaml', { start: 0, end: 0 });
       const messages = problems.map(({ message }) => message);
       expect([...said, ...messages].filter(isOdd), key(value)).toEqual([]);
     }

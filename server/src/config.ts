@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini';
-import { checkTold } from './config/check-values.ts';
+import { checkValues } from './config/check-values.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
 import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/problems.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
@@ -78,7 +78,7 @@ function parseInput(text: string): { readonly told: ConfigInput; readonly proble
 
   const root = rootCursor(document.root);
   const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level } of [...wrong, ...checkTold(told)]) {
+  for (const { message, path, atKey, level } of [...wrong, ...checkValues(told)]) {
     const cursor = getIn(root, ...path) ?? root;
     problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
   }
@@ -93,7 +93,7 @@ export function readSettings(value: unknown): {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
   const { told, problems } = readInput(tableOf(known), settingsSchema);
-  return { told, problems: [...problems, ...checkTold(told)] };
+  return { told, problems: [...problems, ...checkValues(told)] };
 }
 
 /** What is right in a value, and what is wrong beside it. */

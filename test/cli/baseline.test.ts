@@ -74,14 +74,14 @@ test.each([
   [
     ['--baseline', 'b.json'],
     undefined,
-    'cannot read the baseline b.json: no such file or folder; --write-baseline makes one',
+    'cannot read the baseline b.json: no such file or folder; --write-baseline creates one',
   ],
   [
     ['--baseline', 'b.json'],
     '{"version": 2, "findings": []}',
-    'b.json is no baseline of gpulint; --write-baseline makes one',
+    'b.json is not a gpulint baseline; --write-baseline creates one',
   ],
-  [['--baseline', 'b.json'], 'findings:', 'b.json is no baseline of gpulint; --write-baseline makes one'],
+  [['--baseline', 'b.json'], 'findings:', 'b.json is not a gpulint baseline; --write-baseline creates one'],
   [['--baseline', 'no/b.json', '--write-baseline'], undefined, 'cannot write no/b.json: no such file or folder'],
 ])('%o with %s is one sentence', async (args, text, sentence) => {
   const cwd = repository();

@@ -66,7 +66,7 @@ test('a region without prices is told with what was meant, and stops nothing', a
   write(folder, { '.gpulint.yaml': 'provider: aws\nregion: us-esat-1\ngpu: l4\n', 'a.yaml': pod, 'b.yaml': pod });
   const { stderr, status } = await runCli(['check', '--quiet', '.'], { cwd: folder });
   expect(stderr).toMatch(
-    /^gpulint: \.gpulint\.yaml:2:9: No prices of AWS for the region 'us-esat-1': those of us-east-1 are taken; did you mean 'us-east-1'.*\n$/,
+    /^gpulint: \.gpulint\.yaml:2:9: No AWS prices for the region 'us-esat-1': prices of us-east-1 are used instead; did you mean 'us-east-1'.*\n$/,
   );
   expect(status).toBe(0);
 });
@@ -86,7 +86,7 @@ test('a config by another name is told, and what looks like a slip: neither chan
   expect({ status, lines: stderr.trim().split('\n') }).toEqual({
     status: 0,
     lines: [
-      "gpulint: .gpulint.yaml:2:41: The catalogue has no instance type 'p5.48xlrge', so this changes no price; did you mean 'p5.48xlarge'?",
+      "gpulint: .gpulint.yaml:2:41: The catalog has no instance type 'p5.48xlrge', so it has no effect on prices; did you mean 'p5.48xlarge'?",
     ],
   });
 });

@@ -163,7 +163,7 @@ describe('check --diff', () => {
     const { stdout, stderr, status } = await runCli(['check', '--diff', 'deploy', 'missing.yaml'], { cwd });
     expect(stdout).toMatch(/^--- a/);
     expect(stderr).toBe(
-      'gpulint: deploy/latin1.yaml: line 1 is not valid UTF-8: save the file as UTF-8\n' +
+      'gpulint: deploy/latin1.yaml: line 1 is not valid UTF-8; save the file as UTF-8\n' +
         'gpulint: missing.yaml: cannot be read: no such file or folder\n',
     );
     expect(status).toBe(2);

@@ -14,13 +14,13 @@ const text = podText();
 const files: Readonly<Record<string, { readonly bytes: Buffer; readonly reason: string }>> = {
   'latin1.yaml': {
     bytes: Buffer.from(`# caf\u00e9\n${text}`, 'latin1'),
-    reason: 'line 1 is not valid UTF-8: save the file as UTF-8',
+    reason: 'line 1 is not valid UTF-8; save the file as UTF-8',
   },
-  'utf16le.yaml': { bytes: Buffer.from(text, 'utf16le'), reason: 'UTF-16 text: save it as UTF-8' },
-  'utf16be.yaml': { bytes: bigEndian(text), reason: 'UTF-16 text: save it as UTF-8' },
-  'utf16le-marked.yaml': { bytes: Buffer.from(`\ufeff${text}`, 'utf16le'), reason: 'UTF-16 text: save it as UTF-8' },
-  'utf16be-marked.yaml': { bytes: bigEndian(`\ufeff${text}`), reason: 'UTF-16 text: save it as UTF-8' },
-  'utf32.yaml': { bytes: Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), reason: 'UTF-32 text: save it as UTF-8' },
+  'utf16le.yaml': { bytes: Buffer.from(text, 'utf16le'), reason: 'UTF-16 text; save it as UTF-8' },
+  'utf16be.yaml': { bytes: bigEndian(text), reason: 'UTF-16 text; save it as UTF-8' },
+  'utf16le-marked.yaml': { bytes: Buffer.from(`\ufeff${text}`, 'utf16le'), reason: 'UTF-16 text; save it as UTF-8' },
+  'utf16be-marked.yaml': { bytes: bigEndian(`\ufeff${text}`), reason: 'UTF-16 text; save it as UTF-8' },
+  'utf32.yaml': { bytes: Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), reason: 'UTF-32 text; save it as UTF-8' },
   'nul.yaml': { bytes: Buffer.from(`${text}# \0\n`), reason: 'a binary file' },
   'late-nul.yaml': { bytes: Buffer.from(`${text}${'# x\n'.repeat(30_000)}\0`), reason: 'a binary file' },
 };

@@ -47,7 +47,7 @@ describe('a folder with something hostile in it', () => {
 
   test('UTF-16', async () => {
     const report = await reportOf({ 'windows.yaml': Buffer.from(`\ufeff${good}`, 'utf16le') });
-    expect(report.get('windows.yaml')).toMatchObject({ parse: 'skipped', problem: 'UTF-16 text: save it as UTF-8' });
+    expect(report.get('windows.yaml')).toMatchObject({ parse: 'skipped', problem: 'UTF-16 text; save it as UTF-8' });
   });
 
   test('an alias bomb', async () => {
@@ -80,7 +80,7 @@ describe('a folder with something hostile in it', () => {
     const report = await reportOf({ 'latin1.yaml': latin1 });
     expect(report.get('latin1.yaml')).toMatchObject({
       parse: 'skipped',
-      problem: 'line 1 is not valid UTF-8: save the file as UTF-8',
+      problem: 'line 1 is not valid UTF-8; save the file as UTF-8',
       findings: [],
     });
   });

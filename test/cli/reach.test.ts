@@ -29,7 +29,7 @@ function pipe(folder: string, name: string): string {
   return file;
 }
 
-const leftOut = 'a symbolic link to a place outside the project; pass it by name to check its target';
+const leftOut = 'a symbolic link that leads outside the project; name it explicitly to check its target';
 
 describe('what leads outside the project', () => {
   test('is left out of a walk and reported, unless the config ignores it', async () => {
@@ -162,7 +162,7 @@ describe.runIf(hasMkfifo)('a pipe', () => {
   test('that nobody writes to is given up', async () => {
     const name = pipe(temporaryFolder(), 'pipe.yaml');
     const wait = { writer: 10, next: 10, end: 10_000 };
-    await expect(readNamed(name, 100, wait)).rejects.toThrow('nothing came through the pipe for 0.01 seconds');
+    await expect(readNamed(name, 100, wait)).rejects.toThrow('the pipe delivered no data for 0.01 seconds');
   });
 
   test('is no regular file', () => {

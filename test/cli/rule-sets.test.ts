@@ -59,7 +59,7 @@ describe('the set of rules', () => {
 
   test('that is none is one sentence', async () => {
     expect((await runCli(['check', '--rules', 'all', '.'])).stderr).toBe(
-      "gpulint: option '--rules <set>' argument 'all' is invalid; allowed are recommended, strict, cost-only\n",
+      "gpulint: option '--rules <set>' argument 'all' is invalid; allowed: recommended, strict, cost-only\n",
     );
   });
 });

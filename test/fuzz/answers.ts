@@ -21,35 +21,35 @@ import { costLines, summarize } from '../../server/src/features/report.ts';
 import type { Measure } from './measure.ts';
 import { type Problem, thrown } from './target.ts';
 
-/** A request with the file that it is made of, so that a slow one can be repeated from the start. */
-export interface Asked {
+/** A request that takes the file it concerns, so that a slow one can be repeated from the start. */
+export interface FileRequest {
   readonly name: string;
-  readonly ask: (analysis: Analysis, file: FileAnalysis) => unknown;
+  readonly run: (analysis: Analysis, file: FileAnalysis) => unknown;
 }
 
-/** What an editor asks of a whole file. */
-export const ofFile: readonly Asked[] = [
+/** What an editor requests for a whole file. */
+export const ofFile: readonly FileRequest[] = [
   {
     name: 'diagnostics',
-    ask: (_, file) =>
+    run: (_, file) =>
       file.documents.map(({ base, findings }) =>
         findings.map((one) => [one.rule, one.message, one.severity, one.saving, placed(base, one.span)]),
       ),
   },
-  { name: 'lenses', ask: (_, file) => [codeLenses(file), adviceLenses(file)] },
-  { name: 'inlay hints', ask: (_, file) => inlayHints(file, { start: 0, end: file.text.length }) },
-  { name: 'links', ask: (_, file) => documentLinks(file) },
-  { name: 'summary', ask: (_, file) => [summarize(file), costLines(file)] },
-  { name: 'unused suppressions', ask: (_, file) => unusedSuppressions(file) },
+  { name: 'lenses', run: (_, file) => [codeLenses(file), adviceLenses(file)] },
+  { name: 'inlay hints', run: (_, file) => inlayHints(file, { start: 0, end: file.text.length }) },
+  { name: 'links', run: (_, file) => documentLinks(file) },
+  { name: 'summary', run: (_, file) => [summarize(file), costLines(file)] },
+  { name: 'unused suppressions', run: (_, file) => unusedSuppressions(file) },
 ];
 
-/** What an editor asks of a place. */
-export function atOffset(offset: number): readonly Asked[] {
+/** What an editor requests for a position. */
+export function atOffset(offset: number): readonly FileRequest[] {
   return [
-    { name: 'hover', ask: (_, file) => hover(file, offset) },
-    { name: 'completion', ask: (_, file) => complete(file, offset) },
-    { name: 'definition', ask: ({ workspace }, file) => definitions(workspace, file, offset) },
-    { name: 'references', ask: ({ workspace }, file) => references(workspace, file, offset, true) },
+    { name: 'hover', run: (_, file) => hover(file, offset) },
+    { name: 'completion', run: (_, file) => complete(file, offset) },
+    { name: 'definition', run: ({ workspace }, file) => definitions(workspace, file, offset) },
+    { name: 'references', run: ({ workspace }, file) => references(workspace, file, offset, true) },
   ];
 }
 
@@ -57,9 +57,9 @@ function placed(base: number, { start, end }: { readonly start: number; readonly
   return { span: { start: base + start, end: base + end } };
 }
 
-/** Asks, and looks at the answer: nothing is thrown, every number is one, and every span is within the text. */
+/** Runs a request and checks the answer: nothing is thrown, every number is finite, and every span is within the text. */
 export function answerProblems(
-  asked: Asked,
+  request: FileRequest,
   analysis: Analysis,
   file: FileAnalysis,
   measure: Measure,
@@ -67,16 +67,16 @@ export function answerProblems(
 ): readonly Problem[] {
   try {
     const answer = measure.time(
-      asked.name,
-      () => asked.ask(analysis, file),
-      () => asked.ask(...fresh()),
+      request.name,
+      () => request.run(analysis, file),
+      () => request.run(...fresh()),
     );
     const wrong = oddity(answer, file.text);
     return wrong === undefined
       ? []
-      : [{ kind: 'wrong answer', sign: `${wrong.what}-in-${asked.name}`, message: `${asked.name}: ${wrong.why}` }];
+      : [{ kind: 'wrong answer', sign: `${wrong.what}-in-${request.name}`, message: `${request.name}: ${wrong.why}` }];
   } catch (error) {
-    return [thrown(asked.name, error)];
+    return [thrown(request.name, error)];
   }
 }
 
@@ -91,7 +91,7 @@ const reports: ReadonlyMap<string, RenderReport> = new Map<string, RenderReport>
 
 export const formats: readonly string[] = ['text', ...reports.keys()];
 
-/** What the command line writes of a file. */
+/** Checks what the command line writes for a file. */
 export function reportProblems(format: string, file: FileAnalysis): readonly Problem[] {
   try {
     const reported = toReportFile('a.yaml', 'a.yaml', file);
@@ -111,14 +111,14 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
           renderSummary(summarise([reported]), [reported], options, priceBasis([checked]))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters
     const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u009b]/.exec(text);
     if (control !== null)
       return [
         {
           kind: 'wrong answer',
           sign: `control-character-in-${format}`,
-          message: `the ${format} report holds the character ${JSON.stringify(control[0])}`,
+          message: `the ${format} report contains the character ${JSON.stringify(control[0])}`,
         },
       ];
     const wrong = oddity(reported, file.text) ?? oddity(text, file.text);
@@ -137,10 +137,10 @@ interface Oddity {
   readonly why: string;
 }
 
-/** Something in an answer that no answer may hold: a number that is none, the word for one, a span outside the text. */
+/** Something that no answer may contain: a number that is not finite, the word for one, a span outside the text. */
 export function oddity(answer: unknown, text: string): Oddity | undefined {
   if (typeof answer === 'number')
-    return Number.isFinite(answer) ? undefined : { what: 'nan', why: `it holds ${answer}` };
+    return Number.isFinite(answer) ? undefined : { what: 'nan', why: `it contains ${answer}` };
   if (typeof answer === 'string') {
     const word = words.exec(answer)?.[0];
     if (word === undefined || text.includes(word)) return undefined;

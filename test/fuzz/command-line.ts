@@ -32,7 +32,7 @@ export interface Run {
 
 const timeoutMs = 6000;
 
-/** `gpulint check` in this process: a start of Node takes longer than a hundred of them. */
+/** Runs `gpulint check` in this process: one start of Node takes longer than a hundred runs. */
 export async function runCheck(folder: string, paths: readonly string[], format: string, fix: boolean): Promise<Run> {
   const [before, out, err] = [process.cwd(), process.stdout.write, process.stderr.write];
   let [stdout, stderr, status] = ['', '', 0];
@@ -68,14 +68,14 @@ export async function runCheck(folder: string, paths: readonly string[], format:
   }
 }
 
-/** Whoever waits for a writer gets one that says nothing. */
+/** Opens every pipe for writing and closes it again, which releases blocked readers. */
 function wakePipes(folder: string): void {
   for (const name of entriesBelow(folder)) {
     if (!lstatSync(path.join(folder, name)).isFIFO()) continue;
     try {
       closeSync(openSync(path.join(folder, name), constants.O_WRONLY | constants.O_NONBLOCK));
     } catch {
-      // Nobody waits for this one.
+      // This pipe has no reader.
     }
   }
 }

@@ -4,7 +4,7 @@ import { ruleIds } from '../../server/src/rules/index.ts';
 import { keys, numbers, values } from './hostile.ts';
 import { mutate, mutatorNames, scale } from './mutate.ts';
 
-/** Globs that make a matcher backtrack, or expand without end. */
+/** Globs that make a matcher backtrack or expand without end. */
 export const hostileGlobs: readonly string[] = [
   `${'*a'.repeat(20)}*b`,
   `${'**/'.repeat(30)}b`,
@@ -154,7 +154,7 @@ const mutation = fc.record({
   choice: fc.nat(scale - 1),
 });
 
-/** Valid configs, nearly valid ones, and what becomes of both when they are mutated. */
+/** Valid configs, nearly valid ones, and mutations of both. */
 export const configText: fc.Arbitrary<string> = fc
   .tuple(fc.array(line, { maxLength: 6 }), fc.array(line, { maxLength: 3 }), fc.array(mutation, { maxLength: 3 }))
   .map(([lines, others, mutations]) => mutate(`${lines.join('\n')}\n`, `${others.join('\n')}\n`, mutations))

@@ -9,7 +9,7 @@ import { parseConfig, readSettings, resolveConfig } from '../../server/src/confi
 import { setConfigEdits } from '../../server/src/features/actions/set-config.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
-import { type Asked, answerProblems, oddity, ofFile, reportProblems } from './answers.ts';
+import { answerProblems, type FileRequest, oddity, ofFile, reportProblems } from './answers.ts';
 import { runCheck } from './command-line.ts';
 import { configText, hostileGlobs } from './config-texts.ts';
 import type { Mutant } from './mutants.ts';
@@ -18,7 +18,7 @@ import { shrinkText } from './shrink.ts';
 import { type Look, type Problem, type Target, thrown } from './target.ts';
 import { crashesOf } from './texts.ts';
 
-/** What a `.gpulint.yaml` may hold: it comes with a repository that need not be trusted. */
+/** The content of a `.gpulint.yaml`, which comes with a repository that may be untrusted. */
 export const configs: Target<Mutant> = {
   name: 'configs',
   unit: 'configs',
@@ -72,9 +72,9 @@ function configProblems(text: string, look: Look, dice: (sides: number) => numbe
       analysis.setConfig(config);
       const analysed = analysis.setFile(`file:///w/${file}`, manifest);
       const again = () => [analysis, analysed] as const;
-      const asked: readonly Asked[] = look.everywhere || file === 'a.yaml' ? ofFile : [];
-      found.push(...asked.flatMap((one) => answerProblems(one, analysis, analysed, measure, again)));
-      found.push(...crashesOf(analysed), ...(asked.length > 0 ? reportProblems('json', analysed) : []));
+      const requests: readonly FileRequest[] = look.everywhere || file === 'a.yaml' ? ofFile : [];
+      found.push(...requests.flatMap((one) => answerProblems(one, analysis, analysed, measure, again)));
+      found.push(...crashesOf(analysed), ...(requests.length > 0 ? reportProblems('json', analysed) : []));
       for (const glob of told.ignore ?? []) measure.time('ignore', () => matchesGlob(file, glob));
     }
     for (const offset of offsetsIn(text, look, dice)) {
@@ -94,7 +94,7 @@ function offsetsIn(text: string, { everywhere }: Look, dice: (sides: number) => 
     : [dice(text.length + 1), dice(text.length + 1)];
 }
 
-/** What an editor writes into a config leaves the rest of it as it was, or is not written. */
+/** An editor's change to a config must leave the rest of it unchanged. */
 function setProblems(text: string, measure: Look['measure']): readonly Problem[] {
   const edits = measure.time('set config', () =>
     setConfigEdits(text, { gpu: 'h100-80gb-sxm', provider: 'aws', platform: null, region: null, capacity: null }),
@@ -104,11 +104,11 @@ function setProblems(text: string, measure: Look['measure']): readonly Problem[]
   const [before, now] = [parseConfig(text), parseConfig(after)];
   const damage = (message: string): Problem => ({ kind: 'damaged text', sign: 'set-config', message });
   if (now.told.gpu !== 'h100-80gb-sxm') {
-    const message = `the GPU that was chosen and written counts for nothing in ${JSON.stringify(after)}`;
+    const message = `the chosen GPU was written but has no effect in ${JSON.stringify(after)}`;
     return [{ kind: 'wrong answer', sign: 'set-config-in-vain', message }];
   }
   if (now.problems.length > before.problems.length)
-    return [damage(`what was written is wrong: ${now.problems[0]?.message}`)];
+    return [damage(`the edit added a problem: ${now.problems[0]?.message}`)];
   const rest = ({ gpu: _, provider: __, ...told }: typeof now.told) => JSON.stringify(told);
   return rest(before.told) === rest(now.told)
     ? []
@@ -117,7 +117,7 @@ function setProblems(text: string, measure: Look['measure']): readonly Problem[]
 
 let folder: string | undefined;
 
-/** The command line, in a folder with this config, passes by what the editor does. */
+/** The command line, in a folder with this config, must ignore the same files as the editor. */
 async function walkProblems(text: string, { measure }: Look): Promise<readonly Problem[]> {
   const patterns = parseConfig(text).told.ignore ?? [];
   if (patterns.length === 0) return [];
@@ -126,7 +126,7 @@ async function walkProblems(text: string, { measure }: Look): Promise<readonly P
     writeFileSync(path.join(base, '.gpulint.yaml'), text);
     const { stdout, hung } = await measure.timeAsync('check with a config', () => runCheck(base, ['.'], 'json', false));
     if (hung) return [{ kind: 'slow request', sign: 'hang', message: 'the check did not end' }];
-    // A config that is wrong ends the run.
+    // An invalid config ends the run.
     if (stdout === '') return [];
     const found = (JSON.parse(stdout) as Report).files.map((file) => file.path);
     const expected = paths.filter((file) => !patterns.some((pattern) => matchesGlob(file, pattern)));

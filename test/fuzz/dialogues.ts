@@ -4,20 +4,20 @@ import { mutate, mutatorNames, scale } from './mutate.ts';
 import { related } from './related.ts';
 import type { Seeds } from './seeds.ts';
 
-/** One message of a client. Of a cancel, `params` is how many requests ago the one was that is cancelled. */
-export interface Said {
+/** One message of a client. For a cancellation, `params` says how many requests ago the canceled one was sent. */
+export interface ClientMessage {
   readonly how: 'request' | 'notify' | 'cancel';
   readonly method: string;
   readonly params: unknown;
 }
 
-/** What a client says between `initialize` and `shutdown`. */
+/** The messages of a client between `initialize` and `shutdown`. */
 export interface Dialogue {
-  readonly said: readonly Said[];
-  /** What is on the disk. */
+  readonly messages: readonly ClientMessage[];
+  /** The files on disk. */
   readonly files: Readonly<Record<string, string>>;
   readonly settings: unknown;
-  /** With the built server in a process of its own. */
+  /** Whether the built server runs in a separate process. */
   readonly process: boolean;
   readonly own: boolean;
 }
@@ -89,7 +89,7 @@ const properRange = fc.tuple(fc.nat(30), fc.nat(20), fc.nat(4), fc.nat(20)).map(
   end: { line: start + lines, character: lines === 0 ? from + to : to },
 }));
 
-/** The document that a message is about: mostly one that may be open. */
+/** The document of a message: usually one that may be open. */
 const textDocument = fc.oneof(
   { weight: 12, arbitrary: fc.record({ uri }) },
   { weight: 1, arbitrary: fc.record({ uri: oddUri }) },
@@ -124,7 +124,7 @@ const others = [
   '',
 ];
 
-const requests: fc.Arbitrary<Said> = fc
+const requests: fc.Arbitrary<ClientMessage> = fc
   .oneof(
     fc.tuple(fc.constantFrom(...atPlace), fc.record({ textDocument, position })),
     fc.tuple(fc.constantFrom(...ofDocument), fc.record({ textDocument })),
@@ -173,8 +173,8 @@ const requests: fc.Arbitrary<Said> = fc
 
 const version = fc.oneof({ weight: 8, arbitrary: fc.nat(100) }, { weight: 1, arbitrary: odd });
 
-function notifications(text: fc.Arbitrary<string>): fc.Arbitrary<Said> {
-  // A client that opens a document twice is wrong, and which of two languages counts then is nowhere said: each has one.
+function notifications(text: fc.Arbitrary<string>): fc.Arbitrary<ClientMessage> {
+  // Opening a document twice is a client error, and no rule says which language then applies: each document has only one.
   const open = fc
     .record({ uri, version: fc.nat(100), text })
     .map((document) => ({ ...document, languageId: languages.get(document.uri) ?? 'yaml' }));
@@ -269,7 +269,7 @@ const settings = fc.constantFrom<unknown>(
   { ruleOptions: { 'idle-gpu-container': { hours: 'x' } } },
 );
 
-/** Messages in any order, most of them valid, some odd. */
+/** Messages in any order, most of them valid, some malformed. */
 export function dialogues({ all }: Seeds): fc.Arbitrary<Dialogue> {
   const short = all.filter(({ text, own: isOwn }) => isOwn && text.length < 1500).map(({ text }) => text);
   const number = fc.nat(scale - 1);
@@ -279,14 +279,14 @@ export function dialogues({ all }: Seeds): fc.Arbitrary<Dialogue> {
       fc.array(fc.record({ kind: fc.constantFrom(...mutatorNames), at: number, choice: number }), { maxLength: 1 }),
     )
     .map(([seed, mutations]) => mutate(seed, '', mutations).slice(0, 20_000));
-  const cancel = fc.nat(5).map((params): Said => ({ how: 'cancel', method: '', params }));
-  const said = fc.oneof(
+  const cancel = fc.nat(5).map((params): ClientMessage => ({ how: 'cancel', method: '', params }));
+  const messages = fc.oneof(
     { weight: 5, arbitrary: requests },
     { weight: 6, arbitrary: notifications(text) },
     { weight: 1, arbitrary: cancel },
   );
   return fc.record({
-    said: fc.array(said, { minLength: 2, maxLength: 40, size: 'max' }).map((list) => [start, ...list]),
+    messages: fc.array(messages, { minLength: 2, maxLength: 40, size: 'max' }).map((list) => [start, ...list]),
     files: fc.dictionary(uri, fc.constantFrom(...related), { maxKeys: 3, noNullPrototype: true }),
     settings,
     process: fc.nat(29).map((dice) => dice === 0),
@@ -294,8 +294,8 @@ export function dialogues({ all }: Seeds): fc.Arbitrary<Dialogue> {
   });
 }
 
-/** Most of what follows is about a document that is open. */
-const start: Said = {
+/** Opens the document that most messages concern. */
+const start: ClientMessage = {
   how: 'notify',
   method: 'textDocument/didOpen',
   params: { textDocument: { uri: 'file:///w/a.yaml', languageId: 'yaml', version: 1, text: related[0] } },

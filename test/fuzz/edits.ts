@@ -14,7 +14,7 @@ import { fewer, shrinkText } from './shrink.ts';
 import { type Look, type Problem, type Target, thrown } from './target.ts';
 import { crashesOf } from './texts.ts';
 
-/** Sequences of edits over several files: what was derived step by step must equal what a new analysis derives, in any order. */
+/** Sequences of edits across several files: the incremental state must equal a new analysis after any step, in any order. */
 export const edits: Target<Sequence> = {
   name: 'edits',
   unit: 'sequences',
@@ -44,7 +44,7 @@ export const edits: Target<Sequence> = {
   isOwn: ({ own }) => own,
 };
 
-/** Where the answers after some step are not those of a new analysis of the same files. */
+/** The first step after which the answers differ from a new analysis of the same files. */
 export function sequenceProblems(steps: readonly Step[], every: number, { measure }: Look): readonly Problem[] {
   const analysis = new Analysis();
   let files = noFiles;

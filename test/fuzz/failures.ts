@@ -5,10 +5,10 @@ import { root } from './seeds.ts';
 import type { Target } from './target.ts';
 import { privateFolder } from './watchdog.ts';
 
-/** Where the shrunk failures are that every test run looks at again. */
+/** The shrunk failures that every test run repeats. */
 export const fixtureFolder = path.join(root, 'test/fixtures/fuzz');
 
-/** Saves a failure under a name that its sign and its text give, and says where. Other people's texts stay out of the repository. */
+/** Saves a failure under a name made from its sign and text, and returns the path. Other people's texts stay out of the repository. */
 export function saveFailure<T>(target: Target<T>, sign: string, input: T): string {
   const { extension, text } = target.save(input);
   const folder = path.join(target.isOwn(input) ? fixtureFolder : privateFolder, target.name);

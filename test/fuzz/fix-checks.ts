@@ -6,15 +6,15 @@ import type { Severity } from '../../server/src/rules/rule.ts';
 import { applyEdits, type TextEdit } from '../../server/src/yaml/span.ts';
 import type { Problem } from './target.ts';
 
-/** A change that a person was offered. */
+/** A change offered to a user. */
 export interface Offer {
   readonly title: string;
   readonly edits: readonly TextEdit[];
-  /** The rule whose finding it clears, with the message; undefined: several. */
+  /** The rule and message of the finding that it clears; undefined if it clears several. */
   readonly clears: { readonly rule: string; readonly message: string } | undefined;
-  /** New findings must be milder than this. */
+  /** New findings must be less severe than this. */
   readonly severity: Severity;
-  /** It only writes a comment or an annotation. */
+  /** It only adds a comment or an annotation. */
   readonly silences: boolean;
 }
 
@@ -29,7 +29,7 @@ export function offerOf(action: Action): Offer | undefined {
 
 const ranks: Readonly<Record<Severity, number>> = { hint: 0, info: 1, warning: 2, error: 3 };
 
-/** What is wrong with a change that was offered; nothing when it keeps what every fix promises. */
+/** The broken promises of an offered change; empty if it keeps what every fix promises. */
 export function fixProblems(before: FileAnalysis, offer: Offer): readonly Problem[] {
   const { edits, clears, title } = offer;
   const damage = (sign: string, message: string): Problem => ({
@@ -46,7 +46,7 @@ export function fixProblems(before: FileAnalysis, offer: Offer): readonly Proble
   } catch (error) {
     return [damage('overlapping', String(error))];
   }
-  // A comment that silences the syntax error itself is no fix: it changes nothing that is meant.
+  // A comment that silences the syntax error itself is not a fix: it changes nothing in the object.
   if (!offer.silences && touchesBroken(before, edits))
     return [damage('on-broken-text', 'the document that it edits does not parse')];
   if (fixed === text) return [damage('without-effect', 'it changes nothing')];
@@ -58,7 +58,7 @@ export function fixProblems(before: FileAnalysis, offer: Offer): readonly Proble
 
 type Sign = readonly [sign: string, why: string];
 
-/** Only the documents that are edited may change, and none may be read less well. */
+/** Only edited documents may change, and none may become less readable. */
 function changeProblems(before: FileAnalysis, after: FileAnalysis, edits: readonly TextEdit[]): Sign[] {
   const problems: Sign[] = [];
   if (after.parse !== before.parse)
@@ -93,7 +93,7 @@ function changeProblems(before: FileAnalysis, after: FileAnalysis, edits: readon
   return problems;
 }
 
-/** It clears its finding, and brings none as grave as that. */
+/** It clears its finding and adds none of equal or higher severity. */
 function offerProblems(
   before: FileAnalysis,
   after: FileAnalysis,
@@ -124,7 +124,7 @@ function offerProblems(
   return problems;
 }
 
-/** What fix-all and `--fix` make of a text: safe to read, and done when they are done. */
+/** Checks fix-all and `--fix`: the result is safe to read, and a second run changes nothing. */
 export function fixAllProblems(before: FileAnalysis): readonly Problem[] {
   const damage = (sign: string, message: string): Problem => ({
     kind: 'damaged text',
@@ -150,7 +150,7 @@ export function fixAllProblems(before: FileAnalysis): readonly Problem[] {
   return problems;
 }
 
-/** All safe fixes of one go, as "fix all" in an editor makes them. */
+/** All safe fixes of one round, as "fix all" in an editor applies them. */
 export function safeOffer(file: FileAnalysis): Offer | undefined {
   const edits = safeFixes(file).flatMap((fix) => fix.edits);
   return edits.length === 0
@@ -158,7 +158,7 @@ export function safeOffer(file: FileAnalysis): Offer | undefined {
     : { title: 'Fix all', edits, clears: undefined, severity: 'error', silences: false };
 }
 
-/** Between two documents an insertion may belong to either; it is held against neither. */
+/** An insertion between two documents may belong to either; it counts against neither. */
 function touchesBroken({ documents, text }: FileAnalysis, edits: readonly TextEdit[]): boolean {
   return documents.filter(isBroken).some(({ base, text: { length } }) => {
     const end = base + length;
@@ -180,7 +180,7 @@ interface Found {
   readonly rule: string;
   readonly message: string;
   readonly severity: Severity;
-  /** Without what an edit may change: places, and names of containers. */
+  /** Excludes what an edit may change: positions and names of containers. */
   readonly key: string;
 }
 

@@ -1,4 +1,4 @@
-// What mutators write into texts: each has broken some reader of YAML, or some sum, once.
+// Values that mutators insert. Each has broken a YAML reader or a calculation before.
 
 const words = (text: string): readonly string[] => text.split(' ');
 
@@ -11,7 +11,7 @@ export const numbers: readonly string[] = [
   '1 Gi',
 ];
 
-/** Names of properties that every object of JavaScript has, and keys that mean something to YAML or to us. */
+/** Property names that every JavaScript object has, and keys with a meaning in YAML or in gpulint. */
 export const keys: readonly string[] = [
   ...words('__proto__ constructor toString hasOwnProperty valueOf prototype __defineGetter__ then length'),
   ...words('<< ? = ~ null yes 1 "" spec metadata name kind items template nvidia.com/gpu'),
@@ -37,7 +37,7 @@ export const values: readonly string[] = [
   'x'.repeat(300),
 ];
 
-/** Characters and marks that are put in between. */
+/** Characters and marks to insert. */
 export const marks: readonly string[] = [
   ...words('{ } [ ] " \' : , # !! | > ` @ \\ *a é ı'),
   ...['\r', '\n', '\r\n', '\t', '\0', '\b', '\n\n', '\ré', ' ', '   ', ': ', ' #', '- ', '&a ', '%YAML 1.2\n'],

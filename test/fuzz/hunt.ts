@@ -5,18 +5,18 @@ import type { Seeds } from './seeds.ts';
 import type { Problem, Target } from './target.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** A failure with the shortest input that was found for it. */
+/** A failure with the shortest input found for it. */
 export interface Failure extends Problem {
   readonly target: string;
   readonly file: string;
-  /** How often it was met, the shrinking left out. */
+  /** How often it occurred, not counting shrinking. */
   times: number;
 }
 
 export interface HuntOptions {
   readonly seed: number;
   readonly seeds: Seeds;
-  /** When to stop, by `performance.now()`. */
+  /** When to stop, in terms of `performance.now()`. */
   readonly until: number;
   readonly measure: Measure;
   readonly watchdog: Watchdog;
@@ -26,7 +26,7 @@ export interface HuntOptions {
 const batch = 200;
 const shrinkSeconds = 20;
 
-/** Checks inputs until the time is over. Each failure is shrunk once; from then on what has its sign is only counted. */
+/** Checks inputs until the time is up. Each failure is shrunk once; later failures with the same sign are only counted. */
 export async function hunt<T>(
   target: Target<T>,
   { seed, seeds, until, measure, watchdog, found }: HuntOptions,
@@ -34,7 +34,7 @@ export async function hunt<T>(
   const known = new Map<string, Failure>();
   const arbitrary = fc.noBias(target.inputs(seeds));
 
-  /** The problems of an input that were not seen before. */
+  /** The problems of an input that are not known yet. */
   async function fresh(input: T): Promise<readonly Problem[]> {
     watchdog.checking(target.name, () => target.save(input));
     const problems = await target.check(input, { measure, everywhere: false });
@@ -66,16 +66,16 @@ export async function hunt<T>(
     let caught: { readonly problem: Problem; readonly input: T; readonly end: number } | undefined;
     const property = fc.asyncProperty(arbitrary, async (input) => {
       if (caught === undefined) {
-        // fast-check's own time limit would go on while the last input is still being checked.
+        // fast-check's own time limit could strike while the last input is still being checked.
         if (performance.now() >= until) return true;
         const [problem, ...others] = await fresh(input);
         if (problem === undefined) return true;
         caught = { problem, input, end: performance.now() + shrinkSeconds * 1000 };
-        // One input may show several bugs, and this may be the only one that shows them.
+        // One input may show several bugs, and may be the only one that does.
         for (const other of others) await report(other, input);
         return false;
       }
-      // fast-check would shrink as long as it finds something smaller.
+      // fast-check would keep shrinking as long as it finds something smaller.
       return performance.now() > caught.end || !(await fails(target, caught.problem, input, watchdog));
     });
     const details = await fc.check(property, {
@@ -91,7 +91,7 @@ async function shrink<T>(target: Target<T>, problem: Problem, input: T, watchdog
   if (target.shrink === undefined) return input;
   const end = performance.now() + shrinkSeconds * 1000;
   const stillFails = async (smaller: T) => performance.now() < end && (await fails(target, problem, smaller, watchdog));
-  // What was seen only where the generator happened to look cannot be shrunk.
+  // A problem that depends on where the generator happened to look cannot be shrunk.
   if (!(await stillFails(input))) return input;
   return target.shrink(input, stillFails);
 }

@@ -9,10 +9,10 @@ import type { Target } from './target.ts';
 import { targets } from './targets.ts';
 import { startWatchdog } from './watchdog.ts';
 
-/** An input that takes longer hangs. */
+/** An input that takes longer than this counts as a hang. */
 const hangSeconds = 60;
 
-// The YAML library asks for a debugging switch at every token, and Node's own object is slow to ask.
+// The YAML library reads a debugging variable for every token, and Node's own object is slow to read.
 process.env = { ...process.env };
 main().then((status) => {
   process.exitCode = status;
@@ -78,7 +78,7 @@ function summarise(
   for (const { target, sign, times, file } of [...failures].sort((a, b) => b.times - a.times)) {
     console.log(`  ${times} × ${target}: ${sign} (${file})`);
   }
-  // For adding up runs.
+  // Machine-readable, for totals over several runs.
   console.log(`\n${JSON.stringify(figures)}`);
   const failed = chosen.filter(({ name }) => failures.some(({ target }) => target === name)).length;
   console.log(`\n${chosen.length - failed} passed, ${failed} failed`);
@@ -102,12 +102,12 @@ function readOptions():
   }
   const [seconds, seed] = [Number(values.seconds ?? 60), Number(values.seed ?? 1)];
   const budget = Number(values.budget ?? requestBudget);
-  if (!(budget > 0)) return '--budget needs a number of milliseconds above 0';
-  if (!(seconds > 0)) return '--seconds needs a number above 0';
-  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed needs a whole number';
+  if (!(budget > 0)) return '--budget must be a number of milliseconds greater than 0';
+  if (!(seconds > 0)) return '--seconds must be greater than 0';
+  if (!Number.isSafeInteger(seed) || seed < 0) return '--seed must be a whole number';
   const names = values.only?.split(',') ?? [...targets.keys()];
   const chosen = names.map((name) => targets.get(name));
   const known = chosen.filter((target) => target !== undefined);
-  if (known.length < chosen.length) return `--only takes ${[...targets.keys()].join(', ')}, with commas between them`;
+  if (known.length < chosen.length) return `--only must be a comma-separated list of ${[...targets.keys()].join(', ')}`;
   return { seconds, seed, chosen: known, budget };
 }

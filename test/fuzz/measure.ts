@@ -1,22 +1,22 @@
 import process from 'node:process';
 import type { Problem } from './target.ts';
 
-/** The budget of one request, in milliseconds, on a machine that does nothing else. */
+/** The budget of one request, in milliseconds, on an otherwise idle machine. */
 export const requestBudget = 1000;
 
-/** Times requests. A million of them do not fit into a list, so they are counted by logarithm: a class is 5 % wide. */
+/** Times requests. A million durations do not fit into a list, so they are counted in logarithmic classes, each 5% wide. */
 export interface Measure {
-  /** Runs a request; `fresh` runs it again from the start when it took too long. What was too slow twice is a problem. */
+  /** Runs a request; if it was too slow, `fresh` repeats it from the start. Two slow runs are a problem. */
   time<T>(name: string, request: () => T, fresh?: () => unknown): T;
   timeAsync<T>(name: string, request: () => Promise<T>): Promise<T>;
   readonly problems: Problem[];
-  /** Counts what is added up in the summary. */
+  /** Counts an event for the summary. */
   count(what: string, by?: number): void;
   readonly counts: ReadonlyMap<string, number>;
   summary(): { readonly requests: number; readonly p99: number; readonly worst: number; readonly slowest: string };
 }
 
-export function createMeasure(mostMs = requestBudget): Measure {
+export function createMeasure(maxMs = requestBudget): Measure {
   const classes: number[] = [];
   const counts = new Map<string, number>();
   const problems: Problem[] = [];
@@ -44,12 +44,12 @@ export function createMeasure(mostMs = requestBudget): Measure {
       const start = performance.now();
       const answer = request();
       const ms = performance.now() - start;
-      if (ms <= mostMs) took(name, ms);
+      if (ms <= maxMs) took(name, ms);
       else {
-        // Machines hiccup: the second run counts, and only the time that the processor worked for us.
+        // Machines hiccup: the second run decides, and only by processor time spent on us.
         const again = processorTime(fresh);
         took(name, again);
-        if (again > mostMs) tooSlow(name, again);
+        if (again > maxMs) tooSlow(name, again);
       }
       return answer;
     },
@@ -60,7 +60,7 @@ export function createMeasure(mostMs = requestBudget): Measure {
       const { user, system } = process.cpuUsage(used);
       const worked = Math.min(ms, (user + system) / 1000);
       took(name, worked);
-      if (worked > mostMs) tooSlow(name, worked);
+      if (worked > maxMs) tooSlow(name, worked);
       return answer;
     },
     count(what, by = 1) {

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { type Mutation, mutate, mutatorNames, scale } from './mutate.ts';
 import type { Seed, Seeds } from './seeds.ts';
 
-/** A text made of seeds. */
+/** A text made from seeds. */
 export interface Mutant {
   readonly text: string;
   readonly own: boolean;
-  /** Decides where to look, and under which config. */
+  /** Determines where to look, and under which config. */
   readonly dice: number;
 }
 
@@ -18,7 +18,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
   choice: number,
 });
 
-/** Seeds with a few mutations. Short seeds are taken more often: most of what can go wrong does so in twenty lines. */
+/** Seeds with a few mutations. Short seeds are more frequent: most bugs show within twenty lines. */
 export function mutants({ all }: Seeds): fc.Arbitrary<Mutant> {
   const short = all.filter(({ text }) => text.length <= 6000);
   return fc
@@ -47,7 +47,7 @@ function choose(seeds: readonly Seed[], number: number): Seed {
   return seeds[Math.floor(share * seeds.length)] ?? { text: '', own: true };
 }
 
-/** A stream of numbers that one number starts: the same each time. */
+/** A reproducible stream of random numbers from one seed. */
 export function diceOf(start: number): (sides: number) => number {
   let state = (start * 2654435761 + 1) >>> 0;
   return (sides) => {

@@ -1,6 +1,6 @@
 import { keys, marks, numbers, templates, values } from './hostile.ts';
 
-/** One change of a text. Both numbers are below `scale`: `at` says where, `choice` which of several. They shrink to 0. */
+/** One change to a text. Both numbers are below `scale`: `at` selects the place, `choice` one of several variants. They shrink to 0. */
 export interface Mutation {
   readonly kind: MutatorName;
   readonly at: number;
@@ -9,14 +9,14 @@ export interface Mutation {
 
 export const scale = 1 << 20;
 
-/** Changes grow by repetition; a text that is longer than this is not made longer. */
-const longest = 1_000_000;
+/** Repeated changes grow a text; longer texts than this are not extended. */
+const maxLength = 1_000_000;
 
-/** The text after the mutations, in their order; `other` is what it is spliced with. */
+/** Applies the mutations in order; `other` is the text to splice in. */
 export function mutate(text: string, other: string, mutations: readonly Mutation[]): string {
   let mutant = text;
   for (const { kind, at, choice } of mutations) {
-    if (mutant.length <= longest) mutant = mutators[kind](mutant, { at, choice, other });
+    if (mutant.length <= maxLength) mutant = mutators[kind](mutant, { at, choice, other });
   }
   return mutant;
 }
@@ -130,7 +130,7 @@ export type MutatorName = keyof typeof mutators;
 
 export const mutatorNames = Object.keys(mutators) as readonly MutatorName[];
 
-/** The lines with their ends, of which a lone carriage return is one. */
+/** The lines including their line ends; a lone carriage return is one. */
 export function linesOf(text: string): readonly string[] {
   return text.match(/[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$/g) ?? [];
 }
@@ -148,7 +148,7 @@ function onLine(change: (line: string, choice: number) => string): Mutator {
   return onLines((lines, at, choice) => lines.map((line, index) => (index === at ? change(line, choice) : line)));
 }
 
-/** A block is a line with all that is indented deeper below it. */
+/** A block is a line and all deeper-indented lines below it. */
 function onBlock(change: (block: readonly string[], choice: number) => readonly string[]): Mutator {
   return onLines((lines, at, choice) => {
     const end = endOfBlock(lines, at);
@@ -171,7 +171,7 @@ function indented(line: string, by: number): string {
   return by >= 0 ? ' '.repeat(by) + line : line.replace(new RegExp(`^ {0,${-by}}`), '');
 }
 
-/** Mostly a few; seldom so many that what is quadratic shows, within the bound of a text. */
+/** Usually a few; rarely so many that quadratic behavior shows, within the maximum length of a text. */
 function times(choice: number, length: number): number {
   const most = Math.max(1, Math.floor((choice % 50 === 0 ? 200_000 : 10_000) / Math.max(length, 1)));
   return Math.min(2 + (choice % (choice % 50 === 0 ? 5000 : 12)), most);

@@ -1,10 +1,10 @@
 import { methods } from '../../server/src/lsp/requests.ts';
-import { type Dialogue, dialogues, type Said } from './dialogues.ts';
+import { type ClientMessage, type Dialogue, dialogues } from './dialogues.ts';
 import { isBuilt, openSession, type Session } from './session.ts';
 import { fewer } from './shrink.ts';
 import { type Problem, type Target, thrown } from './target.ts';
 
-/** Sessions with the server: whatever it is sent, it answers each request once, goes on, and shows what a new session would. */
+/** Sessions with the server: whatever it receives, it answers each request once, continues, and shows what a new session would show. */
 export const protocol: Target<Dialogue> = {
   name: 'protocol',
   unit: 'sessions',
@@ -12,11 +12,11 @@ export const protocol: Target<Dialogue> = {
   async check(dialogue, { measure }) {
     const inProcess = dialogue.process && isBuilt ? 'process' : 'in-process';
     if (inProcess === 'process') measure.count('server processes');
-    measure.count('messages', dialogue.said.length);
+    measure.count('messages', dialogue.messages.length);
     return sessionProblems(dialogue, inProcess);
   },
   async shrink(dialogue, fails) {
-    return { ...dialogue, said: await fewer(dialogue.said, (said) => fails({ ...dialogue, said })) };
+    return { ...dialogue, messages: await fewer(dialogue.messages, (messages) => fails({ ...dialogue, messages })) };
   },
   save: (dialogue) => ({ extension: 'json', text: `${JSON.stringify(dialogue, null, 1)}\n` }),
   load: (text) => ({ ...JSON.parse(text), process: false, own: true }),
@@ -24,7 +24,7 @@ export const protocol: Target<Dialogue> = {
 };
 
 async function sessionProblems(
-  { said, files, settings }: Dialogue,
+  { messages, files, settings }: Dialogue,
   where: 'in-process' | 'process',
 ): Promise<readonly Problem[]> {
   const stray: unknown[] = [];
@@ -36,7 +36,7 @@ async function sessionProblems(
   console.error = note;
   try {
     const session = await openSession(files, where, settings);
-    const open = say(session, said);
+    const open = sendAll(session, messages);
     const problems: Problem[] = [];
     if (!(await session.settled())) {
       const late = session.unanswered();
@@ -79,7 +79,7 @@ async function sessionProblems(
   }
 }
 
-/** What the library says of odd messages is no failure; what was thrown is. */
+/** The library's complaints about malformed messages are not failures; exceptions are. */
 function logProblem(line: string): readonly Problem[] {
   const [first = ''] = line.split('\n');
   const where = /^(.*?) failed\b/.exec(first)?.[1];
@@ -90,20 +90,20 @@ function logProblem(line: string): readonly Problem[] {
   ];
 }
 
-/** A document as it was last opened. */
+/** A document as last opened. */
 interface Opened {
   readonly uri: string;
   readonly languageId: string;
   readonly text: string;
 }
 
-/** Sends all of it, and says which documents are open then. */
-function say(session: Session, said: readonly Said[]): ReadonlyMap<string, Opened> {
+/** Sends all messages and returns the documents that are open afterwards. */
+function sendAll(session: Session, messages: readonly ClientMessage[]): ReadonlyMap<string, Opened> {
   const open = new Map<string, Opened>();
-  const asked: number[] = [];
-  for (const { how, method, params } of said) {
-    if (how === 'request') asked.push(session.ask(method, params));
-    else if (how === 'cancel') session.notify('$/cancelRequest', { id: asked.at(-1 - Number(params)) ?? 0 });
+  const requests: number[] = [];
+  for (const { how, method, params } of messages) {
+    if (how === 'request') requests.push(session.send(method, params));
+    else if (how === 'cancel') session.notify('$/cancelRequest', { id: requests.at(-1 - Number(params)) ?? 0 });
     else session.notify(method, params);
     if (how !== 'notify') continue;
     const { textDocument } = (params ?? {}) as {
@@ -123,10 +123,10 @@ function say(session: Session, said: readonly Said[]): ReadonlyMap<string, Opene
   return open;
 }
 
-/** What is shown when every document has a certain text and is saved. */
+/** The diagnostics after every document has been given a fixed text and saved. */
 async function finalDiagnostics(session: Session, open: ReadonlyMap<string, Opened>): Promise<string> {
   const uris = [...open.keys()].sort();
-  // What the client said of itself holds for this session only.
+  // This notification holds for this session only.
   session.notify(methods.syntaxElsewhere, { languages: [] });
   for (const uri of uris) {
     session.notify('textDocument/didChange', {
@@ -135,7 +135,7 @@ async function finalDiagnostics(session: Session, open: ReadonlyMap<string, Open
     });
     session.notify('textDocument/didSave', { textDocument: { uri } });
   }
-  // The folders are looked through in the background: what is shown has settled when it stays the same for a while.
+  // Folders are indexed in the background: diagnostics have settled once they stay the same for a while.
   let [shown, same] = ['', 0];
   for (let round = 0; round < 50 && same < 3; round += 1) {
     const now = JSON.stringify(await Promise.all(uris.map((uri) => diagnosticsOf(session, uri))));

@@ -7,28 +7,28 @@ import { entriesBelow } from './walk.ts';
 /** A text to start from. */
 export interface Seed {
   readonly text: string;
-  /** Part of this repository; what is made of other people's texts is never saved among its files. */
+  /** Part of this repository; texts derived from other people's are never saved in it. */
   readonly own: boolean;
 }
 
-/** The texts of a run, the shortest first, and what they were taken from. */
+/** The texts of a run, shortest first, and their sources. */
 export interface Seeds {
   readonly all: readonly Seed[];
-  /** How many came from each place. */
+  /** The number of texts from each source. */
   readonly sources: ReadonlyMap<string, number>;
 }
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Longer texts are slow to check and hold little that shorter ones do not. */
-const longest = 200_000;
+/** Longer texts are slow to check and contain little that shorter ones do not. */
+const maxLength = 200_000;
 
-/** All seeds that this machine has. The corpora lie beside the repository, and only where somebody put them. */
+/** All seeds on this machine. The corpora are optional folders outside the repository. */
 export function readSeeds(): Seeds {
   const sources = new Map<string, number>();
   const all: Seed[] = [];
   const add = (source: string, own: boolean, texts: readonly string[]) => {
-    const some = texts.filter((text) => text.trim() !== '' && text.length <= longest);
+    const some = texts.filter((text) => text.trim() !== '' && text.length <= maxLength);
     if (some.length > 0) sources.set(source, some.length);
     all.push(...some.map((text) => ({ text, own })));
   };
@@ -54,7 +54,7 @@ function textsIn(folder: string, name: RegExp, without: readonly string[] = []):
     .map((file) => readFileSync(file, 'utf8'));
 }
 
-/** A rule's fixture holds many short cases, each a text of its own. */
+/** A rule's fixture contains many short cases, each a text of its own. */
 function casesOf(text: string): readonly string[] {
   return /^#### /.test(text) ? readFixture(text).map((one) => one.text) : [text];
 }

@@ -14,14 +14,14 @@ import {
 import { scale } from './mutate.ts';
 import { root, type Seed, type Seeds } from './seeds.ts';
 
-/** What happens to some files, and how often the answers are compared meanwhile; at the end they always are. */
+/** Changes to a set of files, and how often to compare the answers on the way; they are always compared at the end. */
 export interface Sequence {
   readonly steps: readonly Step[];
   readonly every: number;
   readonly own: boolean;
 }
 
-/** Edits of projects: of small objects that name each other, and of real texts whose documents do, each in one of several files. */
+/** Edits of projects: small objects that refer to each other, and real texts whose documents do, each in one of several files. */
 export function sequences({ all }: Seeds): fc.Arbitrary<Sequence> {
   const families = all.filter(({ text }) => text.length < 8000 && /^---/m.test(text) && naming.test(text));
   const real = fc
@@ -49,7 +49,7 @@ export function sequences({ all }: Seeds): fc.Arbitrary<Sequence> {
 const naming =
   /\b(?:HorizontalPodAutoscaler|ScaledObject|LocalQueue|ClusterQueue|NodePool|ServingRuntime|ResourceClaim\w*|PersistentVolumeClaim|PodGroup)\b/;
 
-/** The documents of a text in three files; what is in the second one may be known only from the disk. */
+/** The documents of a text in three files; the second may be known only from disk. */
 function project({ text }: Seed, disk: boolean): readonly Step[] {
   const parts = splitDocuments(text).map((part) => part.text.replace(/^---[ \t]*\r?\n/, ''));
   return projectUris.slice(0, 3).flatMap((uri, file): Step[] => {
@@ -63,7 +63,7 @@ function project({ text }: Seed, disk: boolean): readonly Step[] {
 
 const folder = path.join(root, '../shared/robustness/stale');
 
-/** Sequences that once gave stale answers, where they are at hand. */
+/** Sequences that once gave stale answers, if they are on this machine. */
 export function savedSequences(): readonly Sequence[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)

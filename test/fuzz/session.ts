@@ -10,25 +10,25 @@ import { type Message, openWire } from './wire.ts';
 
 export const folder = 'file:///w';
 
-/** A client's end of a session, which counts what comes back. */
+/** The client side of a session, which counts the replies. */
 export interface Session {
   request(method: string, params: unknown): Promise<Message>;
-  /** Sends a request without waiting for its reply. */
-  ask(method: string, params: unknown): number;
+  /** Sends a request without waiting for its reply; returns its id. */
+  send(method: string, params: unknown): number;
   notify(method: string, params: unknown): void;
-  /** Resolves to false when some request has no reply in time. */
+  /** Resolves to false if some request has no reply in time. */
   settled(): Promise<boolean>;
-  /** How many replies each request got. */
+  /** The number of replies to each request. */
   readonly replies: ReadonlyMap<number, number>;
   readonly unanswered: () => readonly string[];
-  /** What the server logged as an error. */
+  /** What the server logged as errors. */
   readonly log: readonly string[];
   end(): Promise<number | null>;
 }
 
 const timeoutMs = 30_000;
 
-/** A session with the server in this process, or with the built one in its own, started as an editor starts it. */
+/** A session with the server in this process, or with the built server in its own, started as an editor starts it. */
 export async function openSession(
   files: Readonly<Record<string, string>>,
   own: 'in-process' | 'process',
@@ -54,7 +54,7 @@ export async function openSession(
     }
   });
 
-  const ask = (method: string, params: unknown) => {
+  const send = (method: string, params: unknown) => {
     next += 1;
     methods.set(next, method);
     wire.send({ id: next, method, params });
@@ -63,7 +63,7 @@ export async function openSession(
   const unanswered = () => [...methods].filter(([id]) => !replies.has(id)).map(([id, method]) => `${method} (${id})`);
   const request = (method: string, params: unknown) =>
     new Promise<Message>((resolve) => {
-      const id = ask(method, params);
+      const id = send(method, params);
       waiting.set(id, resolve);
     });
 
@@ -76,7 +76,7 @@ export async function openSession(
   wire.send({ method: 'initialized', params: {} });
   return {
     request,
-    ask,
+    send,
     notify: (method, params) => wire.send({ method, params }),
     replies,
     unanswered,
@@ -96,7 +96,7 @@ export async function openSession(
       }),
     async end() {
       wire.send({ id: 1_000_000, method: 'shutdown' });
-      // It ends the process that the server is in.
+      // It ends the server's process.
       if (own === 'process') wire.send({ method: 'exit' });
       return transport.ended();
     },
@@ -149,7 +149,7 @@ function startHere(files: Readonly<Record<string, string>>): Transport {
 
 const program = path.join(root, 'dist/cli.js');
 
-/** Whether the server was built. */
+/** Whether the server has been built. */
 export const isBuilt = existsSync(program);
 
 function startProcess(): Transport {
@@ -161,7 +161,7 @@ function startProcess(): Transport {
   const late = new Promise<null>((resolve) => {
     setTimeout(() => resolve(null), timeoutMs).unref();
   });
-  // Whatever ends the server, what is still written to it must not end the harness.
+  // However the server ends, pending writes to it must not end the harness.
   child.stdin.on('error', () => undefined);
   return {
     input: child.stdout,

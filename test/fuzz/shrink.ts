@@ -1,6 +1,6 @@
 import { linesOf } from './mutate.ts';
 
-/** A shorter text that still fails: lines go first, then words, then characters. Bounded by the number of tries. */
+/** A shorter text that still fails: removes lines first, then words, then characters. The number of attempts is limited. */
 export async function shrinkText(
   text: string,
   fails: (text: string) => Promise<boolean>,
@@ -18,7 +18,7 @@ export async function shrinkText(
   return (await fewer([...characters], counted)).join('');
 }
 
-/** As few of the parts as fail: halves are left out, then quarters, down to single parts. */
+/** The fewest parts that still fail: removes halves, then quarters, down to single parts. */
 export async function fewer<T>(
   parts: readonly T[],
   fails: (parts: readonly T[]) => Promise<boolean>,

@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 import { texts } from './texts.ts';
 import { trees } from './trees.ts';
 
-/** What is fuzzed, by the names that `--only` takes. */
+/** The fuzzing targets, by the names that `--only` accepts. */
 export const targets: ReadonlyMap<string, Target<never>> = new Map(
   [texts, edits, protocol, configs, trees].map((target) => [target.name, target as unknown as Target<never>]),
 );

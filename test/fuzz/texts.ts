@@ -8,7 +8,7 @@ import { diceOf, type Mutant, mutants } from './mutants.ts';
 import { shrinkText } from './shrink.ts';
 import { type Look, type Problem, type Target, thrown } from './target.ts';
 
-/** What projects say of themselves; with other prices, slices and modes come other words and fixes. */
+/** Project configs; other prices, slices and modes lead to other wording and fixes. */
 export const configs: readonly ProjectConfig[] = [
   '',
   'extends: strict\nplatform: gke-standard\nregion: us-central1\ngpu: h100-80gb-sxm\nmigStrategy: mixed\n',
@@ -16,7 +16,7 @@ export const configs: readonly ProjectConfig[] = [
   'extends: strict\nsharing: {strategy: time-slicing, replicas: 4}\nkserve: {deploymentMode: Standard, version: 0.15}\n',
 ].map((text) => parseConfig(text).config);
 
-/** Mutated manifests: every feature, every report and every fix that is offered. */
+/** Mutated manifests: every feature, every report and every offered fix. */
 export const texts: Target<Mutant> = {
   name: 'texts',
   unit: 'mutants',
@@ -61,17 +61,17 @@ function textProblems(text: string, config: ProjectConfig, look: Look, dice: Dic
     return [thrown('analysis', error)];
   }
   const [analysis, file] = opened;
-  const asked = [...ofFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
+  const requests = [...ofFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
   const shown = look.everywhere ? formats : [formats[dice(formats.length)] ?? 'text'];
   return [
-    ...asked.flatMap((one) => answerProblems(one, analysis, file, look.measure, open)),
+    ...requests.flatMap((one) => answerProblems(one, analysis, file, look.measure, open)),
     ...shown.flatMap((format) => reportProblems(format, file)),
     ...offered(file, look, dice, open),
     ...crashesOf(file),
   ];
 }
 
-/** Rules that threw, also while they made fixes. */
+/** Rules that threw, including while creating fixes. */
 export function crashesOf(file: FileAnalysis): readonly Problem[] {
   return file.documents.flatMap(({ crashes }) =>
     crashes.map(
@@ -93,7 +93,7 @@ function offsetsIn({ text, documents }: FileAnalysis, { everywhere }: Look, dice
   return [dice(text.length + 1), dice(text.length + 1), ...(found.length > 0 ? [found[dice(found.length)] ?? 0] : [])];
 }
 
-/** Everything that is offered where findings are, at all at once, and by the command line. */
+/** Everything offered at findings, for the whole file, and by the command line. */
 function offered(
   file: FileAnalysis,
   look: Look,
@@ -101,14 +101,14 @@ function offered(
   open: () => readonly [Analysis, FileAnalysis],
 ): readonly Problem[] {
   const places = file.documents.flatMap(({ base, findings }) => findings.map(({ span }) => shiftSpan(span, base)));
-  const asked: Span[] = look.everywhere
+  const requests: Span[] = look.everywhere
     ? places.slice(0, atMost(20, file.text))
     : places.length > 0
       ? [places[dice(places.length)] ?? whole(file)]
       : [];
-  if (look.everywhere || dice(40) === 0) asked.push(whole(file));
+  if (look.everywhere || dice(40) === 0) requests.push(whole(file));
   try {
-    const actions = asked.flatMap((span) => {
+    const actions = requests.flatMap((span) => {
       const query: ActionQuery = { span, only: undefined, shown: [], picker: dice(2) === 0 };
       return look.measure.time(
         'actions',
@@ -153,7 +153,7 @@ function distinct(actions: readonly Action[], most: number): readonly Action[] {
   return [...byEdits.values()].slice(0, most);
 }
 
-/** What is looked at everywhere is looked at longer than a hang may take where the text is long. */
+/** Checking every position of a long text takes longer than the limit for a hang, so check fewer. */
 function atMost(count: number, { length }: string): number {
   return Math.max(1, Math.round(count * Math.min(1, 20_000 / length)));
 }

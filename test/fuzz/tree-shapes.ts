@@ -8,18 +8,18 @@ import { mutate, mutatorNames, scale } from './mutate.ts';
 import { related } from './related.ts';
 import type { Seeds } from './seeds.ts';
 
-/** Something in a folder. */
+/** An entry in a folder. */
 export interface Entry {
   readonly kind: 'file' | 'latin1' | 'utf16' | 'folder' | 'link' | 'hard link' | 'pipe';
-  /** Its path below the folder that is checked. */
+  /** Its path relative to the checked folder. */
   readonly name: string;
   readonly text?: string;
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target?: string;
   readonly mode?: number;
 }
 
-/** A folder, and how it is checked. */
+/** A folder and how to check it. */
 export interface Tree {
   readonly entries: readonly Entry[];
   readonly paths: readonly string[];
@@ -27,7 +27,7 @@ export interface Tree {
   readonly fix: boolean;
 }
 
-/** Makes the entries; what cannot be made (a name that is taken, or too long) is left out. */
+/** Creates the entries, except those that are impossible (the name is taken or too long). */
 export function grow(folder: string, entries: readonly Entry[]): void {
   for (const { kind, name, text = '', target = '', mode } of entries) {
     const full = path.join(folder, name);
@@ -41,7 +41,7 @@ export function grow(folder: string, entries: readonly Entry[]): void {
       else writeFileSync(full, bytesOf(kind, text), { flag: 'wx' });
       if (mode !== undefined && kind !== 'link') chmodSync(full, mode);
     } catch {
-      // Not every entry goes with every other one.
+      // Some entries conflict with others.
     }
   }
 }
@@ -127,7 +127,7 @@ const kustomization = fc
   );
 const chart = fc.constant('apiVersion: v2\nname: c\nversion: 1.0.0\n');
 
-/** Folders of manifests, charts, kustomizations and configs, with links, pipes and names that mean something to somebody. */
+/** Folders of manifests, charts, kustomizations and configs, with links, pipes and names that have a meaning to some tool. */
 export function trees({ all }: Seeds): fc.Arbitrary<Tree> {
   const short = all.filter(({ text, own }) => own && text.length < 2000).map(({ text }) => text);
   const number = fc.nat(scale - 1);
@@ -175,7 +175,7 @@ export function trees({ all }: Seeds): fc.Arbitrary<Tree> {
   return fc
     .record({
       entries: fc.array(entry, { minLength: 1, maxLength: 12, size: 'max' }),
-      given: fc.oneof(
+      argument: fc.oneof(
         { weight: 4, arbitrary: fc.constant(undefined) },
         { weight: 2, arbitrary: number },
         { weight: 1, arbitrary: fc.constantFrom('none.yaml', '', '/dev/null', 'sub', './sub/..') },
@@ -183,8 +183,8 @@ export function trees({ all }: Seeds): fc.Arbitrary<Tree> {
       format: fc.constantFrom(...formatNames, 'json'),
       fix: fc.boolean(),
     })
-    .map(({ entries, given, format, fix }) => {
-      const named = typeof given === 'number' ? entries[given % entries.length]?.name : given;
+    .map(({ entries, argument, format, fix }) => {
+      const named = typeof argument === 'number' ? entries[argument % entries.length]?.name : argument;
       return { entries, paths: [named ?? '.'], format, fix };
     });
 }

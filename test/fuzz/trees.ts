@@ -7,7 +7,7 @@ import { type Problem, type Target, thrown } from './target.ts';
 import { type Entry, grow, trees as growing, type Tree } from './tree-shapes.ts';
 import { entriesBelow } from './walk.ts';
 
-/** Folders that need not be trusted, checked by the command line in every format, with and without `--fix`. */
+/** Untrusted folders, checked by the command line in every format, with and without `--fix`. */
 export const trees: Target<Tree> = {
   name: 'trees',
   unit: 'trees',
@@ -48,7 +48,7 @@ export const trees: Target<Tree> = {
   isOwn: () => true,
 };
 
-/** What nobody may read who was not asked to: its name would be in the report. */
+/** Must not be read unless named: its name would show in the report. */
 const secret: Entry = {
   kind: 'file',
   name: '',
@@ -68,12 +68,12 @@ async function treeProblems(outer: string, inner: string, { format, fix, paths }
   if (hung) return [problem('slow request', 'hang', 'it did not end')];
   const problems: Problem[] = [];
   if (![0, 1, 2].includes(status)) problems.push(problem('wrong answer', 'status', `the exit status is ${status}`));
-  if (/which is a bug|it broke/.test(stderr)) problems.push(problem('crash', 'broke', stderr.slice(0, 400)));
+  if (/which is a bug|internal error/.test(stderr)) problems.push(problem('crash', 'broke', stderr.slice(0, 400)));
   problems.push(...outputProblems(format, stdout, stderr).map(([sign, why]) => problem('wrong answer', sign, why)));
-  // Whoever names a path asks for what is there, wherever a link leads.
-  const linked = paths.some((given) => !isInside(inner, path.resolve(inner, given)));
+  // Naming a path means its content, wherever a link leads.
+  const linked = paths.some((argument) => !isInside(inner, path.resolve(inner, argument)));
   if (!linked && /outside-secret/.test(stdout + stderr))
-    problems.push(problem('wrong answer', 'read-outside', `it read what is outside: ${stdout.slice(0, 300)}`));
+    problems.push(problem('wrong answer', 'read-outside', `it read outside the project: ${stdout.slice(0, 300)}`));
   const changed = fix ? fixedFiles(inner, format, stdout) : new Set<string>();
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [was, is] = [before.get(name), after.get(name)];
@@ -93,16 +93,16 @@ function isInside(folder: string, file: string): boolean {
   try {
     return `${realpathSync(file)}${path.sep}`.startsWith(`${realpathSync(folder)}${path.sep}`);
   } catch {
-    // Nothing is there.
+    // The path does not exist.
     return true;
   }
 }
 
 interface Looks {
-  /** Kind, mode, owner, links to it. */
+  /** Kind, mode, owner and link count. */
   readonly shape: string;
   readonly content: string;
-  /** Which file it is, whatever it is called. */
+  /** The identity of the file, whatever its name. */
   readonly file: string;
 }
 
@@ -128,7 +128,7 @@ function lookAt(top: string): ReadonlyMap<string, Looks> {
   return found;
 }
 
-/** The inodes that the report names as fixed; undefined where the format does not say. */
+/** The inodes that the report lists as fixed; undefined if the format does not contain them. */
 function fixedFiles(inner: string, format: string, stdout: string): ReadonlySet<string> | undefined {
   if (format !== 'json' || stdout === '') return undefined;
   const { files }: { files: readonly { path: string; folder?: string; fixed?: readonly unknown[] }[] } =
@@ -152,7 +152,7 @@ function outputProblems(format: string, stdout: string, stderr: string): readonl
       problems.push(['no-json', String(error)]);
     }
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters
   const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/.exec(isJson ? stderr : stdout + stderr);
   if (control !== null)
     problems.push([

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Everything below a folder, by its path relative to that. Links are not followed: readdir's own recursion would follow them. */
+/** Everything below a folder, by relative path. Links are not followed, unlike in readdir's own recursion. */
 export function entriesBelow(top: string): readonly string[] {
   const found: string[] = [];
   const pending = [''];

@@ -3,22 +3,22 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { root } from './seeds.ts';
 
-/** Watches from another thread, because nothing in this one can end what hangs. */
+/** Watches from another thread, because nothing in this thread can end a hang. */
 export interface Watchdog {
-  /** The input that is being checked from now on. */
+  /** Sets the input that is being checked from now on. */
   checking(target: string, input: () => { readonly extension: string; readonly text: string }): void;
-  /** Nothing is being checked. */
+  /** Reports that no check is running. */
   idle(): void;
-  /** Until then it keeps the process alive, so that an input whose check never settles counts as a hang, too. */
+  /** Stops watching. Until then the process stays alive, so that a check that never settles counts as a hang, too. */
   end(): Promise<unknown>;
 }
 
-/** Where failures are saved that may not go into the repository. */
+/** Where failures are saved that must not go into the repository. */
 export const privateFolder = path.join(root, 'dist-test/fuzz');
 
 const mostBytes = 4_000_000;
 
-/** Ends the process when one input takes longer than this, and saves it: a hang, however the time is spent. */
+/** Ends the process if one input takes longer than this, and saves the input: a hang, however the time is spent. */
 export function startWatchdog(seconds: number): Watchdog {
   mkdirSync(privateFolder, { recursive: true });
   const shared = new SharedArrayBuffer(8 + mostBytes);
@@ -50,7 +50,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const head = new Int32Array(shared, 0, 2);
 const body = new Uint8Array(shared, 8);
-// Seconds in which this thread ran, too: a machine that sleeps works at nothing.
+// Count only seconds in which this thread ran, too: a sleeping machine makes no progress.
 let [seen, awake] = [-1, 0];
 setInterval(() => {
   const now = Atomics.load(head, 0);

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** A message of JSON-RPC as it stands on the wire, right or wrong. */
+/** A JSON-RPC message as transmitted, valid or invalid. */
 export interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -9,12 +9,12 @@ export interface Message {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** One end of a wire that sends what it is given: a library would not send what is invalid. */
+/** One end of a connection that sends anything, including invalid messages, which a library would not. */
 export interface Wire {
   send(message: Message): void;
 }
 
-/** Writes to one stream, and hands over what comes from the other. */
+/** Writes to one stream, and passes on what arrives from the other. */
 export function openWire(input: Readable, output: Writable, receive: (message: Message) => void): Wire {
   let buffer = Buffer.alloc(0);
   input.on('data', (chunk: Buffer) => {

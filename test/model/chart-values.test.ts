@@ -7,7 +7,7 @@ import { renderPlain } from '../../server/src/features/hover/markdown.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
-import { evaluate, type Given } from '../../server/src/yaml/template-expression.ts';
+import { type Evaluated, evaluate } from '../../server/src/yaml/template-expression.ts';
 
 const folder = 'test/fixtures/charts/serve';
 const read = (name: string) => readFileSync(`${folder}/${name}`, 'utf8');
@@ -116,7 +116,7 @@ describe('what an expression gives', () => {
   }
 });
 
-function render(given: Given): string {
+function render(given: Evaluated): string {
   if (given === undefined) return 'unknown';
   if (given === null) return 'nothing';
   if (given.kind !== 'scalar') return given.kind;

@@ -5,12 +5,12 @@ import type { Finding } from '../../server/src/rules/rule.ts';
 import { shiftSpan, type TextEdit } from '../../server/src/yaml/span.ts';
 import { table, tableOf } from '../../server/src/yaml/table.ts';
 
-/** A finding with spans and edits of the file instead of its document. */
+/** A finding with spans and edits relative to the file instead of its document. */
 export interface FileFinding extends Finding {
   readonly document: number;
 }
 
-/** A file as the editor and the CLI see it. What a rule throws is thrown. */
+/** A file as the editor and the CLI see it. Exceptions in rules are rethrown. */
 export function analyse(text: string, config: ProjectConfig = defaultConfig): FileAnalysis {
   const analysis = new Analysis({ strict: true });
   analysis.setConfig(config);
@@ -20,7 +20,7 @@ export function analyse(text: string, config: ProjectConfig = defaultConfig): Fi
   return file;
 }
 
-/** The findings of all documents of a file, in the order of its text. */
+/** The findings of all documents of a file, in text order. */
 export function findingsOf(file: FileAnalysis): readonly FileFinding[] {
   return file.documents.flatMap(({ base, findings }, document) =>
     findings.map((finding) => ({

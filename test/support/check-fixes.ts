@@ -6,9 +6,9 @@ import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, type FileFinding, findingsOf } from './analyse.ts';
 
 /**
- * What is wrong with a fix; nothing when it keeps the promises that every fix makes: the result parses, the finding is gone, no finding
- * of equal or higher severity is new (of any rule), every comment is still there, nothing outside the edits changed, edits are
- * disjoint, line ends stay as they are, and the fix is not offered again.
+ * The broken promises of a fix; empty if it keeps what every fix promises: the result parses, the finding is gone, no finding of equal or
+ * higher severity (of any rule) is new, every comment remains, nothing outside the edits changes, edits do not overlap, line endings stay
+ * the same, and the fix is not offered again.
  */
 export function fixProblems(text: string, finding: FileFinding, fix: Fix, config: ProjectConfig): readonly string[] {
   let fixed: string;
@@ -38,7 +38,7 @@ function parseProblems(before: FileAnalysis, after: FileAnalysis, text: string, 
   if (count(after) > count(before)) problems.push('the result does not parse');
   if (after.parse !== before.parse) problems.push(`it parses as ${after.parse}, not as ${before.parse}`);
   if (after.documents.length !== before.documents.length) problems.push('the number of documents changed');
-  if (isJson(text) && !isJson(fixed)) problems.push('it is JSON no more');
+  if (isJson(text) && !isJson(fixed)) problems.push('it is no longer JSON');
   return problems;
 }
 
@@ -53,7 +53,7 @@ function findingProblems(before: FileAnalysis, after: FileAnalysis, finding: Fil
   for (const other of findingsOf(after)) {
     const key = keyOf(other);
     if (rank[other.severity] < rank[finding.severity] || (left.get(key) ?? 0) <= (had.get(key) ?? 0)) continue;
-    problems.push(`it brings a new finding: ${key}: ${other.message}`);
+    problems.push(`it adds a new finding: ${key}: ${other.message}`);
   }
   const again = findingsOf(after).filter((other) => keyOf(other) === own && other.message === finding.message);
   const twice =
@@ -85,7 +85,7 @@ function lineEndProblems(text: string, fixed: string): readonly string[] {
   return [];
 }
 
-/** What stands between the edits must stand in the result, in the same order. */
+/** The text between the edits must be in the result, in the same order. */
 function outsideProblems(text: string, fixed: string, { edits }: Fix): readonly string[] {
   let at = 0;
   let from = 0;
@@ -95,7 +95,7 @@ function outsideProblems(text: string, fixed: string, { edits }: Fix): readonly 
     at += kept.length + newText.length;
     from = span.end;
   }
-  return fixed.slice(at) === text.slice(from) ? [] : ['text behind the edits changed'];
+  return fixed.slice(at) === text.slice(from) ? [] : ['text after the edits changed'];
 }
 
 function countBy<T>(values: readonly T[], key: (value: T) => string): ReadonlyMap<string, number> {
@@ -109,7 +109,7 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // Not JSON: that is the answer.
+    // The text is not JSON.
     return false;
   }
 }

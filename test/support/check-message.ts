@@ -1,8 +1,8 @@
-/** What is wrong with a message by itself; nothing when it reads as all others do. `text` is the file that it is about. */
+/** The style problems of a message; empty if it reads like all others. `text` is the file it concerns. */
 export function messageProblems(message: string, text: string): readonly string[] {
   const problems = [];
   if (message.length >= 160) problems.push(`${message.length} characters`);
-  if (/ {2}|[\n\t]/.test(message)) problems.push('white space that is no single blank');
+  if (/ {2}|[\n\t]/.test(message)) problems.push('white space other than single spaces');
   if (/\.$/.test(message) && !/\.\.\.$/.test(message)) problems.push('a full stop at its end');
   if (/[,;:!?]$/.test(message)) problems.push('an end that is none');
   if (/\b(?:undefined|NaN)\b|\[object|(?<!\/)\bnull\b/.test(message)) problems.push('a value of the program in it');
@@ -10,7 +10,10 @@ export function messageProblems(message: string, text: string): readonly string[
   return problems;
 }
 
-/** A capital, a number or a quote; or a name as Kubernetes or the file writes it: of a field, a resource, a flag, a program. */
+/**
+ * Starts with a capital, a number or a quote, or with a name as written by Kubernetes or in the file: a field, a resource, a flag, a
+ * program.
+ */
 function startsWell(message: string, text: string): boolean {
   if (/^[A-Z0-9"…]/.test(message)) return true;
   const first = /^[^\s:,=]+/.exec(message)?.[0] ?? '';

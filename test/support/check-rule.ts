@@ -6,19 +6,19 @@ import { fixProblems } from './check-fixes.ts';
 import { configOf } from './config-line.ts';
 import { type FixtureCase, withoutCarets } from './rule-fixture.ts';
 
-/** The disguises in which every case must give the same answer: they move offsets, and nothing else. */
-const disguises: readonly { readonly name: string; readonly lines: number; readonly wear: (text: string) => string }[] =
+/** Variants in which every case must give the same answer: they shift offsets and nothing else. */
+const variants: readonly { readonly name: string; readonly lines: number; readonly apply: (text: string) => string }[] =
   [
-    { name: 'as it is', lines: 0, wear: (text) => text },
-    { name: 'with CRLF', lines: 0, wear: (text) => text.replaceAll('\n', '\r\n') },
-    { name: 'with a BOM and an emoji', lines: 1, wear: (text) => `\uFEFF# 🚀 naïve\n${text}` },
+    { name: 'as it is', lines: 0, apply: (text) => text },
+    { name: 'with CRLF', lines: 0, apply: (text) => text.replaceAll('\n', '\r\n') },
+    { name: 'with a BOM and an emoji', lines: 1, apply: (text) => `\uFEFF# 🚀 naïve\n${text}` },
   ];
 
-/** Runs one rule over a case: its findings must be those of the carets, both ways, and its fixes must keep their promises. */
+/** Runs one rule on a case: its findings and the carets must match exactly, and its fixes must keep their promises. */
 export function checkRule(rule: string, fixture: FixtureCase): void {
   const config = configOf(fixture.text);
-  for (const { name, lines, wear } of disguises) {
-    const text = wear(fixture.text);
+  for (const { name, lines, apply } of variants) {
+    const text = apply(fixture.text);
     const findings = findingsOf(analyse(text, only(rule, config)));
     expect(render(text, findings, lines), `findings ${name}`).toEqual(
       fixture.expected.map(
@@ -36,7 +36,7 @@ export function checkRule(rule: string, fixture: FixtureCase): void {
   }
 }
 
-/** What each fix makes of the case without its carets: the text of a `.fixed.yaml`. */
+/** The result of each fix on the case without its carets: the text of a `.fixed.yaml`. */
 export function renderFixes(rule: string, fixture: FixtureCase): string {
   const text = withoutCarets(fixture.text);
   const config: ProjectConfig = only(rule, configOf(text));

@@ -1,7 +1,7 @@
 import type { ProjectConfig } from '../../server/src/config.ts';
 import { parseConfig } from '../../server/src/config.ts';
 
-/** The config of a fixture: a line `#### config: {provider: aws}` (of an example: `# .gpulint.yaml: ...`), or the defaults. */
+/** The config of a fixture: a line `#### config: {provider: aws}` (in an example: `# .gpulint.yaml: ...`), or the defaults. */
 export function configOf(text: string): ProjectConfig {
   const line = /^#+ (?:config|\.gpulint\.yaml): (.*)$/m.exec(text)?.[1] ?? '';
   const { config, problems } = parseConfig(line);

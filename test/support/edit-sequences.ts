@@ -11,8 +11,8 @@ import { chartValues, noRelatedFiles, type RelatedFiles } from '../../server/src
 import { summariseText } from '../../server/src/workspace/summary.ts';
 import { blockNames, blocks } from './related-blocks.ts';
 
-// What people do to a project, as data: random edits that are made into steps, each of which an analysis can take, and the whole of what an
-// analysis then shows. After any steps it has to show what a new analysis of the same files shows.
+// Edits to a project as data: random edits, converted into steps that an analysis can apply, and everything that an analysis then shows.
+// After any steps it must show the same as a new analysis of the same files.
 
 export const configs = [
   '',
@@ -20,13 +20,13 @@ export const configs = [
   'platform: gke-standard\ncapacity: spot\nrules: {shm-missing: error}\nkubernetesVersion: "1.30"\n',
 ].map((text) => parseConfig(text).config);
 
-const besides: readonly RelatedFiles[] = [
+const relatedFileSets: readonly RelatedFiles[] = [
   noRelatedFiles,
   { chart: chartValues('values.yaml', 'name: chat\nreplicas: 3\ngpus: 2\n') },
   { chart: chartValues('values.yaml', 'name: team\nreplicas: 1\ngpus: 8\n') },
 ].map(({ chart }) => (chart === undefined ? noRelatedFiles : { chart }));
 
-/** A file under one spelling of its name. null: the config that the analysis has for all files without one. */
+/** A file under one spelling of its name. null: the analysis' config for all files without their own. */
 export interface OpenFile {
   readonly uri: string;
   readonly text: string;
@@ -40,10 +40,10 @@ export type Step =
   | { readonly op: 'disk'; readonly uri: string; readonly text: string; readonly config: number }
   | { readonly op: 'gone'; readonly uri: string }
   | { readonly op: 'config'; readonly config: number }
-  /** Somebody looks at one file, so that what is made when it is asked for is made now. */
+  /** Requests one file, so that lazy values are computed now. */
   | { readonly op: 'look'; readonly uri: string };
 
-/** The files that the steps so far leave, by their normalised names. */
+/** The files after the steps so far, by normalized name. */
 export interface ProjectFiles {
   readonly config: number;
   readonly open: ReadonlyMap<string, OpenFile>;
@@ -77,14 +77,14 @@ export function applyStep(analysis: Analysis, step: Step): void {
 
 function setFile(analysis: Analysis, { uri, text, config, relatedFiles }: OpenFile): void {
   const own = config === null ? undefined : configAt(config);
-  analysis.setFile(uri, text, 0, own, besides[relatedFiles % besides.length]);
+  analysis.setFile(uri, text, 0, own, relatedFileSets[relatedFiles % relatedFileSets.length]);
 }
 
 function configAt(index: number) {
   return pick(configs, index);
 }
 
-/** A new analysis of the files. @param turn in which order they are opened and read */
+/** A new analysis of the files. @param turn the order in which they are opened and read */
 export function freshAnalysis(files: ProjectFiles, turn: number): Analysis {
   const analysis = new Analysis();
   analysis.setConfig(configAt(files.config));
@@ -96,7 +96,7 @@ export function freshAnalysis(files: ProjectFiles, turn: number): Analysis {
   return analysis;
 }
 
-/** Everything that people can see, as text by place. */
+/** Everything visible to users, as text by place. */
 export function snapshotOf(analysis: Analysis, files: ProjectFiles): Readonly<Record<string, string>> {
   const shown: Record<string, string> = {};
   const put = (place: string, value: unknown) => {
@@ -118,7 +118,7 @@ export function freshSnapshotOf(files: ProjectFiles, turn = 1): Readonly<Record<
   return snapshotOf(freshAnalysis(files, turn), files);
 }
 
-/** The first thing that two snapshots tell differently. */
+/** The first difference between two snapshots. */
 export function difference(
   one: Readonly<Record<string, string>>,
   other: Readonly<Record<string, string>>,
@@ -128,7 +128,7 @@ export function difference(
   return undefined;
 }
 
-/** Plays steps, and tells the first difference from a new analysis; undefined: there is none. */
+/** Applies steps and returns the first difference from a new analysis; undefined if there is none. */
 export function playSteps(steps: readonly Step[], isChecked: (index: number) => boolean = () => true) {
   const analysis = new Analysis();
   let files = noFiles;
@@ -142,7 +142,7 @@ export function playSteps(steps: readonly Step[], isChecked: (index: number) => 
   return undefined;
 }
 
-/** What is shown of one open file. */
+/** Everything shown for one open file. */
 function shownOf(analysis: Analysis, uri: string): Readonly<Record<string, unknown>> {
   const file = analysis.file(uri);
   if (file === undefined) return { file: 'is not there' };
@@ -201,9 +201,9 @@ function found(file: FileAnalysis): Readonly<Record<string, unknown>> {
   };
 }
 
-/** One thing that somebody does, in numbers that fit any project: each is taken modulo what there is. */
+/** One edit, in numbers that fit any project: each is taken modulo the number of choices. */
 export interface Edit {
-  readonly what: (typeof deeds)[number];
+  readonly what: (typeof editKinds)[number];
   readonly file: number;
   readonly at: number;
   readonly to: number;
@@ -212,22 +212,22 @@ export interface Edit {
   readonly count: number;
 }
 
-const deeds = [
+const editKinds = [
   ...['paste', 'paste', 'paste', 'paste', 'duplicate', 'duplicate', 'drop', 'move', 'move', 'copy', 'copy', 'rename'],
   ...['rename', 'number', 'number', 'type', 'erase', 'look', 'look', 'close', 'save', 'write', 'write', 'remove'],
-  ...['renameFile', 'deleteFile', 'fileConfig', 'beside', 'config', 'respell'],
+  ...['renameFile', 'deleteFile', 'fileConfig', 'relatedFiles', 'config', 'respell'],
 ] as const;
 
-export function arbitraryEdits(most = 16): fc.Arbitrary<readonly Edit[]> {
-  return editsOf(deeds, most);
+export function arbitraryEdits(max = 16): fc.Arbitrary<readonly Edit[]> {
+  return editsOf(editKinds, max);
 }
 
-/** The edits that make a project to start from. */
-export function arbitraryProject(most = 8): fc.Arbitrary<readonly Edit[]> {
-  return editsOf(['paste'], most);
+/** The edits that create an initial project. */
+export function arbitraryProject(max = 8): fc.Arbitrary<readonly Edit[]> {
+  return editsOf(['paste'], max);
 }
 
-function editsOf(which: readonly Edit['what'][], most: number): fc.Arbitrary<readonly Edit[]> {
+function editsOf(which: readonly Edit['what'][], max: number): fc.Arbitrary<readonly Edit[]> {
   const nat = (max: number) => fc.nat({ max });
   const edit = fc.record({
     what: fc.constantFrom(...which),
@@ -238,12 +238,12 @@ function editsOf(which: readonly Edit['what'][], most: number): fc.Arbitrary<rea
     name: nat(blockNames.length * blockNames.length * 2 - 1),
     count: nat(4),
   });
-  return fc.array(edit, { minLength: 1, maxLength: most, size: 'max' });
+  return fc.array(edit, { minLength: 1, maxLength: max, size: 'max' });
 }
 
-/** Steps to play: a project at first, and then edits. */
-export function arbitrarySteps(most = 16): fc.Arbitrary<readonly Step[]> {
-  return fc.tuple(arbitraryProject(), arbitraryEdits(most)).map(([project, edits]) => stepsOf([...project, ...edits]));
+/** Steps to apply: a project first, then edits. */
+export function arbitrarySteps(max = 16): fc.Arbitrary<readonly Step[]> {
+  return fc.tuple(arbitraryProject(), arbitraryEdits(max)).map(([project, edits]) => stepsOf([...project, ...edits]));
 }
 
 export const projectUris = [
@@ -330,8 +330,8 @@ function stepsFor(edit: Edit, files: ProjectFiles): readonly Step[] {
       return [close, { op: 'gone', uri }];
     case 'fileConfig':
       return [set({ config: to % 4 === 3 ? null : to % 3 })];
-    case 'beside':
-      return [set({ relatedFiles: to % besides.length })];
+    case 'relatedFiles':
+      return [set({ relatedFiles: to % relatedFileSets.length })];
     case 'config':
       return [{ op: 'config', config: to % configs.length }];
     default:
@@ -380,7 +380,7 @@ function replaced(text: string, words: RegExp, which: number, by: string): strin
   return text.slice(0, index) + by + text.slice(index + word.length);
 }
 
-/** The same items in an order that a number names. */
+/** The same items in an order determined by a number. */
 function shuffled<T>(items: readonly T[], turn: number): readonly T[] {
   const left = [...items];
   const out: T[] = [];

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 /**
- * One test a fixture: `render` turns `<name>.yaml` into text, which must be what stands in `<name>.txt` beside it.
- * UPDATE=1 writes the answers; read the diff before you commit it.
+ * One test per fixture: `render` turns `<name>.yaml` into text, which must equal `<name>.txt` in the same folder. UPDATE=1 writes the
+ * answers; read the diff before you commit it.
  */
 export function goldenTests(folder: string, render: (text: string, name: string) => string): void {
   const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));

@@ -1,11 +1,11 @@
-/** Takes the `$0` out of a text and says at which offset it stood. */
+/** Removes the `$0` from a text and returns its offset. */
 export function takeCursor(marked: string): { readonly text: string; readonly offset: number } {
   const offset = marked.indexOf('$0');
   if (offset < 0) throw new Error('no $0 in the text');
   return { text: marked.replace('$0', ''), offset };
 }
 
-/** The lines that differ, as a diff shows them; what is equal before and behind is left out. */
+/** The lines that differ, in diff notation; equal lines before and after them are left out. */
 export function changedLines(before: string, after: string): string {
   const old = before.split('\n');
   const now = after.split('\n');

@@ -1,6 +1,6 @@
-// Objects that say something of each other, each a document as small as it can be.
+// Objects that refer to each other, each in as small a document as possible.
 
-/** What an object is made with: its own name, the name of another, a number, and whether it says a namespace. */
+/** The parts of an object: its own name, the name of another, a number, and whether it sets a namespace. */
 export interface BlockParts {
   readonly name: string;
   readonly other: string;
@@ -8,7 +8,7 @@ export interface BlockParts {
   readonly namespaced: boolean;
 }
 
-/** Some are one slip of the keys apart, so that a name that nothing has may be taken for another. */
+/** Some differ by one typo, so that a dangling name may resemble another. */
 export const blockNames = ['team', 'chat-server', 'chat-sever', 'chat', 'queue-main', 'queue-mian'] as const;
 
 const metadata = ({ name, namespaced }: BlockParts, more = '') =>
@@ -59,7 +59,7 @@ spec:
   scaleTargetRef: {kind: Deployment, name: ${parts.other}}
 ${spec}`;
 
-/** Each makes a document's text, without markers. */
+/** Each returns a document's text, without markers. */
 export const blocks: readonly ((parts: BlockParts) => string)[] = [
   (parts) => workload('apps/v1', 'Deployment', parts),
   (parts) => workload('apps/v1', 'Deployment', parts, `      nodeSelector: {karpenter.sh/nodepool: ${parts.other}}\n`),

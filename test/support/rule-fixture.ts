@@ -1,4 +1,4 @@
-/** A finding as a fixture's carets expect it. Lines and columns count from 0 within the case's text. */
+/** A finding as expected by a fixture's carets. Lines and columns count from 0 within the text of the case. */
 export interface Expected {
   readonly line: number;
   readonly column: number;
@@ -10,15 +10,15 @@ export interface Expected {
   readonly message: string;
 }
 
-/** One independent case of a fixture: what follows a `#### name` line. */
+/** One independent case of a fixture: the text after a `#### name` line. */
 export interface FixtureCase {
   readonly name: string;
-  /** With its caret lines: they are comments, so that every fix is also tested for what it does to comments. */
+  /** Includes its caret lines: they are comments, so every fix is also tested for its effect on comments. */
   readonly text: string;
   readonly expected: readonly Expected[];
 }
 
-/** Takes a fixture apart. A line `#### config: ...` after a case's name stays in its text, where configOf finds it. */
+/** Splits a fixture into cases. A line `#### config: ...` after the name of a case stays in its text, where configOf finds it. */
 export function readFixture(text: string): readonly FixtureCase[] {
   return text
     .split(/^(?=#### (?!config: ))/m)
@@ -26,13 +26,13 @@ export function readFixture(text: string): readonly FixtureCase[] {
     .map((part) => {
       const name = /^#### (.*)\n/.exec(part)?.[1];
       if (name === undefined)
-        throw new Error(`a fixture begins with a line "#### name", not with: ${part.slice(0, 40)}`);
+        throw new Error(`a fixture must start with a line "#### name", not with: ${part.slice(0, 40)}`);
       const body = part.slice(part.indexOf('\n') + 1);
       return { name, text: body, expected: readExpected(body) };
     });
 }
 
-/** Without the caret lines: a `.fixed.yaml` is read by people. */
+/** The text without its caret lines: a `.fixed.yaml` is read by people. */
 export function withoutCarets(text: string): string {
   return text
     .split('\n')
@@ -41,9 +41,9 @@ export function withoutCarets(text: string): string {
 }
 
 const carets = /^(\s*#\s*)(\^+)\s+(error|warning|info|hint)\[([\w-]+)\]: (.*)$/;
-/** `#^^^`, with no blank, counts the hash as the first caret: for column 0. */
+/** `#^^^`, without a space, counts the hash as the first caret: for column 0. */
 const caretsAtHash = /^(\s*)(#\^+)\s+(error|warning|info|hint)\[([\w-]+)\]: (.*)$/;
-/** For places in block scalars, where a comment would be text: lines of the case and columns, from 1. */
+/** For places in block scalars, where a comment would be text: lines and columns of the case, from 1. */
 const places = /^\s*# @(\d+):(\d+)-(\d+):(\d+)\s+(error|warning|info|hint)\[([\w-]+)\]: (.*)$/;
 
 function isMark(line: string): boolean {

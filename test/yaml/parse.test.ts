@@ -125,31 +125,33 @@ describe('aliases and merge keys', () => {
 
   test('that lead nowhere or to themselves are problems', () => {
     expect(problems('a: *x\nb: &b [*b]\nc:\n  <<: 1\n')).toEqual([
-      '1:4 No anchor &x stands above this alias; add it or write the value [*x]',
-      '2:8 The alias *b stands inside its own anchor; write the value out [*b]',
-      '4:3 A merge key << takes a mapping or a list of mappings [<<]',
+      '1:4 No anchor &x precedes this alias; add the anchor or write out the value [*x]',
+      '2:8 The alias *b is inside its own anchor; write out the value [*b]',
+      '4:3 A merge key << needs a mapping or a list of mappings [<<]',
     ]);
   });
 });
 
 test('a key set twice is one problem, and the last value counts', () => {
   const text = 'a: 1\nb: 1\na: 2\nb: 2\n';
-  expect(problems(text)).toEqual(['3:1 The key a is set twice in this mapping: only the last one counts [a]']);
+  expect(problems(text)).toEqual([
+    '3:1 The key a appears more than once in this mapping: only the last value counts [a]',
+  ]);
   expect(getIn(rootCursor(parseYaml(text).documents[0]!.root!), 'a')!.node).toMatchObject({ value: 2 });
 });
 
 describe('one problem for one fault, at its place', () => {
   test.each([
-    ['a:\n\tb: 1\n', '2:1 A tab is used for indentation; use spaces [\t]'],
-    ['a:\n  b: 1\n c: 2\n', '3:2 The indentation fits nothing above; align the line with its neighbours [c:]'],
-    ['a: "x\nb: 1\nc: 2\n', '1:4 This quote is never closed; add the closing quote ["x]'],
-    ["a: 'x\n", "1:4 This quote is never closed; add the closing quote ['x]"],
-    ['a: [1, 2\nb: 3\n', '1:4 This bracket is never closed; add the closing ] [[]'],
-    ['a: {x: 1\nb: 3\n', '1:4 This bracket is never closed; add the closing } [{]'],
-    ['a: 1\nfoo\nb: 2\n', '2:1 This is no `key: value`; add the missing colon, or indent or quote the text [foo]'],
-    ['a: b: c\n', '1:4 A second `: ` on one line; quote the value or start a new line [b:]'],
-    ['a: @x\n', '1:4 A plain value cannot start with @; put it in quotes [@x]'],
-    ['a: "x" y\n', '1:8 Unexpected text behind the value; quote the whole value or move it [y]'],
+    ['a:\n\tb: 1\n', '2:1 Tab in the indentation; use spaces [\t]'],
+    ['a:\n  b: 1\n c: 2\n', '3:2 The indentation matches no line above; align the line with the lines around it [c:]'],
+    ['a: "x\nb: 1\nc: 2\n', '1:4 Unclosed quote; add the closing quote ["x]'],
+    ["a: 'x\n", "1:4 Unclosed quote; add the closing quote ['x]"],
+    ['a: [1, 2\nb: 3\n', '1:4 Unclosed bracket; add the closing ] [[]'],
+    ['a: {x: 1\nb: 3\n', '1:4 Unclosed bracket; add the closing } [{]'],
+    ['a: 1\nfoo\nb: 2\n', '2:1 Not a `key: value` pair; add the missing colon, or indent or quote the text [foo]'],
+    ['a: b: c\n', '1:4 Second `: ` on one line; quote the value or start a new line [b:]'],
+    ['a: @x\n', '1:4 A plain value cannot start with @; quote it [@x]'],
+    ['a: "x" y\n', '1:8 Unexpected text after the value; quote the whole value or move it [y]'],
     ['a: 1\n]\nb: 2\n', '2:1 Unexpected ]; remove it or quote the text []]'],
   ])('%j', (text, expected) => {
     expect(problems(text)).toEqual([expected]);
@@ -157,10 +159,10 @@ describe('one problem for one fault, at its place', () => {
 });
 
 describe('what is not read says why', () => {
-  const nested = 'The document is nested 10000 levels deep; up to 200 are read.';
+  const nested = 'The document is nested 10000 levels deep; the limit is 200.';
   test.each<[string, string, string]>([
-    ['a large file', 'a: b\n'.repeat(1_100_000), 'The file has 5.5 MB of text; up to 5 MB are read.'],
-    ['a binary', 'a\0b', 'The file is binary: it has a NUL character at offset 1.'],
+    ['a large file', 'a: b\n'.repeat(1_100_000), 'The file has 5.5 MB of text; the limit is 5 MB.'],
+    ['a binary', 'a\0b', 'The file is binary: it contains a NUL character at offset 1.'],
     ['brackets', '['.repeat(10_000), nested],
     ['closed brackets', '['.repeat(10_000) + ']'.repeat(10_000), nested],
     ['dashes', '- '.repeat(9_999), nested],
@@ -172,7 +174,7 @@ describe('what is not read says why', () => {
     [
       'an alias bomb',
       `a0: &a0 [${'x,'.repeat(10)}]\n${Array.from({ length: 30 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(10)}]\n`).join('')}`,
-      "The document's aliases stand for more than 10^15 values; up to 100,000 are read.",
+      "The document's aliases expand to more than 10^15 values; the limit is 100,000.",
     ],
   ])('%s', (_name, text, reason) => {
     const file = parseYaml(text);

@@ -10,9 +10,9 @@ type Shown = string | number | boolean | null | Shown[] | { [key: string]: Shown
 function show(node: YamlNode | null): Shown {
   if (node === null) return null;
   if (node.kind === 'scalar') return node.templated ? `?${node.source}` : node.value;
-  if (node.kind === 'seq') return [...node.items.map((item) => show(item.value)), ...(node.open ? ['…'] : [])];
+  if (node.kind === 'seq') return [...node.items.map((item) => show(item.value)), ...(node.incomplete ? ['…'] : [])];
   const shown = Object.fromEntries(node.entries.map((entry) => [entry.key, show(entry.value)]));
-  return node.open ? { ...shown, '…': true } : shown;
+  return node.incomplete ? { ...shown, '…': true } : shown;
 }
 
 const read = (text: string) =>

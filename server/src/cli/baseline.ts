@@ -13,23 +13,23 @@ const baselineSchema = z.object({
 });
 
 /**
- * The fingerprints of the findings that a team knows of and does not want to be told again.
- * @throws UsageError when there is none, or it is no baseline
+ * The fingerprints of findings that a team has accepted and does not want reported again.
+ * @throws UsageError if the file does not exist or is not a baseline
  */
 export async function readBaseline(file: string): Promise<ReadonlySet<string>> {
   const content = await contentOfNamed(file, maxBaselineBytes);
   if (content.kind !== 'text') {
-    throw new UsageError(`cannot read the baseline ${file}: ${content.reason}; --write-baseline makes one`);
+    throw new UsageError(`cannot read the baseline ${file}: ${content.reason}; --write-baseline creates one`);
   }
   const parsed = baselineSchema.safeParse(jsonOrNothing(content.text));
-  if (!parsed.success) throw new UsageError(`${file} is no baseline of gpulint; --write-baseline makes one`);
+  if (!parsed.success) throw new UsageError(`${file} is not a gpulint baseline; --write-baseline creates one`);
   return new Set(parsed.data.findings.map(({ fingerprint }) => fingerprint));
 }
 
-/** A finding takes about 150 bytes. */
+/** One finding takes about 150 bytes. */
 const maxBaselineBytes = 100 * 1024 * 1024;
 
-/** The file without the findings that are in the baseline. */
+/** The file without its findings from the baseline. */
 export function withoutBaselined(checked: CheckedFile, baseline: ReadonlySet<string>): CheckedFile {
   const { file } = checked;
   const findings = file.findings.filter(({ fingerprint }) => !baseline.has(fingerprint ?? ''));
@@ -38,9 +38,9 @@ export function withoutBaselined(checked: CheckedFile, baseline: ReadonlySet<str
 }
 
 /**
- * Writes what was found as a baseline, a finding a line and in the order of the paths, so that a review shows what came and went.
- * @returns how many findings it holds
- * @throws UsageError when the file cannot be written
+ * Writes the findings as a baseline, one per line and ordered by path, so that a review shows additions and removals.
+ * @returns how many findings it contains
+ * @throws UsageError if the file cannot be written
  */
 export function writeBaseline(file: string, files: readonly CheckedFile[]): number {
   const lines = files
@@ -54,8 +54,8 @@ export function writeBaseline(file: string, files: readonly CheckedFile[]): numb
 }
 
 /**
- * Replaces or makes a file.
- * @throws UsageError when it cannot be written
+ * Replaces or creates a file.
+ * @throws UsageError if it cannot be written
  */
 export function writeReport(file: string, text: string): void {
   try {

@@ -11,7 +11,7 @@ import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
 import { costsOf, toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
 import { describeWorkloads, shownPath } from './reports/text.ts';
-import { placeShown, sourcePath } from './source-path.ts';
+import { displayPath, sourcePath } from './source-path.ts';
 import { warn } from './terminal.ts';
 import { unifiedDiff } from './unified-diff.ts';
 import { systemReason } from './usage-error.ts';
@@ -119,7 +119,7 @@ function save(input: InputFile, { text, bom }: FileText, fixed: string): Saved |
   try {
     return replaceContent(input.file, bytesOf(text, bom), bytesOf(fixed, bom));
   } catch (error) {
-    warn(`cannot write ${placeShown(input.file)}: ${systemReason(error)}; it is left as it was`);
+    warn(`cannot write ${displayPath(input.file)}: ${systemReason(error)}; it is left as it was`);
     return 'failed';
   }
 }

@@ -19,7 +19,7 @@ import { type CheckedFile, type CheckedReport, failureOf, isFailure, type Render
 import { summarise } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
-import { colourStyle, plainStyle, printable, wantsColour, warn } from './terminal.ts';
+import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
 import { seeTogether } from './workspace.ts';
@@ -98,7 +98,7 @@ function writeDiff(files: readonly CheckedFile[], options: CheckOptions): number
     if (failure !== null) warn(`${shownPath(checked.file)}: ${failure}`);
   }
   const { style, headings } = textOptions(options);
-  const isForPerson = headings || style === colourStyle;
+  const isForPerson = headings || style === colorStyle;
   write(isForPerson ? [...diffs.values()].map((diff) => showDiff(diff, style)) : diffs.values(), options);
   if (files.some(isFailure)) return 2;
   return diffs.size > 0 && options.failOn !== 'never' ? 1 : 0;
@@ -208,7 +208,7 @@ function textOptions({ quiet = false, failOn, color, output, reportUnused = fals
   const atLeast = quiet || limit === 'hint' ? limit : 'info';
   const terminal = output === undefined ? process.stdout : {};
   return {
-    style: wantsColour(color, terminal) ? colourStyle : plainStyle,
+    style: wantsColor(color, terminal) ? colorStyle : plainStyle,
     headings: output === undefined && process.stdout.isTTY === true,
     shows: (rule, severity) => isAtLeast(severity, atLeast) || (reportUnused && rule === unusedSuppressionId),
     quiet,

@@ -7,7 +7,7 @@ import { UsageError } from './usage-error.ts';
 
 /**
  * Prints the page of a rule.
- * @throws UsageError for an id that no rule has.
+ * @throws UsageError for an unknown id
  */
 export function explain(id: string): void {
   const page = pageOf(id);
@@ -17,7 +17,7 @@ export function explain(id: string): void {
   process.stdout.write(page.endsWith('\n') ? page : `${page}\n`);
 }
 
-/** Prints every rule of a set with its severity there and what it looks for. */
+/** Prints every rule of a set with its severity in that set and what it finds. */
 export function listRules(set: RuleSetName = 'recommended'): void {
   const changed = rulesOfSet(set);
   const width = Math.max(0, ...[...rules.keys()].map((id) => id.length));

@@ -2,7 +2,7 @@ import type { AppliedFix } from './fix.ts';
 import { changedLines, lineAfter } from './line-diff.ts';
 import type { ReportFinding } from './reports/report-schema.ts';
 
-/** A fix, and the line of the fixed text on which its finding was; null for one that only another fix made possible. */
+/** An applied fix and the line of its finding in the fixed text; null for a fix that only another fix made possible. */
 export interface PlacedFix extends AppliedFix {
   readonly line: number | null;
 }
@@ -12,7 +12,7 @@ interface Reading {
   readonly findings: readonly ReportFinding[];
 }
 
-/** Where fixes were applied, by line: each fix is matched with a finding that offered it and has disappeared. */
+/** Locates applied fixes by line: each is matched with a finding that offered it and has disappeared. */
 export function placeFixes(before: Reading, after: Reading, applied: readonly AppliedFix[]): readonly PlacedFix[] {
   const changes = changedLines(linesOf(before.text), linesOf(after.text));
   const left = new Set(after.findings.map(({ rule, range }) => `${rule} ${range.start.line}`));
@@ -37,7 +37,7 @@ export function placeFixes(before: Reading, after: Reading, applied: readonly Ap
   return placed.sort((a, b) => (a.line ?? Number.POSITIVE_INFINITY) - (b.line ?? Number.POSITIVE_INFINITY) || 0);
 }
 
-/** As the report counts lines. */
+/** Splits lines as the report counts them. */
 function linesOf(text: string): readonly string[] {
   return text.split(/\r\n|\n|\r/);
 }

@@ -1,4 +1,4 @@
-/** Lines that stand in the place of others; both ends exclusive, counted from 0. */
+/** Lines that replace other lines; both ends exclusive, counted from 0. */
 export interface LineChange {
   readonly oldStart: number;
   readonly oldEnd: number;
@@ -7,8 +7,8 @@ export interface LineChange {
 }
 
 /**
- * What turns one list of lines into another, in order. Myers' algorithm from difference to difference: after so many of them the way that
- * got furthest is taken for good. The result is exact always and shortest nearly always, and time grows with the number of lines alone.
+ * The changes that turn one list of lines into another, in order. Uses Myers' algorithm in segments: after a fixed number of differences,
+ * the path that got furthest is final. The result is always exact and nearly always shortest, in time linear in the number of lines.
  */
 export function changedLines(before: readonly string[], after: readonly string[]): readonly LineChange[] {
   const numbers = new Map<string, number>();
@@ -38,7 +38,7 @@ export function changedLines(before: readonly string[], after: readonly string[]
   return changes;
 }
 
-/** The line that a line has become: itself, or the first of those that stand in its place. */
+/** The new number of a line: its own, or that of the first line that replaces it. */
 export function lineAfter(changes: readonly LineChange[], line: number): number {
   let shift = 0;
   for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
@@ -54,16 +54,16 @@ interface Place {
   readonly y: number;
 }
 
-/** One line removed or added, or none, and then so many that are the same. */
+/** At most one line removed or added, followed by unchanged lines. */
 interface Step {
   readonly removed: 0 | 1;
   readonly added: 0 | 1;
   readonly kept: number;
 }
 
-const mostDifferences = 64;
+const maxDifferences = 64;
 
-/** From a place to the end of both lists, or as far as the given number of differences leads. */
+/** The steps from a place to the end of both lists, or as far as the maximum number of differences leads. */
 function nextSteps(old: Int32Array, now: Int32Array, from: Place): readonly Step[] {
   const [width, height] = [old.length - from.x, now.length - from.y];
   const kept = (x: number, y: number) => {
@@ -89,11 +89,13 @@ function nextSteps(old: Int32Array, now: Int32Array, from: Place): readonly Step
       }
     }
     rounds.push(round);
-    if (furthest === width + height || differences === mostDifferences) return wayTo(rounds, best, width, height);
+    if (furthest === width + height || differences === maxDifferences) return pathTo(rounds, best, width, height);
   }
 }
 
-/** Where a diagonal is entered with one more difference: by an added line from above, or a removed one from the left; -1: by neither. */
+/**
+ * Where a diagonal is entered with one more difference: through an added line from above or a removed line from the left; -1 if neither.
+ */
 function entered(last: Int32Array | undefined, diagonal: number, width: number, height: number): number {
   const added = reached(last, diagonal + 1);
   const removed = reached(last, diagonal - 1);
@@ -106,7 +108,7 @@ function reached(round: Int32Array | undefined, diagonal: number): number {
   return round?.[diagonal + (round.length - 1) / 2] ?? -1;
 }
 
-function wayTo(rounds: readonly Int32Array[], diagonal: number, width: number, height: number): readonly Step[] {
+function pathTo(rounds: readonly Int32Array[], diagonal: number, width: number, height: number): readonly Step[] {
   const steps: Step[] = [];
   let here = diagonal;
   for (let differences = rounds.length - 1; differences >= 0; differences -= 1) {

@@ -8,7 +8,7 @@ import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
-/** The formats besides text. Each is loaded when it is asked for. */
+/** The formats other than text, each loaded on demand. */
 const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
   ['json', async () => (await import('./reports/json.ts')).renderJson],
   ['sarif', async () => (await import('./reports/sarif.ts')).renderSarif],
@@ -18,8 +18,8 @@ const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
   ['markdown', async () => (await import('./reports/markdown.ts')).renderMarkdown],
 ]);
 
-// Exit status: 0 nothing at or above --fail-on, 1 something, 2 it could not run. The status is set and the process ends by itself,
-// so that a pipe gets all of the output.
+// Exit status: 0: no finding at or above --fail-on; 1: at least one; 2: gpulint could not run. Only the status is set and the process ends
+// by itself, so that a pipe receives all of the output.
 
 process.stdout.on('error', stopQuietly);
 process.stderr.on('error', stopQuietly);
@@ -36,7 +36,7 @@ async function run(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: 'user' });
     return status;
   } catch (error) {
-    return tell(error, args);
+    return reportError(error, args);
   }
 }
 
@@ -55,25 +55,27 @@ function createProgram(done: (status: number) => void): Command {
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
-    .addOption(new Option('--format <format>', 'what to write').choices(['text', ...formats.keys()]).default('text'))
+    .addOption(
+      new Option('--format <format>', 'the output format').choices(['text', ...formats.keys()]).default('text'),
+    )
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
-    .option('--diff', 'print what --fix would change, as a diff, and change nothing')
+    .option('--diff', 'print the changes of --fix as a diff, without applying them')
     .addOption(
-      new Option('--fail-on <severity>', 'the mildest finding that makes the exit status 1')
+      new Option('--fail-on <severity>', 'the lowest severity that sets the exit status to 1')
         .choices([...severities, 'never'])
         .default('error'),
     )
-    .option('--config <file>', 'the config to use, in place of the nearest .gpulint.yaml')
+    .option('--config <file>', 'use this config instead of the nearest .gpulint.yaml')
     .option('--no-config', 'use no config')
     .addOption(ruleSetOption())
-    .option('--baseline <file>', 'leave out the findings that stand in this file')
-    .option('--write-baseline', 'write what is found to the baseline')
-    .option('--report-unused', 'show the comments and annotations that silence nothing')
-    .option('-q, --quiet', 'print only the findings that --fail-on names')
-    .option('--color', 'colour the output')
-    .option('--no-color', 'do not colour the output')
-    .option('--stdin-filename <name>', 'the name of what comes from standard input')
+    .option('--baseline <file>', 'leave out the findings in this baseline file')
+    .option('--write-baseline', 'write all findings to the baseline file')
+    .option('--report-unused', 'report the comments and annotations that silence nothing')
+    .option('-q, --quiet', 'print only the findings at or above --fail-on')
+    .option('--color', 'color the output')
+    .option('--no-color', 'do not color the output')
+    .option('--stdin-filename <name>', 'the file name to report for standard input')
     .action(
       async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
         done(await check(paths, { ...options, render: await formats.get(format)?.() }));
@@ -83,7 +85,7 @@ function createProgram(done: (status: number) => void): Command {
   program
     .command('explain')
     .description('print the page of a rule')
-    .argument('<rule>', 'its id')
+    .argument('<rule>', 'the id of the rule')
     .action(async (id: string) => {
       const { explain } = await import('./explain.ts');
       explain(id);
@@ -99,9 +101,9 @@ function createProgram(done: (status: number) => void): Command {
   program
     .command('lsp')
     .description('start the language server')
-    .option('--stdio', 'talk over standard input and output')
+    .option('--stdio', 'communicate over standard input and output')
     .action(() => {
-      throw new Error('main.ts starts the server before it comes to this');
+      throw new Error('main.ts starts the server before this command runs');
     });
   return program;
 }
@@ -110,38 +112,38 @@ function ruleSetOption(): Option {
   return new Option('--rules <set>', 'the set of rules to start from').choices(ruleSetNames);
 }
 
-/** One sentence on standard error that names the thing and the way out. Help and version are no errors. */
-function tell(error: unknown, args: readonly string[]): number {
+/** Prints one sentence on standard error that names the problem and the remedy. Help and version are not errors. */
+function reportError(error: unknown, args: readonly string[]): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') return 0;
-    return refuse(usageSentence(error, args));
+    return fail(usageSentence(error, args));
   }
-  if (error instanceof UsageError) return refuse(error.message, ...error.more);
+  if (error instanceof UsageError) return fail(error.message, ...error.more);
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
-    `gpulint: it broke, which is a bug; please report this:\n${trace.split('\n').map(printable).join('\n')}\n`,
+    `gpulint: internal error; report this bug with the stack trace:\n${trace.split('\n').map(printable).join('\n')}\n`,
   );
   return 2;
 }
 
-function refuse(...sentences: readonly string[]): number {
+function fail(...sentences: readonly string[]): number {
   for (const sentence of sentences) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
   return 2;
 }
 
-/** Commander's sentence, with what it guesses or the way to the help behind it. */
+/** Commander's sentence, followed by its guess or a pointer to the help. */
 function usageSentence({ message, code }: CommanderError, args: readonly string[]): string {
   const [what = '', guess] = message.replace(/^error: /, '').split(/\n\(Did you mean (.*)\?\)$/);
-  const sentence = what.replace(/\.$/, '').replace('. Allowed choices are', '; allowed are');
+  const sentence = what.replace(/\.$/, '').replace('. Allowed choices are', '; allowed:');
   if (guess !== undefined) return `${sentence}; did you mean '${guess}'?`;
   const command = args.find((arg) => !arg.startsWith('-'));
   if (code === 'commander.unknownCommand') return `${sentence}; to check a path run 'gpulint check ${command}'`;
-  if (sentence.includes('; allowed are')) return sentence;
+  if (sentence.includes('; allowed:')) return sentence;
   return `${sentence}; see 'gpulint ${command === undefined ? '' : `${command} `}--help'`;
 }
 
-/** Whoever reads the output has seen enough (| head). */
+/** The reader of the output has closed it (| head). */
 function stopQuietly(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit();
   process.stderr.write(`gpulint: cannot write the report: ${printable(systemReason(error))}\n`);

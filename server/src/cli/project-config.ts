@@ -16,7 +16,7 @@ import type { RuleSetName } from '../rules/rule-sets.ts';
 import { contentOfFound, contentOfNamed, type FileContent, outsideReason } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { lineStartsOf, positionAt } from './reports/position.ts';
-import { placeShown } from './source-path.ts';
+import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -109,12 +109,12 @@ async function lookInto(folder: string, reach: Reach): Promise<FolderLook<Loaded
   const other = path.join(bare, otherName);
   const inside = reach.covers(bare);
   if (fs.existsSync(file) && (!inside || reach.leadsOutside(file))) {
-    warn(`${placeShown(file)} is not read: ${outsideReason}; --config names a config to use`);
+    warn(`${displayPath(file)} is not read: ${outsideReason}; --config names a config to use`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
   const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
-    warn(`${placeShown(other)} is not read: the name of the config is ${configName}`);
+    warn(`${displayPath(other)} is not read: the name of the config is ${configName}`);
   }
   return { found, top: isTop(bare) };
 }
@@ -127,7 +127,7 @@ function isTop(folder: string): boolean {
 const maxConfigBytes = 1024 * 1024;
 
 function toConfig(file: string, content: FileContent): LoadedConfig {
-  const shown = placeShown(file);
+  const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
   const { told, problems: found } = parseConfig(text);

@@ -1,22 +1,22 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** The project of a run: what it may read without having been given it by name. */
+/** The project of a run: what it may read without being named on the command line. */
 export interface Reach {
-  /** Whether a path is below one of the roots as it is written, whatever links it goes through. */
+  /** Whether a path as written is below one of the roots, whatever links it contains. */
   covers(file: string): boolean;
-  /** Whether a file that is there is in truth elsewhere, because a symbolic link leads to it, or belongs to the system. */
+  /** Whether an existing file is really outside the roots, through a symbolic link, or belongs to the system. */
   leadsOutside(file: string): boolean;
 }
 
 /**
- * The roots of the paths that were given: for each the repository that it is in; without one the folder that the command runs in, if the path
- * is below it, else the folder itself that was given or that the file is in. A folder that is a link itself was opened by who named it.
+ * The roots of the path arguments: for each path its repository; without one, the working directory if the path is below it, otherwise the
+ * named folder or the folder of the named file. A named folder that is itself a link was opened on purpose.
  */
 export function reachOf(paths: readonly string[]): Reach {
   const roots = new Set<string>();
-  for (const given of paths) {
-    const start = path.resolve(given);
+  for (const argument of paths) {
+    const start = path.resolve(argument);
     const folder = isFolder(start) ? start : path.dirname(start);
     for (const root of folder === start ? [rootOf(folder), folder] : [rootOf(folder)]) {
       roots.add(root);
@@ -29,12 +29,12 @@ export function reachOf(paths: readonly string[]): Reach {
     covers,
     leadsOutside(file) {
       const real = realPath(file);
-      return real !== undefined && (!covers(real) || isOfSystem(real));
+      return real !== undefined && (!covers(real) || isSystemPath(real));
     },
   };
 }
 
-/** The nearest folder with a `.git`, from a folder upward; undefined where there is none. */
+/** The nearest folder with a `.git`, from this folder upward; undefined if there is none. */
 export function repositoryOf(folder: string): string | undefined {
   for (let here = folder; ; here = path.dirname(here)) {
     if (fs.existsSync(path.join(here, '.git'))) return here;
@@ -42,14 +42,14 @@ export function repositoryOf(folder: string): string | undefined {
   }
 }
 
-/** Whether a path leads into a file system that the kernel makes up: reading there asks or tells the machine something. */
-export function isOfSystem(file: string): boolean {
-  const isThere = (name: string) => ['/proc', '/sys', '/dev'].some((folder) => isBelow(name, folder));
-  return isThere(file) && !isBelow(file, '/dev/shm') && isThere(realPath(file) ?? file);
+/** Whether a path leads into a virtual file system of the kernel, where reading queries or changes the machine. */
+export function isSystemPath(file: string): boolean {
+  const isVirtual = (name: string) => ['/proc', '/sys', '/dev'].some((folder) => isBelow(name, folder));
+  return isVirtual(file) && !isBelow(file, '/dev/shm') && isVirtual(realPath(file) ?? file);
 }
 
 export function isFolder(name: string): boolean {
-  // A link that leads to itself, or a name that is too long, leads to no folder.
+  // A link to itself, or a name that is too long, is not a folder.
   const real = realPath(name);
   return real !== undefined && fs.statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
 }
@@ -63,7 +63,7 @@ function isBelow(file: string, folder: string): boolean {
   return file === folder || file.startsWith(folder.endsWith(path.sep) ? folder : folder + path.sep);
 }
 
-/** Without symbolic links; undefined where nothing is there. */
+/** The path without symbolic links; undefined if nothing exists there. */
 export function realPath(file: string): string | undefined {
   try {
     return fs.realpathSync.native(file);

@@ -2,29 +2,29 @@ import fs from 'node:fs';
 import net from 'node:net';
 import tty from 'node:tty';
 
-/** How long a pipe may keep a run waiting, in milliseconds. */
-export interface Patience {
-  /** For somebody to write to it at all. */
+/** How long a run waits for a pipe, in milliseconds. */
+export interface ReadTimeouts {
+  /** For a first writer. */
   readonly writer: number;
   /** For the next bytes. */
   readonly next: number;
-  /** For its end. */
+  /** For the end of the data. */
   readonly end: number;
 }
 
-const timeoutMs: Patience = { writer: 5_000, next: 20_000, end: 120_000 };
+const timeoutMs: ReadTimeouts = { writer: 5_000, next: 20_000, end: 120_000 };
 
-// Opening a pipe would otherwise wait until somebody writes to it, and no other thread could end that wait.
+// Opening a pipe would otherwise block until it has a writer, and no other thread could interrupt that.
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
 
 /**
- * Reads a regular file, or its first bytes where it has more than `limit`. A pipe or a device is not read, even if it took the place of a
- * file a moment ago.
- * @param file without symbolic links: the last one would not be followed
- * @throws when it is something else, or cannot be read
+ * Reads a regular file, or its first bytes if it exceeds `limit`. A pipe or a device is never read, even if it has just replaced a file.
+ *
+ * @param file a path without symbolic links: the last component is not followed
+ * @throws Error if it is something else or cannot be read
  */
 export function readRegular(file: string, limit: number): Buffer {
-  // Opening some devices has an effect, so they are recognised before.
+  // Opening some devices has side effects, so check first.
   if (!fs.lstatSync(file).isFile()) throw new Error(notRegular);
   const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   try {
@@ -37,11 +37,12 @@ export function readRegular(file: string, limit: number): Buffer {
 }
 
 /**
- * Reads what the user named: a file, a pipe (the shell's `<(command)`) or a device such as /dev/null. One byte more than `limit` says that
- * there is more.
- * @throws when it is a folder, a terminal or a socket, cannot be read, or keeps the run waiting
+ * Reads whatever the user named: a file, a pipe (the shell's `<(command)`) or a device such as /dev/null. One byte more than `limit` means
+ * that there is more.
+ *
+ * @throws Error if it is a folder, a terminal or a socket, cannot be read, or times out
  */
-export async function readNamed(file: string, limit: number, wait = timeoutMs): Promise<Buffer> {
+export async function readNamed(file: string, limit: number, timeouts = timeoutMs): Promise<Buffer> {
   const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
   let open = true;
   try {
@@ -51,10 +52,10 @@ export async function readNamed(file: string, limit: number, wait = timeoutMs): 
       if (start !== null && start.length > limit) return start;
       // The socket closes the descriptor.
       open = false;
-      return await readPipe(fd, limit, start, wait);
+      return await readPipe(fd, limit, start, timeouts);
     }
     if (stats.isDirectory()) throw new Error('it is a folder');
-    if (tty.isatty(fd)) throw new Error("it is a terminal; '-' is standard input");
+    if (tty.isatty(fd)) throw new Error("it is a terminal; use '-' for standard input");
     return readUpTo(fd, limit, stats.size);
   } finally {
     if (open) fs.closeSync(fd);
@@ -63,7 +64,7 @@ export async function readNamed(file: string, limit: number, wait = timeoutMs): 
 
 const notRegular = 'it is not a regular file';
 
-/** To the end, or one byte beyond the limit. @param size what the file is said to hold; files in /proc hold more than that */
+/** Reads to the end, or one byte beyond the limit. @param size the reported file size; files in /proc contain more */
 function readUpTo(fd: number, limit: number, size: number): Buffer {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -78,7 +79,7 @@ function readUpTo(fd: number, limit: number, size: number): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** What a pipe holds at this moment; null where that is nothing and nobody has it open for writing. */
+/** What a pipe contains now; null if it is empty and has no writer. */
 function readNow(fd: number, limit: number): Buffer | null {
   const chunk = Buffer.allocUnsafe(Math.min(limit + 1, 65_536));
   try {
@@ -90,17 +91,17 @@ function readNow(fd: number, limit: number): Buffer | null {
   }
 }
 
-function readPipe(fd: number, limit: number, start: Buffer | null, wait: Patience): Promise<Buffer> {
+function readPipe(fd: number, limit: number, start: Buffer | null, timeouts: ReadTimeouts): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks = start === null ? [] : [start];
     let length = start?.length ?? 0;
     const pipe = new net.Socket({ fd, readable: true, writable: false });
     const giveUp = (why: string) => pipe.destroy(new Error(`${why}; '-' reads standard input without a time limit`));
-    const end = setTimeout(() => giveUp(`the pipe did not end within ${wait.end / 1000} seconds`), wait.end);
-    const silence = start === null ? wait.writer : wait.next;
-    pipe.setTimeout(silence, () => giveUp(`nothing came through the pipe for ${silence / 1000} seconds`));
+    const end = setTimeout(() => giveUp(`the pipe did not end within ${timeouts.end / 1000} seconds`), timeouts.end);
+    const silence = start === null ? timeouts.writer : timeouts.next;
+    pipe.setTimeout(silence, () => giveUp(`the pipe delivered no data for ${silence / 1000} seconds`));
     pipe.on('data', (chunk: Buffer) => {
-      pipe.setTimeout(wait.next);
+      pipe.setTimeout(timeouts.next);
       chunks.push(chunk);
       length += chunk.length;
       if (length > limit) pipe.destroy();

@@ -4,7 +4,7 @@ import { chartOf } from '../config/chart-places.ts';
 import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 import { contentOfFound } from './file-content.ts';
 import type { Reach } from './reach.ts';
-import { placeShown } from './source-path.ts';
+import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 
 /** What other files say of a file; each chart's values are read once. A file that cannot be read says nothing, and is reported once. */
@@ -28,6 +28,6 @@ function textOf(uri: string, reach: Reach): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const content = contentOfFound(file, reach);
   if (content.kind === 'text') return content.text;
-  warn(`${placeShown(file)} is not read: ${content.reason}; the templates of its chart are checked without it`);
+  warn(`${displayPath(file)} is not read: ${content.reason}; the templates of its chart are checked without it`);
   return undefined;
 }

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { rules } from '../rules/index.ts';
 
 /**
- * The page of a rule as Markdown; undefined for an id that no rule has.
- * @throws Error where the package was installed without its pages
+ * The page of a rule as Markdown; undefined for an unknown id.
+ * @throws Error if the package was installed without its pages
  */
 export function pageOf(id: string): string | undefined {
   if (!rules.has(id)) return undefined;
@@ -17,7 +17,7 @@ export function descriptionOf(page: string): string {
   return line?.trim() ?? '';
 }
 
-/** What the pages tell whoever would edit them. */
+/** The note to editors in generated pages. */
 const generatedNote = /^<!--.*?-->\n/s;
 
 /** The pages are files of the package: above the bundle in dist/, and further above the source. */
@@ -25,7 +25,6 @@ function pagesFolder(): string {
   for (let folder = __dirname; ; folder = path.dirname(folder)) {
     const pages = path.join(folder, 'docs', 'rules');
     if (fs.existsSync(path.join(pages, 'README.md'))) return pages;
-    if (folder === path.dirname(folder))
-      throw new Error(`docs/rules is missing above ${__dirname}: install gpulint again`);
+    if (folder === path.dirname(folder)) throw new Error(`docs/rules is missing above ${__dirname}: reinstall gpulint`);
   }
 }

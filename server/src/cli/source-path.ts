@@ -2,13 +2,13 @@ import path from 'node:path';
 import { type InputFile, standardInput } from './files.ts';
 import { repositoryOf } from './reach.ts';
 
-/** The root of the repository that the command runs in, or the folder it runs in: what paths in reports for CI are relative to. */
+/** The root of the repository that contains the working directory, or the working directory itself: the base of paths in CI reports. */
 export function sourceRoot(): string {
   const start = path.resolve('.');
   return repositoryOf(start) ?? start;
 }
 
-/** The path of an input below the root, with forward slashes; absolute where it is outside. */
+/** The path of an input relative to the root, with forward slashes; absolute if it is outside. */
 export function sourcePath(root: string, { file, path: shown }: InputFile): string {
   if (file === standardInput) return shown;
   const below = path.relative(root, file);
@@ -16,8 +16,8 @@ export function sourcePath(root: string, { file, path: shown }: InputFile): stri
   return (outside ? file : below).split(path.sep).join('/');
 }
 
-/** A path as messages show it: from here, or absolute where it is not below. */
-export function placeShown(file: string): string {
+/** A path as messages show it: relative to the working directory, or absolute if it is outside. */
+export function displayPath(file: string): string {
   const below = path.relative('.', file);
   return below.startsWith('..') ? file : below;
 }

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { table } from '../yaml/table.ts';
 
-/** What output may use. Colours come from SGR codes by hand: util.styleText is younger than the oldest Node that must work. */
+/** The styles of the output. Colors are hand-written SGR codes: util.styleText is newer than the oldest supported Node version. */
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -13,7 +13,7 @@ export interface Style {
 
 export const plainStyle: Style = { bold: same, dim: same, red: same, yellow: same, blue: same, green: same };
 
-export const colourStyle: Style = {
+export const colorStyle: Style = {
   bold: sgr(1, 22),
   dim: sgr(2, 22),
   red: sgr(31, 39),
@@ -22,8 +22,8 @@ export const colourStyle: Style = {
   green: sgr(32, 39),
 };
 
-/** Whether to colour: the flag, else NO_COLOR, else FORCE_COLOR, else whether a person looks at a terminal that can. */
-export function wantsColour(
+/** Whether to color the output: the flag, then NO_COLOR, then FORCE_COLOR, then whether the output is a capable terminal. */
+export function wantsColor(
   flag: boolean | undefined,
   stream: { readonly isTTY?: boolean },
   env = process.env,
@@ -35,8 +35,8 @@ export function wantsColour(
 }
 
 /**
- * A text from a file with all that a terminal would obey made visible: control characters, and the marks that turn the
- * direction of writing and so can hide what a line says.
+ * A text from a file with everything that a terminal interprets made visible: control characters, and the marks that reverse the writing
+ * direction and can hide what a line says.
  */
 export function printable(text: string): string {
   return text.replace(unprintable, escaped).replace(logCommand, escaped);
@@ -46,19 +46,19 @@ export function isUnprintable(character: string): boolean {
   return printable(character) !== character;
 }
 
-/** A JSON text in which what a terminal would obey is escaped: it says the same. */
+/** Serializes to JSON, with everything that a terminal interprets escaped; the parsed value stays the same. */
 export function jsonText(value: unknown, space?: number): string {
-  // Between the strings, line feeds are the text's own; within them, JSON has escaped those.
+  // A line feed is formatting between strings; within them, JSON has escaped it.
   const visible = (character: string) => (character === '\n' ? character : unicodeEscape(character));
   return JSON.stringify(value, null, space).replace(unprintable, visible).replace(logCommand, visible);
 }
 
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The log of a build obeys what stands between these brackets, wherever in a line: `##vso[…]` in Azure Pipelines, `##[…]` in GitHub Actions. */
+/** CI logs interpret commands in these brackets anywhere in a line: `##vso[…]` in Azure Pipelines, `##[…]` in GitHub Actions. */
 const logCommand = /#(?=#\w*\[)/g;
 
-/** Says something on standard error. */
+/** Prints a warning on standard error. */
 export function warn(sentence: string): void {
   process.stderr.write(`gpulint: ${printable(sentence)}\n`);
 }

@@ -2,9 +2,10 @@ import { changedLines, type LineChange } from './line-diff.ts';
 import { isUnprintable, printable, type Style } from './terminal.ts';
 
 /**
- * The difference of two texts as `diff -u` writes it, which `git apply` and `patch -p1` take. Lines end with a line feed, as for these; what
- * is in front of it, like a carriage return, belongs to the line.
- * @param name of the file, from where the diff will be applied, with forward slashes
+ * The difference between two texts in the format of `diff -u`, which `git apply` and `patch -p1` accept. As in that format, lines end with
+ * a line feed, and anything before it, such as a carriage return, belongs to the line.
+ *
+ * @param name the file's path relative to where the diff will be applied, with forward slashes
  */
 export function unifiedDiff(name: string, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
@@ -22,7 +23,7 @@ export function unifiedDiff(name: string, before: string, after: string): string
   return pieces.join('');
 }
 
-/** The diff for a person: in colour, and without what a terminal would obey. */
+/** The diff for a terminal: in color, and without anything that a terminal interprets. */
 export function showDiff(diff: string, style: Style): string {
   const shown = diff.split('\n').map((line) => {
     const text = printable(line);
@@ -39,7 +40,7 @@ interface Hunk extends LineChange {
   readonly changes: readonly LineChange[];
 }
 
-/** Changes with the lines around them; those whose surroundings meet are one hunk. */
+/** Changes with their context lines; changes whose contexts meet form one hunk. */
 function hunksOf(changes: readonly LineChange[], length: number): readonly Hunk[] {
   const groups: LineChange[][] = [];
   for (const change of changes) {
@@ -63,7 +64,7 @@ function hunksOf(changes: readonly LineChange[], length: number): readonly Hunk[
   });
 }
 
-/** Of no lines, the place is the line above. */
+/** An empty range is located by the line above it. */
 function rangeText(start: number, end: number): string {
   const count = end - start;
   if (count === 0) return `${start},0`;
@@ -82,7 +83,7 @@ function linesOf(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
 }
 
-/** As Git writes names: quoted where a character would end the line or the name; with a tab behind a name that has blanks. */
+/** A name as Git writes it: quoted if a character would end the line or the name; followed by a tab if it contains spaces. */
 function fileName(name: string): string {
   if (![...name].some((character) => character === '"' || character === '\\' || isUnprintable(character))) {
     return name.includes(' ') ? `${name}\t` : name;

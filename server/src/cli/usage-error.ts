@@ -1,10 +1,10 @@
 import { table } from '../yaml/table.ts';
 
-/** A flag, a path or a config that cannot be used. The message is one sentence that names it and the way out; the exit status is 2. */
+/** A flag, path or config that cannot be used. The message is one sentence with the cause and the remedy; the exit status is 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 
-  /** @param more sentences of the same kind, each for a line of its own */
+  /** @param more further sentences of the same kind, each printed on its own line */
   constructor(
     message: string,
     readonly more: readonly string[] = [],
@@ -13,7 +13,7 @@ export class UsageError extends Error {
   }
 }
 
-/** What the operating system said, in words: `no such file or folder`. */
+/** An operating system error in words: `no such file or folder`. */
 export function systemReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return systemReasons[code] ?? (error instanceof Error ? error.message : String(error));
@@ -29,6 +29,6 @@ const systemReasons = table<string>({
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   ENAMETOOLONG: 'the name is too long',
-  EAGAIN: 'nothing can be read from it now',
+  EAGAIN: 'no data is available now',
   ENXIO: 'no such device',
 });

@@ -2,26 +2,27 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** `changed`: the file no longer holds what it was said to hold, so nothing was written. */
+/** `changed`: the file no longer has the expected content, so nothing was written. */
 export type Saved = 'written' | 'changed';
 
 /**
- * Replaces a file's content so that a reader sees the old or the new one and never a part. Its mode, owner and group stay, and so do the
- * symbolic links that lead to it. A file with several names (hard links), or one whose owner only the system could give, is written in
- * place instead: a new file in its place would not be the same one.
- * @param expected what the file must still hold; undefined where that does not matter
- * @throws when it cannot be written; it then holds what it held
+ * Replaces a file's content so that a reader sees the old or the new content, never a part. Mode, owner, group and symbolic links to the
+ * file are kept. A file with several names (hard links), or whose owner only the system can set, is overwritten in place, because a new
+ * file would not be the same file.
+ *
+ * @param expected the content that the file must still have; undefined if it does not matter
+ * @throws Error if it cannot be written; the file then keeps its old content
  */
 export function replaceContent(file: string, expected: Uint8Array | undefined, content: Uint8Array): Saved {
   const target = fs.realpathSync(file);
   const stats = fs.statSync(target);
   if (!stats.isFile()) throw new Error('it is not a regular file');
-  // Renaming over a file needs no right to write to it, so a file that is protected would be changed all the same.
+  // Renaming over a file requires no write permission on it, so check for protected files.
   fs.accessSync(target, fs.constants.W_OK);
   const draft = path.join(path.dirname(target), `.gpulint-${randomBytes(6).toString('hex')}.tmp`);
   try {
     const isTwin = writeDraft(draft, content, stats);
-    // From here on nothing takes time: the shorter, the less can happen between this look and the change.
+    // No slow work from here on: the shorter the gap between check and change, the less can happen in it.
     if (fs.realpathSync(file) !== target || !isSame(fs.statSync(target), stats)) return 'changed';
     if (!isTwin || stats.nlink > 1) return overwrite(target, stats, expected, content);
     if (expected !== undefined && !fs.readFileSync(target).equals(expected)) return 'changed';
@@ -32,14 +33,15 @@ export function replaceContent(file: string, expected: Uint8Array | undefined, c
   }
 }
 
-/** Replaces a file's content, whatever it is, as `replaceContent` does. */
+/** Replaces a file's content regardless of its old content, as `replaceContent` does. */
 export function writeAtomically(file: string, text: string): void {
-  if (replaceContent(file, undefined, Buffer.from(text)) === 'changed') throw new Error('it is being replaced');
+  if (replaceContent(file, undefined, Buffer.from(text)) === 'changed')
+    throw new Error('it changed while it was being written');
 }
 
-/** @returns whether the draft has the owner, group and mode of the file that it is to replace */
+/** @returns whether the draft has the owner, group and mode of the file that it will replace */
 function writeDraft(draft: string, content: Uint8Array, { uid, gid, mode }: fs.Stats): boolean {
-  // Nobody else may read it before it is known who may.
+  // Private until its final mode is known.
   const fd = fs.openSync(draft, 'wx', 0o600);
   try {
     fs.writeFileSync(fd, content);
@@ -55,10 +57,10 @@ function writeDraft(draft: string, content: Uint8Array, { uid, gid, mode }: fs.S
   }
 }
 
-/** With setuid, setgid and the sticky bit. */
+/** Includes setuid, setgid and the sticky bit. */
 const permissions = 0o7777;
 
-/** Writes over what a file holds. The draft with the whole new content lies next to it as long as that takes. */
+/** Overwrites a file in place. Meanwhile the draft next to it keeps the complete new content. */
 function overwrite(target: string, stats: fs.Stats, expected: Uint8Array | undefined, content: Uint8Array): Saved {
   const fd = fs.openSync(target, fs.constants.O_RDWR | (fs.constants.O_NOFOLLOW ?? 0));
   try {
@@ -66,7 +68,7 @@ function overwrite(target: string, stats: fs.Stats, expected: Uint8Array | undef
     const before = fs.readFileSync(fd);
     if (expected !== undefined && !before.equals(expected)) return 'changed';
     try {
-      // What lies beyond the old end first: a full disk shows there, before any of the old bytes is gone.
+      // Write past the old end first: a full disk shows there, before any old byte is lost.
       writeAt(fd, content.subarray(before.length), before.length);
       writeAt(fd, content.subarray(0, before.length), 0);
       fs.ftruncateSync(fd, content.length);
@@ -76,7 +78,7 @@ function overwrite(target: string, stats: fs.Stats, expected: Uint8Array | undef
       throw error;
     }
     attempt(() => fs.fsyncSync(fd));
-    // Writing takes setuid and setgid away; only the owner can give them back.
+    // Writing clears setuid and setgid; only the owner can restore them.
     if (fs.fstatSync(fd).mode !== stats.mode) attempt(() => fs.fchmodSync(fd, stats.mode & permissions));
     return 'written';
   } finally {
@@ -93,11 +95,11 @@ function isSame(a: fs.Stats, b: fs.Stats): boolean {
   return (['dev', 'ino', 'mode', 'uid', 'gid', 'nlink'] as const).every((key) => a[key] === b[key]);
 }
 
-/** What need not work. */
+/** Runs an action that may fail. */
 function attempt(action: () => void): void {
   try {
     action();
   } catch {
-    // The caller looks at what came of it.
+    // The caller checks the result.
   }
 }

@@ -11,15 +11,15 @@ import { didYouMean, nearest } from './key-spelling.ts';
 import type { ConfigValueProblem } from './problems.ts';
 import type { ConfigInput } from './schema.ts';
 
-/** What a config says that is well formed and meets nothing in the catalogue. */
-export function checkTold(told: ConfigInput): readonly ConfigValueProblem[] {
-  const overrides = (told.overrides ?? []).flatMap((layer, index) => checkLayer(layer, told, ['overrides', index]));
-  return [...checkLayer(told, {}, []), ...overrides];
+/** Well-formed values of a config that match nothing in the catalog. */
+export function checkValues(input: ConfigInput): readonly ConfigValueProblem[] {
+  const overrides = (input.overrides ?? []).flatMap((layer, index) => checkLayer(layer, input, ['overrides', index]));
+  return [...checkLayer(input, {}, []), ...overrides];
 }
 
 type Layer = Omit<ConfigInput, 'overrides' | 'extends' | 'ignore'>;
 
-/** @param above what holds where the layer says nothing */
+/** @param above the layer that applies where this one has no value */
 function checkLayer(layer: Layer, above: Layer, path: readonly (string | number)[]): readonly ConfigValueProblem[] {
   const found = (unknown: Unknown, keys: readonly (string | number)[], atKey = false): ConfigValueProblem => ({
     ...unknown,
@@ -44,12 +44,12 @@ function providerOf({ provider, platform }: Layer): Provider | null {
 
 type Unknown = Pick<ConfigValueProblem, 'message' | 'level'>;
 
-/** A name that nothing in the catalogue is near may be of something that it lacks. */
+/** A name that resembles nothing in the catalog may belong to something that the catalog lacks. */
 function unknown(message: string, near: readonly string[]): Unknown {
   return { message: `${message}${didYouMean(near)}`, level: near.length === 0 ? 'hint' : 'info' };
 }
 
-/** Where the sheet has no prices for a region, those of the provider's usual one are taken, and nobody should learn that by chance. */
+/** A region without prices falls back to the provider's default region, which must not happen silently. */
 function unknownRegion(region: string, provider: Provider | null): Unknown | undefined {
   if (provider === null) {
     const all = new Set(offers({}).map((offer) => offer.region));
@@ -61,15 +61,15 @@ function unknownRegion(region: string, provider: Provider | null): Unknown | und
   if (usual === undefined || known.includes(region)) return undefined;
   const near = didYouMean(nearest(region, known));
   const listed = known.length > 6 ? `${known.slice(0, 6).join(', ')} and ${known.length - 6} more` : known.join(', ');
-  const message = `No prices of ${providerName(provider)} for the region '${region}': those of ${usual} are taken${near || `; known: ${listed}`}`;
+  const message = `No ${providerName(provider)} prices for the region '${region}': prices of ${usual} are used instead${near || `; known: ${listed}`}`;
   return { message, level: 'info' };
 }
 
 function unknownInstance(name: string): Unknown {
-  // Another number is another size, which may well be sold.
+  // A different number is a different size, which may well exist.
   const digits = (text: string) => text.replace(/\D/g, '');
   const sized = allInstanceTypes().filter((known) => digits(known.name) === digits(name));
   const alike = new Set(sized.map((known) => known.name));
-  const message = `The catalogue has no instance type '${name}', so this changes no price`;
+  const message = `The catalog has no instance type '${name}', so it has no effect on prices`;
   return unknown(message, nearest(name, alike).slice(0, 1));
 }

@@ -1,30 +1,30 @@
 /**
- * Whether a path, relative and with forward slashes, is meant by a glob: `*`, `?` and `[a-z]` within a name, `**` over folders, `{a,b}`. A
- * pattern without a slash is meant at any depth, and a pattern that names a folder covers what is below it, as in .gitignore.
+ * Whether a glob matches a relative path with forward slashes: `*`, `?` and `[a-z]` within a name, `**` across folders, `{a,b}`. A pattern
+ * without a slash matches at any depth, and a pattern that matches a folder covers its content, as in .gitignore.
  *
- * No regular expression is made of the pattern: it comes with a repository that need not be trusted, and must not be able to hang. A pattern
- * that is longer than people write means nothing. The editor, the command line and its walk over folders all ask here.
+ * No regular expression is built from the pattern: it comes with a repository that may be untrusted, and must not be able to hang us. An
+ * overlong pattern matches nothing. The editor, the command line and its folder walk all use this function.
  */
 export function matchesGlob(path: string, glob: string): boolean {
   const names = path.split('/');
   return stepsOf(glob).some((steps) => matchesSteps(names, steps));
 }
 
-/** The same for any of several globs, of which no more than a person writes are asked. */
+/** Whether any of several globs matches; only the first `MAX_GLOBS` count. */
 export function matchesAny(path: string, globs: readonly string[]): boolean {
-  return globs.slice(0, MOST_GLOBS).some((glob) => matchesGlob(path, glob));
+  return globs.slice(0, MAX_GLOBS).some((glob) => matchesGlob(path, glob));
 }
 
-const MOST_GLOBS = 500;
-const LONGEST_GLOB = 500;
-const MOST_ALTERNATIVES = 100;
+const MAX_GLOBS = 500;
+const MAX_GLOB_LENGTH = 500;
+const MAX_ALTERNATIVES = 100;
 
-/** The names that a glob leads over, for each of its alternatives. A walk asks the same few globs for every file. */
+/** The path segments of each alternative of a glob, cached because a walk tests the same few globs on every file. */
 function stepsOf(glob: string): readonly (readonly string[])[] {
   let steps = known.get(glob);
   if (steps === undefined) {
-    if (known.size >= MOST_GLOBS) known.clear();
-    steps = glob.length > LONGEST_GLOB ? [] : alternatives(glob).flatMap(toSteps);
+    if (known.size >= MAX_GLOBS) known.clear();
+    steps = glob.length > MAX_GLOB_LENGTH ? [] : alternatives(glob).flatMap(toSteps);
     known.set(glob, steps);
   }
   return steps;
@@ -39,7 +39,7 @@ function toSteps(pattern: string): readonly (readonly string[])[] {
   return [[...(anchored ? [] : ['**']), ...bare.split('/')]];
 }
 
-/** The patterns that braces stand for; braces that do not close stand for themselves. */
+/** Expands braces into patterns; unclosed braces are literal. */
 function alternatives(glob: string): readonly string[] {
   let patterns: readonly string[] = [''];
   let rest = glob;
@@ -49,18 +49,18 @@ function alternatives(glob: string): readonly string[] {
     const choices = (brace[2] ?? '').split(',');
     patterns = patterns
       .flatMap((pattern) => choices.map((choice) => pattern + (brace[1] ?? '') + choice))
-      .slice(0, MOST_ALTERNATIVES);
+      .slice(0, MAX_ALTERNATIVES);
     rest = rest.slice(brace[0].length);
   }
 }
 
-/** The steps lead to the path, or to a folder that it is in. Each pair of places is looked at once. */
+/** Whether the steps match the path or one of its parent folders. Each pair of positions is visited once. */
 function matchesSteps(names: readonly string[], steps: readonly string[]): boolean {
   let reached = new Set([0]);
   for (const [index, step] of steps.entries()) {
     const next = new Set<number>();
     if (step === '**') {
-      // At the end it stands for what is inside a folder, and not for the folder's own name.
+      // A trailing `**` matches the content of a folder, but not the folder itself.
       const first = Math.min(...reached) + (index === steps.length - 1 ? 1 : 0);
       for (let later = first; later <= names.length; later += 1) next.add(later);
     } else {
@@ -75,14 +75,14 @@ function matchesSteps(names: readonly string[], steps: readonly string[]): boole
   return true;
 }
 
-/** One name, in time of the product of both lengths. */
+/** Matches one name, in time proportional to the product of both lengths. */
 function matchesName(name: string, pattern: string): boolean {
   let at = 0;
   let from = 0;
   let star = -1;
   let retry = 0;
   while (at < name.length) {
-    const next = pattern[from] === '*' ? undefined : behindCharacter(name.charAt(at), pattern, from);
+    const next = pattern[from] === '*' ? undefined : afterCharacter(name.charAt(at), pattern, from);
     if (pattern[from] === '*') {
       star = from;
       retry = at;
@@ -100,8 +100,8 @@ function matchesName(name: string, pattern: string): boolean {
   return from === pattern.length;
 }
 
-/** Where a pattern goes on behind a character that it means; undefined where it means another. */
-function behindCharacter(character: string, pattern: string, from: number): number | undefined {
+/** The position in the pattern after matching a character; undefined if it does not match. */
+function afterCharacter(character: string, pattern: string, from: number): number | undefined {
   const sign = pattern[from];
   const close = sign === '[' ? pattern.indexOf(']', from + 2) : -1;
   if (close === -1) return sign === '?' || sign === character ? from + 1 : undefined;

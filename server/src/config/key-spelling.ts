@@ -1,4 +1,4 @@
-/** `; did you mean 'gpu'?`, or nothing where nothing is near. */
+/** `; did you mean 'gpu'?`, or an empty string without candidates. */
 export function didYouMean(near: readonly string[]): string {
   if (near.length === 0) return '';
   const quoted = near.map((word) => `'${word}'`);
@@ -6,16 +6,16 @@ export function didYouMean(near: readonly string[]): string {
   return `; did you mean ${quoted.length === 0 ? '' : `${quoted.join(', ')} or `}${last}?`;
 }
 
-/** The candidates that somebody who wrote `word` may have meant, best first; none when nothing is close. */
+/** The candidates that the author of `word` may have meant, best first; empty if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
   const wanted = word.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   return [...candidates]
     .filter((candidate) => candidate.length >= wanted.length - limit)
     .map((candidate) => {
-      const given = candidate.toLowerCase();
-      const begins = wanted.length > 2 && given.startsWith(wanted);
-      return { candidate, begins, distance: editDistance(wanted, given, begins ? given.length : limit) };
+      const lowered = candidate.toLowerCase();
+      const begins = wanted.length > 2 && lowered.startsWith(wanted);
+      return { candidate, begins, distance: editDistance(wanted, lowered, begins ? lowered.length : limit) };
     })
     .filter(({ distance, begins }) => distance <= limit || begins)
     .sort(
@@ -25,7 +25,7 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .slice(0, 3);
 }
 
-/** Levenshtein's distance with swapped neighbours as one step; infinite as soon as it is surely more than the limit. */
+/** Levenshtein distance with a swap of adjacent characters as one step; infinite as soon as it certainly exceeds the limit. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
@@ -44,7 +44,7 @@ function editDistance(a: string, b: string, limit: number): number {
       }
       current.push(best);
     }
-    // A swap reaches back over one row.
+    // A swap spans two rows.
     if (Math.min(...current) > limit && Math.min(...above) > limit) return Number.POSITIVE_INFINITY;
     before = above;
     above = current;

@@ -7,21 +7,21 @@ import { didYouMean, nearest } from './key-spelling.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
 /**
- * Error: it must not stand there. Warning: it is passed over. Info: it counts, and something else is taken in its place, or it looks like a
- * slip. Hint: it counts, and the catalogue knows nothing of it, which may well be right.
+ * Error: the key or value is forbidden here. Warning: it is ignored. Info: it counts, but another value is used in its place or it looks
+ * like a typo. Hint: it counts, but the catalog does not know it, which may well be right.
  */
 export type ConfigProblemLevel = 'error' | 'warning' | 'info' | 'hint';
 
-/** A problem of a config: the place is a path of keys. */
+/** A problem of a config, located by a path of keys. */
 export interface ConfigValueProblem {
   readonly message: string;
   readonly path: readonly (string | number)[];
-  /** The problem is the key itself and not its value. */
+  /** The problem is the key itself, not its value. */
   readonly atKey: boolean;
   readonly level: ConfigProblemLevel;
 }
 
-/** What is wrong with a value, in words for people. */
+/** Describes what is wrong with a value. */
 export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly ConfigValueProblem[] {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   if (issue.code === 'unrecognized_keys') {
@@ -31,9 +31,9 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
       return { message, path: [...path, key], atKey: true, level: forbidden ? 'error' : 'warning' };
     });
   }
-  const seen = valueAt(value, path);
-  // A key that must be there is missing: what is wrong is the mapping around it.
-  if (seen === undefined && path.length > 0) {
+  const actual = valueAt(value, path);
+  // A required key is missing: report the mapping that should contain it.
+  if (actual === undefined && path.length > 0) {
     const around = path.slice(0, -1);
     return [
       { message: `'${around.join('.')}' needs the key '${path.at(-1)}'`, path: around, atKey: false, level: 'warning' },
@@ -41,25 +41,27 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   }
   const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
   if (issue.code === 'invalid_value') {
-    return [{ message: notAllowed(name, seen, issue.values.map(String), path), path, atKey: false, level: 'warning' }];
+    return [
+      { message: notAllowed(name, actual, issue.values.map(String), path), path, atKey: false, level: 'warning' },
+    ];
   }
   const wrong = (message: string): readonly ConfigValueProblem[] => [{ message, path, atKey: false, level: 'warning' }];
-  if (seen === '') return wrong(`${name} must not be empty`);
+  if (actual === '') return wrong(`${name} must not be empty`);
   if (issue.code === 'too_small') {
     return wrong(`${name} must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`);
   }
   if (issue.code === 'too_big') {
     return wrong(`${name} must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`);
   }
-  if (issue.code === 'invalid_format') return wrong(`${name} is ${describe(seen)}; a version looks like 1.34`);
+  if (issue.code === 'invalid_format') return wrong(`${name} must be a version such as 1.34, not ${describe(actual)}`);
   const expected = issue.code === 'invalid_type' ? (typeWords[issue.expected] ?? issue.expected) : 'something else';
-  return wrong(`${name} must be ${expected}, not ${describe(seen)}`);
+  return wrong(`${name} must be ${expected}, not ${describe(actual)}`);
 }
 
 const typeWords = table<string>({
   object: 'a mapping',
   array: 'a list',
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   record: 'a mapping',
@@ -71,7 +73,7 @@ function unknownKey(key: string, path: readonly (string | number)[]): string {
   if (step === 'rules' && below.length === 0)
     return `unknown rule '${key}'${didYouMean(nearest(key, rules.keys())) || "; 'gpulint rules' lists them"}`;
   if (inside.at(-1) === 'gpus') {
-    return `the catalogue has no GPU '${key}'${didYouMean(gpusLike(key)) || '; an id looks like h100-80gb-sxm'}`;
+    return `the catalog has no GPU '${key}'${didYouMean(gpusLike(key)) || '; an id looks like h100-80gb-sxm'}`;
   }
   const known = configKeys(inside).map(({ name }) => name);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
@@ -80,30 +82,30 @@ function unknownKey(key: string, path: readonly (string | number)[]): string {
 
 function notAllowed(
   name: string,
-  seen: unknown,
+  actual: unknown,
   allowed: readonly string[],
   path: readonly (string | number)[],
 ): string {
-  const value = describe(seen);
+  const value = describe(actual);
   if (path.at(-1) === 'gpu') {
-    const near = typeof seen === 'string' ? gpusLike(seen) : [];
-    return `${name} is ${value}, which the catalogue does not have${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
+    const near = typeof actual === 'string' ? gpusLike(actual) : [];
+    return `${name} is ${value}, which is not in the catalog${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
   }
-  return `${name} is ${value}${didYouMean(typeof seen === 'string' ? nearest(seen, allowed) : []) || `; allowed: ${allowed.join(', ')}`}`;
+  return `${name} cannot be ${value}${didYouMean(typeof actual === 'string' ? nearest(actual, allowed) : []) || `; allowed: ${allowed.join(', ')}`}`;
 }
 
-/** The file comes with a repository: what it says must not make anybody's machine connect anywhere. */
+/** The file comes with a repository: its content must not make anyone's machine connect anywhere. */
 function machineOnly(key: string): string {
   return `${describe(key)} belongs in your user settings: a file of the repository must not name addresses, contexts or credentials`;
 }
 
-/** Catalogue ids for what people call a GPU: "H100", "NVIDIA A100 80GB". */
+/** Catalog ids for common names of a GPU: "H100", "NVIDIA A100 80GB". */
 function gpusLike(text: string): readonly string[] {
   const words = text.toLowerCase().match(/[a-z]*\d+[a-z]*|[a-z]+/g) ?? [];
-  const telling = words.filter((word) => !vendorWords.has(word));
+  const distinctive = words.filter((word) => !vendorWords.has(word));
   const named = [...gpus.values()].filter(({ id, name }) => {
     const parts = new Set(`${id} ${name}`.toLowerCase().split(/[^a-z0-9]+/));
-    return telling.length > 0 && telling.every((word) => parts.has(word));
+    return distinctive.length > 0 && distinctive.every((word) => parts.has(word));
   });
   return named.length > 0 ? named.map(({ id }) => id).slice(0, 4) : nearest(text, gpus.keys());
 }

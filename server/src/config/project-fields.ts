@@ -30,9 +30,9 @@ const gpu = z.enum([...gpus.keys()]);
 const capacity = z.enum(['spot', 'on-demand']);
 
 /** Larger than any real price, interval or count: beyond it, sums have no meaning. */
-const most = 1e9;
+const maxNumber = 1e9;
 
-const positive = z.number().check(z.positive(), z.maximum(most));
+const positive = z.number().check(z.positive(), z.maximum(maxNumber));
 
 const named = z.string().check(z.minLength(1));
 
@@ -52,7 +52,7 @@ const version = z.string().check(z.regex(/^v?\d+\.\d+/));
 
 function numbersOf(options: Readonly<Record<string, RuleOption>>) {
   const fields = Object.entries(options).map(([name, { least, description, default: usual }]) => {
-    const field = key(z.number().check(z.minimum(least), z.maximum(most)), `${description} Default: ${usual}.`);
+    const field = key(z.number().check(z.minimum(least), z.maximum(maxNumber)), `${description} Default: ${usual}.`);
     return [name, field] as const;
   });
   return z.exactOptional(z.strictObject(Object.fromEntries(fields)));
@@ -116,7 +116,7 @@ export const projectFields = {
     z.strictObject({
       strategy: unset(z.enum(['time-slicing', 'mps']), 'Mechanism by which pods share one GPU.'),
       replicas: unset(
-        z.int().check(z.minimum(2), z.maximum(most)),
+        z.int().check(z.minimum(2), z.maximum(maxNumber)),
         'Number of pods that share one GPU. One nvidia.com/gpu.shared is this fraction of a GPU.',
       ),
     }),

@@ -1,6 +1,6 @@
 import type { Provider } from '../catalog/index.ts';
 
-/** Every provider of the catalogue; the compiler says when one is missing. */
+/** Every provider of the catalog; the compiler reports a missing one. */
 export const providers = Object.keys({
   aws: true,
   azure: true,

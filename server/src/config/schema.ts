@@ -43,13 +43,13 @@ export const configSchema = must(
 export const settingsSchema = z.strictObject({ extends: ruleSet, ...projectFields });
 
 /**
- * Settings of the person's machine: keys that name an address, a kube context or a file with credentials. VS Code takes them from the user
- * settings alone (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` may not have them at all. None is
- * needed yet; a field added here is all that it takes.
+ * Settings of the user's machine: keys that name an address, a kube context or a credentials file. VS Code reads them from the user
+ * settings only (scope `machine`, and `restrictedConfigurations` in package.json), and `.gpulint.yaml` must not contain them. None is
+ * needed yet; adding a field here is all it takes.
  */
 export const machineSchema = z.strictObject({});
 
-/** Whether a key names what only the person at the machine may say: where to connect to, and with which rights. */
+/** Whether a key names something that only the user of the machine may set: where to connect, and with which credentials. */
 export function isMachineKey(key: string): boolean {
   return Object.hasOwn(machineSchema.shape, key) || machineWords.test(key);
 }
@@ -57,10 +57,10 @@ export function isMachineKey(key: string): boolean {
 const machineWords =
   /^(?:kube-?config|kube-?context|context|cluster-?url|(?:\w+-?)?(?:url|uri|endpoint|address|server)|(?:\w+-?)?(?:token|password|secret|credentials?|api-?key)|(?:\w+-?)?(?:cert|ca)-?file|proxy|prometheus)$/i;
 
-/** A folder's files are counted up to here. */
-export const mostListed = 100_000;
+/** The maximum number of files counted in a folder. */
+export const maxListed = 100_000;
 
-/** The settings that concern the editor alone. */
+/** The settings for the editor only. */
 export const editorSchema = z.strictObject({
   advice: must(
     z._default(z.enum(['lens', 'hint', 'info', 'off']), 'lens'),
@@ -71,7 +71,7 @@ export const editorSchema = z.strictObject({
   index: z.prefault(
     z.strictObject({
       maxFiles: must(
-        z._default(z.int().check(z.minimum(0), z.maximum(mostListed)), 5000),
+        z._default(z.int().check(z.minimum(0), z.maximum(maxListed)), 5000),
         'Maximum number of YAML files to index in each workspace folder, starting with the uppermost folders. Other files are still checked while they are open, but their objects are unknown to the rest of the workspace.',
       ),
     }),
@@ -79,27 +79,27 @@ export const editorSchema = z.strictObject({
   ),
 });
 
-/** What is shown unless it is switched off. */
+/** A feature that is on by default. */
 function switchOf(description: string) {
   return z.prefault(z.strictObject({ enabled: must(z._default(z.boolean(), true), description) }), {});
 }
 
-/** What is told: every key may be missing. */
+/** A config as written: every key may be missing. */
 export type ConfigInput = z.output<typeof configSchema>;
 
-/** Advice, code lens and inlay hints: how the editor shows things; and how much of a folder it knows. */
+/** The settings of the editor: advice, code lenses, inlay hints, and how much of a folder is indexed. */
 export type EditorSettings = z.output<typeof editorSchema>;
 
-/** A key that can stand at a place of the file. */
+/** A key that is allowed at a place in the file. */
 export interface ConfigKey {
   readonly name: string;
   readonly description: string;
-  /** The words that are allowed; empty: any. */
+  /** The allowed values; empty if any value is allowed. */
   readonly values: readonly string[];
   readonly shape: 'scalar' | 'list' | 'mapping';
 }
 
-/** The keys of the mapping at a path of the file, `-` for an item; none where no mapping is expected. */
+/** The keys of the mapping at a path of the file, with `-` for a list item; empty if no mapping is expected there. */
 export function configKeys(path: readonly string[]): readonly ConfigKey[] {
   let here: Shape = shapeOf(configSchema);
   for (const step of path) {
@@ -108,7 +108,7 @@ export function configKeys(path: readonly string[]): readonly ConfigKey[] {
     here = shapeOf(below);
   }
   if (here.type === 'record') {
-    // A table of ids has no keys of its own.
+    // A record's keys are ids and have no descriptions of their own.
     return valuesOf(shapeOf(here.keyType)).map((name) => ({ name, description: '', values: [], shape: 'scalar' }));
   }
   if (here.type !== 'object') return [];
@@ -126,7 +126,7 @@ export function configKeys(path: readonly string[]): readonly ConfigKey[] {
 
 type Shape = z.core.$ZodTypes['_zod']['def'];
 
-/** What a schema is made of, without what only says that the value may be missing. */
+/** The definition of a schema, without wrappers that only make the value optional. */
 function shapeOf(schema: z.core.$ZodType): Shape {
   const shape = (schema as z.core.$ZodTypes)._zod.def;
   return shape.type === 'optional' || shape.type === 'nullable' ? shapeOf(shape.innerType) : shape;
@@ -142,7 +142,7 @@ function valuesOf(shape: Shape): readonly string[] {
   return shape.type === 'enum' ? Object.values(shape.entries).map(String) : [];
 }
 
-/** `Google Cloud: GKE Autopilot`, as people choose a platform. */
+/** The display name of a platform: `Google Cloud: GKE Autopilot`. */
 export function platformName(id: string): string {
   const name = platformNames[id] ?? id;
   const provider = platforms.get(id)?.provider ?? null;

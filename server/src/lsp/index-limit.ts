@@ -1,5 +1,5 @@
 import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
-import { mostListed } from '../config/schema.ts';
+import { maxListed } from '../config/schema.ts';
 import { isPassedBy } from './requests.ts';
 
 /** What of a workspace folder is indexed. */
@@ -43,7 +43,7 @@ export function release(shares: readonly Share[], uris: ReadonlySet<string>): vo
 export function leftOutMessage(shares: readonly Share[]): string | undefined {
   if (shares.every(({ total, most }) => total <= most)) return undefined;
   const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0).toLocaleString('en');
-  const total = `${shares.some((one) => one.total >= mostListed) ? 'at least ' : ''}${sum(shares.map((one) => one.total))}`;
+  const total = `${shares.some((one) => one.total >= maxListed) ? 'at least ' : ''}${sum(shares.map((one) => one.total))}`;
   const indexed = sum(shares.map(({ uris }) => uris.length));
   return `gpulint has indexed ${indexed} of ${total} YAML files. The rest, the most deeply nested, are checked only while open, and other files cannot see what they define. To index more, raise gpulint.index.maxFiles.`;
 }

@@ -1,6 +1,6 @@
 import { FileChangeType, type FileEvent, MessageType, ShowMessageNotification } from 'vscode-languageserver';
 import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
-import { mostListed } from '../config/schema.ts';
+import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
 import { summariseText } from '../workspace/summary.ts';
@@ -53,7 +53,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   }
 
   async function list(folder: string): Promise<Share> {
-    return shareOf(folder, (await host.listFiles?.(folder, mostListed)) ?? [], await mostOf(folder));
+    return shareOf(folder, (await host.listFiles?.(folder, maxListed)) ?? [], await mostOf(folder));
   }
 
   /** Once: whoever was told has raised the limit, or does not want to. */

@@ -6,7 +6,7 @@ import {
   WatchKind,
 } from 'vscode-languageserver';
 import { configName, isWithin, normalizeUri } from '../config/places.ts';
-import { mostListed } from '../config/schema.ts';
+import { maxListed } from '../config/schema.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, type Log } from './guard.ts';
 import { watchedFiles } from './indexing.ts';
@@ -61,6 +61,6 @@ export async function filesIn(
   // On other file systems every question may be a round trip over a network.
   if (!folder.startsWith('file:')) return [];
   const known = new Set(told.map(({ uri }) => normalizeUri(uri)));
-  const found = (await host.listFiles?.(folder, mostListed)) ?? [];
+  const found = (await host.listFiles?.(folder, maxListed)) ?? [];
   return found.filter((uri) => !known.has(normalizeUri(uri))).map((uri) => ({ uri, type: FileChangeType.Created }));
 }

@@ -107,7 +107,7 @@ function toleratesAlone({ pod, accelerators, tolerations, selectors }: PodSet, c
 
 /** Without a key, Exists tolerates every taint. A templated toleration may be the one. */
 function tolerates({ key, value, at: cursor }: Toleration): boolean {
-  if (cursor.node.kind !== 'map' || cursor.node.open) return true;
+  if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   if (key === undefined || key.at.node.kind !== 'scalar' || key.at.node.templated) return true;
   return key.value === taint && (value === undefined || value.value === 'spot' || value.value === '');
 }

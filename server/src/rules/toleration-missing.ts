@@ -137,7 +137,7 @@ const spotTaint = 'kubernetes.azure.com/scalesetpriority';
 
 /** Whether it does, or may: what is templated or misspelt is told by others. */
 function tolerates({ key, operator, value, effect, at: cursor }: Toleration, taint: NodeTaint): boolean {
-  if (cursor.node.kind !== 'map' || cursor.node.open) return true;
+  if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   const fields = [key, operator, value, effect];
   if (fields.some((field) => field?.at.node.kind === 'scalar' && field.at.node.templated)) return true;
   if (effect !== undefined && effects.has(effect.value) && effect.value !== taint.effect) return false;

@@ -7,17 +7,17 @@ import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
 import { type Mask, restoreMasked, touchesAction } from './template.ts';
 
-/** The library's tree turned into ours. */
+/** The library's tree, converted to ours. */
 export interface Converted {
   readonly root: YamlNode | null;
   readonly problems: readonly YamlProblem[];
-  /** Why the tree was given up; null when it was not. */
+  /** Why the tree was discarded; null if it was not. */
   readonly skipped: string | null;
 }
 
 /**
- * Turns the library's tree into ours: values resolved as Kubernetes does, aliases and merge keys followed, spans exact.
- * An alias gives the very node of its anchor, so the work is linear in the text; how much the aliases stand for is only counted.
+ * Converts the library's tree: resolves values as Kubernetes does, follows aliases and merge keys, and keeps exact spans. An alias yields
+ * the very node of its anchor, so the work is linear in the text; the size of the expanded aliases is only counted.
  */
 export function convertTree(tree: unknown, text: string, mask: Mask | undefined): Converted {
   const walk: Walk = { text, mask, anchors: new Map(), problems: [], aliased: 0 };
@@ -30,26 +30,26 @@ export function convertTree(tree: unknown, text: string, mask: Mask | undefined)
 interface Walk {
   readonly text: string;
   readonly mask: Mask | undefined;
-  /** What an anchor's name stands for at this point of the text; 'open' while its own value is being read. */
-  readonly anchors: Map<string, Built | 'open'>;
+  /** The node of each anchor read so far; 'reading' while the anchor's own value is being read. */
+  readonly anchors: Map<string, Built | 'reading'>;
   readonly problems: YamlProblem[];
-  /** How many values stand in the document through aliases and merge keys alone. */
+  /** How many values the document contains only through aliases and merge keys. */
   aliased: number;
 }
 
 interface Built {
   readonly node: YamlNode;
   readonly shared: boolean;
-  /** How many values it stands for with every alias in it written out. */
+  /** How many values it contains with every alias expanded. */
   readonly weight: number;
-  /** Where its text ends here; for an alias this is not where the node's text ends. */
+  /** Where its text ends at this place; for an alias, not where the node's own text ends. */
   readonly end: number;
 }
 
 function convert(walk: Walk, node: unknown, fallback: number): Built {
   if (isAlias(node)) return followAlias(walk, node.source, spanFrom(node.range, fallback));
   const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
-  if (anchor) walk.anchors.set(anchor, 'open');
+  if (anchor) walk.anchors.set(anchor, 'reading');
   const built = convertPlain(walk, node, fallback);
   if (anchor) walk.anchors.set(anchor, built);
   return built;
@@ -67,14 +67,14 @@ function convertPlain(walk: Walk, node: unknown, fallback: number): Built {
 
 function followAlias(walk: Walk, name: string, span: Span): Built {
   const target = walk.anchors.get(name);
-  if (target !== undefined && target !== 'open') {
+  if (target !== undefined && target !== 'reading') {
     walk.aliased += target.weight;
     return { node: target.node, shared: true, weight: target.weight, end: span.end };
   }
   const message =
-    target === 'open'
-      ? `The alias *${name} stands inside its own anchor; write the value out`
-      : `No anchor &${name} stands above this alias; add it or write the value`;
+    target === 'reading'
+      ? `The alias *${name} is inside its own anchor; write out the value`
+      : `No anchor &${name} precedes this alias; add the anchor or write out the value`;
   walk.problems.push({ message, span });
   return { node: emptyScalar(span.start), shared: true, weight: 1, end: span.end };
 }
@@ -93,18 +93,18 @@ function convertScalar(walk: Walk, node: Scalar, fallback: number): DraftScalar 
   return scalarNode(walk, { source, style, start, end, rawEnd, tag: node.tag });
 }
 
-/** A scalar as it was found in the text: its source with quotes, escapes and folding resolved. */
+/** A scalar as it appears in the text; `source` has quotes, escapes and folding resolved. */
 interface FoundScalar {
   readonly source: string;
   readonly style: YamlScalar['style'];
   readonly start: number;
   readonly end: number;
-  /** A block scalar's end with the blank lines behind it. */
+  /** The end of a block scalar including trailing blank lines. */
   readonly rawEnd: number;
   readonly tag?: string | undefined;
 }
 
-/** Makes the node of a scalar that is not empty. */
+/** Builds the node of a scalar that is not empty. */
 export function scalarNode(
   { text, mask }: { readonly text: string; readonly mask: Mask | undefined },
   { source, style, start, end, rawEnd, tag }: FoundScalar,
@@ -112,7 +112,7 @@ export function scalarNode(
   const block = isBlock(style);
   const span = { start, end };
   if (mask && block && touchesAction(mask, { start: end, end: rawEnd })) {
-    // Template lines behind a block scalar were blanked; deep ones look like lines of spaces in it.
+    // Template lines after a block scalar were blanked; deeply indented ones look like lines of spaces in it.
     const clean = source.replace(/(?<!\n[ \t]*)(?:\n[ \t]*)+$/, '\n');
     return { kind: 'scalar', value: clean, source: clean, style, templated: touchesAction(mask, span), span };
   }
@@ -131,16 +131,16 @@ function isBlock(style: YamlScalar['style']): boolean {
 function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   const flow = map.flow === true;
   const start = map.range?.[0] ?? fallback;
-  const draft: DraftMap = { kind: 'map', entries: [], flow, open: false, span: { start, end: start } };
+  const draft: DraftMap = { kind: 'map', entries: [], flow, incomplete: false, span: { start, end: start } };
   const own = new Map<string, number>();
   const merges: { at: number; built: Built }[] = [];
   let weight = 1;
   let end = start;
-  let twice = false;
+  let hasDuplicate = false;
   for (const pair of map.items as Pair<unknown, unknown>[]) {
     const key = convertKey(walk, pair.key, end);
-    const behind = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
-    const built = convert(walk, pair.value, behind);
+    const afterKey = pair.value === null ? key.span.end : colonEnd(walk.text, key.span.end);
+    const built = convert(walk, pair.value, afterKey);
     weight += built.weight;
     end = Math.max(key.span.end, built.end);
     if (key.merge) {
@@ -148,11 +148,11 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
       merges.push({ at: draft.entries.length, built });
       continue;
     }
-    if (key.templated) draft.open = true;
-    else if (own.has(key.text) && !walk.mask && !twice) {
-      // Two documents written as one repeat many keys: the first one shows it.
-      twice = true;
-      walk.problems.push(setTwice(key.text, key.span));
+    if (key.templated) draft.incomplete = true;
+    else if (own.has(key.text) && !walk.mask && !hasDuplicate) {
+      // Two documents run together repeat many keys: report only the first.
+      hasDuplicate = true;
+      walk.problems.push(duplicateKey(key.text, key.span));
     }
     own.set(key.text, draft.entries.length);
     draft.entries.push({ key: key.text, keySpan: key.span, value: built.node, shared: built.shared });
@@ -162,8 +162,12 @@ function convertMap(walk: Walk, map: YAMLMap, fallback: number): Built {
   return { node: draft, shared: false, weight, end: draft.span.end };
 }
 
-export function setTwice(key: string, span: Span): YamlProblem {
-  return { message: `The key ${key} is set twice in this mapping: only the last one counts`, span, readable: true };
+export function duplicateKey(key: string, span: Span): YamlProblem {
+  return {
+    message: `The key ${key} appears more than once in this mapping: only the last value counts`,
+    span,
+    readable: true,
+  };
 }
 
 interface Key {
@@ -178,7 +182,7 @@ function convertKey(walk: Walk, key: unknown, fallback: number): Key {
   const { node } = built;
   if (node.kind !== 'scalar') {
     const { span } = node;
-    const message = 'A key of a Kubernetes mapping is plain text; write text in place of this value';
+    const message = 'A mapping key must be plain text; replace this value with text';
     if (!walk.mask)
       walk.problems.push({ message, span: { start: span.start, end: Math.min(span.end, span.start + 1) } });
     return { text: walk.text.slice(span.start, span.end), span, merge: false, templated: false };
@@ -190,12 +194,12 @@ function convertKey(walk: Walk, key: unknown, fallback: number): Key {
 
 function checkMerge(walk: Walk, { node, shared }: Built, span: Span): void {
   const right = node.kind === 'map' || (node.kind === 'seq' && node.items.every((item) => item.value.kind === 'map'));
-  // An alias that was not found has had its problem already, and a template may fill in anything.
+  // An unknown alias already has its own problem, and a template may supply anything.
   if (right || walk.mask || (shared && node.kind === 'scalar' && node.source === '')) return;
-  walk.problems.push({ message: 'A merge key << takes a mapping or a list of mappings', span });
+  walk.problems.push({ message: 'A merge key << needs a mapping or a list of mappings', span });
 }
 
-/** The own entries with the merged ones at the merge keys' places. Own keys win, then what was merged first. */
+/** The mapping's own entries, with the merged entries at the positions of their merge keys. Own keys win, then earlier merges. */
 function merge(
   walk: Walk,
   entries: readonly YamlEntry[],
@@ -231,7 +235,7 @@ function lastOfEach(entries: readonly YamlEntry[]): Iterable<YamlEntry> {
 function convertSeq(walk: Walk, seq: YAMLSeq, fallback: number): Built {
   const flow = seq.flow === true;
   const start = seq.range?.[0] ?? fallback;
-  const draft: DraftSeq = { kind: 'seq', items: [], flow, open: false, span: { start, end: start } };
+  const draft: DraftSeq = { kind: 'seq', items: [], flow, incomplete: false, span: { start, end: start } };
   let weight = 1;
   let end = start;
   for (const item of seq.items) {
@@ -275,7 +279,7 @@ function spanFrom(range: readonly number[] | null | undefined, fallback: number)
   return { start, end: range?.[1] ?? start };
 }
 
-/** Where an empty value stands: right behind the colon of its key. */
+/** The offset of an empty value: right after the colon of its key. */
 function colonEnd(text: string, keyEnd: number): number {
   let at = keyEnd;
   while (at < text.length && text.charAt(at) !== ':') {
@@ -286,7 +290,7 @@ function colonEnd(text: string, keyEnd: number): number {
 }
 
 function isBlank(text: string, mask: Mask | undefined, at: number): boolean {
-  // Template lines behind a block scalar were blanked: they are not its text.
+  // Template lines after a block scalar were blanked: they are not its text.
   const code = (mask ? mask.text : text).charCodeAt(at);
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }

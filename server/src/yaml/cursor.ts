@@ -2,32 +2,32 @@ import type { YamlEntry, YamlItem, YamlMap, YamlNode } from './node.ts';
 import type { Span } from './span.ts';
 
 /**
- * A place in a document: a node and the way that led to it. The same aliased node is two places, so the way is kept here
- * and not in the node. Fixes are made from cursors, because an edit needs the surroundings.
+ * A place in a document: a node and the path to it. One aliased node can be at two places, so the path is kept here and not in the node.
+ * Fixes start from cursors, because an edit needs the surrounding nodes.
  */
 export interface Cursor {
   readonly node: YamlNode;
-  /** The entry that holds the node, when its parent is a mapping. */
+  /** The entry that contains the node, if its parent is a mapping. */
   readonly entry: YamlEntry | undefined;
-  /** The key or the index under which the parent holds it. */
+  /** The node's key or index in its parent. */
   readonly step: string | number | undefined;
   readonly parent: Cursor | undefined;
-  /** An alias or a merge key was crossed on the way: an edit here also changes other places. */
+  /** The path goes through an alias or a merge key: an edit here also changes other places. */
   readonly shared: boolean;
 }
 
-/** A value with its place. */
+/** A value and its place in the document. */
 export interface Located<T> {
   readonly value: T;
   readonly at: Cursor;
 }
 
-/** The cursor on the root of a document. */
+/** The cursor at the root of a document. */
 export function rootCursor(node: YamlNode): Cursor {
   return { node, entry: undefined, step: undefined, parent: undefined, shared: false };
 }
 
-/** The value under a path of keys and indices, or undefined as soon as a step is missing or the node is of another kind. */
+/** The value at a path of keys and indices; undefined if a step is missing or a node on the way is of another kind. */
 export function getIn(cursor: Cursor | undefined, ...path: readonly (string | number)[]): Cursor | undefined {
   let here = cursor;
   for (const step of path) {
@@ -37,45 +37,45 @@ export function getIn(cursor: Cursor | undefined, ...path: readonly (string | nu
   return here;
 }
 
-/** The items of a sequence; nothing for any other node. */
+/** The items of a sequence; an empty list for any other node. */
 export function items(cursor: Cursor | undefined): readonly Cursor[] {
   if (cursor?.node.kind !== 'seq') return [];
   return cursor.node.items.map((item, index) => ofItem(cursor, item, index));
 }
 
-/** The values of a mapping, in order; `step` is the key. Nothing for any other node. */
+/** The values of a mapping, in order; `step` is the key. An empty list for any other node. */
 export function entries(cursor: Cursor | undefined): readonly Cursor[] {
   if (cursor?.node.kind !== 'map') return [];
   return cursor.node.entries.map((entry) => ofEntry(cursor, entry));
 }
 
-/** The key of an entry's cursor; the empty string for items and the root. */
+/** The key of an entry's cursor; an empty string for an item or the root. */
 export function keyOf(cursor: Cursor): string {
   return typeof cursor.step === 'string' ? cursor.step : '';
 }
 
-/** Where the value stands. */
+/** The span of the value. */
 export function spanOf(cursor: Cursor): Span {
   return cursor.node.span;
 }
 
-/** Where the key stands; for an item or the root, where the value starts. */
+/** The span of the key; for an item or the root, the empty span at the start of the value. */
 export function keySpanOf(cursor: Cursor): Span {
   return cursor.entry?.keySpan ?? { start: cursor.node.span.start, end: cursor.node.span.start };
 }
 
-/** A string value. Numbers and booleans are not strings: Kubernetes refuses them where it wants one. */
+/** A string value. Numbers and booleans are not strings: Kubernetes rejects them where a string is required. */
 export function asString(cursor: Cursor | undefined): string | undefined {
   return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'string' ? cursor.node.value : undefined;
 }
 
-/** A scalar as text however it is written (8, "8", true): for quantities, ports, and labels that should have been quoted. */
+/** A scalar as text, however it is written (8, "8", true): for quantities, ports, and labels that should have been quoted. */
 export function asText(cursor: Cursor | undefined): string | undefined {
   if (cursor?.node.kind !== 'scalar' || cursor.node.value === null) return undefined;
   return cursor.node.source;
 }
 
-/** A number that is exact. `.nan`, `.inf` and what is beyond 2^53 is none: no field of Kubernetes takes it. */
+/** An exact number. Undefined for `.nan`, `.inf` and values beyond 2^53, which no Kubernetes field accepts. */
 export function asNumber(cursor: Cursor | undefined): number | undefined {
   if (cursor?.node.kind !== 'scalar' || typeof cursor.node.value !== 'number') return undefined;
   return Math.abs(cursor.node.value) <= Number.MAX_SAFE_INTEGER ? cursor.node.value : undefined;
@@ -85,22 +85,22 @@ export function asBoolean(cursor: Cursor | undefined): boolean | undefined {
   return cursor?.node.kind === 'scalar' && typeof cursor.node.value === 'boolean' ? cursor.node.value : undefined;
 }
 
-/** Written, but with nothing behind it, or with an explicit null. */
+/** The key is present, but its value is empty or an explicit null. */
 export function isNull(cursor: Cursor): boolean {
   return cursor.node.kind === 'scalar' && cursor.node.value === null;
 }
 
-/** The value is a template expression or a placeholder, so nothing is known of it. */
+/** The value is a template expression or a placeholder, so it is unknown. */
 export function isTemplated(cursor: Cursor | undefined): boolean {
   return cursor?.node.kind === 'scalar' && cursor.node.templated;
 }
 
-/** A mapping or sequence into which a template may put what cannot be seen. */
+/** A mapping or sequence into which a template may insert unseen entries. */
 export function isIncomplete(cursor: Cursor | undefined): boolean {
-  return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.open;
+  return cursor !== undefined && cursor.node.kind !== 'scalar' && cursor.node.incomplete;
 }
 
-/** Whether a template's loop makes several of what stands here, or of something that it is a part of. */
+/** Whether a template loop repeats this place or anything that contains it. */
 export function isRepeated(cursor: Cursor | undefined): boolean {
   for (let here = cursor; here !== undefined; here = here.parent) {
     if (here.node.kind === 'seq' && here.node.repeated) return true;
@@ -115,11 +115,11 @@ function child(cursor: Cursor, step: string | number): Cursor | undefined {
     return item && ofItem(cursor, item, step);
   }
   if (node.kind !== 'map') return undefined;
-  if (node.entries.length > manyEntries) {
+  if (node.entries.length > indexThreshold) {
     const entry = entriesByKey(node).get(step);
     return entry && ofEntry(cursor, entry);
   }
-  // A key that is set twice has the value set last, as for the decoder of Kubernetes.
+  // Of duplicate keys the last value counts, as in the Kubernetes decoder.
   for (let index = node.entries.length - 1; index >= 0; index--) {
     const entry = node.entries[index];
     if (entry?.key === step) return ofEntry(cursor, entry);
@@ -127,8 +127,8 @@ function child(cursor: Cursor, step: string | number): Cursor | undefined {
   return undefined;
 }
 
-/** So many are looked through faster than an index is made. */
-const manyEntries = 32;
+/** Up to this many entries, a linear search is faster than building an index. */
+const indexThreshold = 32;
 const indexes = new WeakMap<YamlMap, ReadonlyMap<string, YamlEntry>>();
 
 function entriesByKey(map: YamlMap): ReadonlyMap<string, YamlEntry> {

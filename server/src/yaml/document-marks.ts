@@ -2,18 +2,18 @@ import { type Cursor, entries, items } from './cursor.ts';
 import type { YamlDocument, YamlNode } from './node.ts';
 import { findActions, type TemplateAction } from './template-action.ts';
 
-/** What edits ask of a whole document. It is read once, because a thousand findings in one document have a thousand fixes. */
+/** What edits need to know about a whole document. It is read once, because a thousand findings in one document have a thousand fixes. */
 export interface DocumentMarks {
-  /** The names that aliases have, up to a star in them. */
+  /** The names of all aliases, each cut at a star. */
   readonly aliases: ReadonlySet<string>;
-  /** Where merge keys stand, in order. */
+  /** The offsets of merge keys, in order. */
   readonly merges: readonly number[];
   readonly actions: readonly TemplateAction[];
   readonly quote: '"' | "'";
 }
 
 export function marksOf({ text, comments }: YamlDocument): DocumentMarks {
-  // A document that moves in its file is another object with the same comments.
+  // A document that moves within its file is a new object with the same comments.
   let marks = known.get(comments);
   if (marks === undefined) {
     marks = {
@@ -29,7 +29,7 @@ export function marksOf({ text, comments }: YamlDocument): DocumentMarks {
 
 const known = new WeakMap<YamlDocument['comments'], DocumentMarks>();
 
-/** The keys that a mapping has more than once. */
+/** The keys that occur more than once in a mapping. */
 export function repeatedKeys(node: YamlNode): ReadonlySet<string> {
   let repeated = repeats.get(node);
   if (repeated === undefined) {
@@ -43,7 +43,7 @@ export function repeatedKeys(node: YamlNode): ReadonlySet<string> {
 
 const repeats = new WeakMap<YamlNode, ReadonlySet<string>>();
 
-/** How many of the first items hold; from the first that does not, none does. */
+/** The length of the leading run of items for which `holds` is true; no later item may satisfy it. */
 export function countWhere<T>(items: readonly T[], holds: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;
@@ -55,10 +55,10 @@ export function countWhere<T>(items: readonly T[], holds: (item: T) => boolean):
   return low;
 }
 
-/** Where the lines of a text start. The text that was asked about last is remembered: a line of a megabyte is looked through once. */
+/** The offsets at which the lines of a text start. The most recent text is cached, so that a line of a megabyte is scanned only once. */
 export function lineStartsOf(text: string): readonly number[] {
   if (last.text !== text) last = { text, starts: lineStartsIn(text) };
-  // Equal texts need not be one string, and comparing those takes as long as they are.
+  // Equal texts can be distinct strings, and comparing those takes time linear in their length.
   last.text = text;
   return last.starts;
 }
@@ -71,17 +71,17 @@ export function lineStartsIn(text: string): readonly number[] {
 
 let last: { text: string; readonly starts: readonly number[] } = { text: '', starts: [0] };
 
-/** What a walk over the first collections of a document finds; `visit` tells when it has enough. */
+/** Walks the first nodes of a document, breadth first, until `visit` returns true. */
 export function walkFirst(top: Cursor, visit: (cursor: Cursor) => boolean): void {
   const queue: Cursor[] = [top];
   for (const here of queue) {
     if (here.shared) continue;
     if (visit(here)) return;
     for (const child of [...entries(here), ...items(here)]) {
-      if (queue.length >= FIRST) break;
+      if (queue.length >= MAX_VISITED) break;
       queue.push(child);
     }
   }
 }
 
-const FIRST = 2000;
+const MAX_VISITED = 2000;

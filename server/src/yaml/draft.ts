@@ -1,7 +1,7 @@
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import type { Span } from './span.ts';
 
-/** Nodes while they are built; everybody else sees them read-only. */
+/** Nodes under construction; all other code sees them as read-only. */
 export type DraftScalar = { -readonly [K in keyof YamlScalar]: YamlScalar[K] };
 export type DraftMap = { -readonly [K in keyof YamlMap]: YamlMap[K] } & { entries: YamlEntry[] };
 export type DraftSeq = { -readonly [K in keyof YamlSeq]: YamlSeq[K] } & { items: YamlItem[] };
@@ -11,7 +11,7 @@ export function emptyScalar(offset: number): DraftScalar {
   return { kind: 'scalar', value: null, source: '', style: 'plain', templated: false, span };
 }
 
-/** The node as what it was built as: only the room's own converter makes nodes, and it makes drafts. */
+/** The node as a draft. Only this room's converters create nodes, and they create drafts. */
 export function draftOf(node: YamlScalar): DraftScalar;
 export function draftOf(node: YamlMap): DraftMap;
 export function draftOf(node: YamlSeq): DraftSeq;

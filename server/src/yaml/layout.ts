@@ -5,43 +5,43 @@ import type { WritingStyle } from './render.ts';
 import type { Span } from './span.ts';
 import { isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
-// What an edit asks of the text around it: lines, columns, comments, and how people write in it.
+// The text around an edit: lines, columns, comments and the writing style of its authors.
 
 export function lineStart(text: string, offset: number): number {
   const starts = lineStartsOf(text);
   return starts[countWhere(starts, (start) => start <= offset) - 1] ?? 0;
 }
 
-/** What stands before an offset on its line; of the long lines that machines write, the last part. */
+/** The text before an offset on its line; at most 300 characters, because machine-written lines can be very long. */
 export function lineBefore(text: string, offset: number): string {
   return text.slice(Math.max(lineStart(text, offset), offset - 300), offset);
 }
 
-/** Where the line's text ends: before its line end. */
+/** The offset of the line end, before `\r\n` or `\n`. */
 export function lineEnd(text: string, offset: number): number {
   const newline = text.indexOf('\n', offset);
   if (newline === -1) return text.length;
   return newline > offset && text.charAt(newline - 1) === '\r' ? newline - 1 : newline;
 }
 
-/** Where the next line starts, or the end of the text. */
+/** The start of the next line, or the end of the text. */
 export function nextLine(text: string, offset: number): number {
   const newline = text.indexOf('\n', offset);
   return newline === -1 ? text.length : newline + 1;
 }
 
-/** The column of an offset; a byte order mark takes none. */
+/** The column of an offset; a byte order mark does not count. */
 export function columnOf(text: string, offset: number): number {
   const start = lineStart(text, offset);
   return offset - start - (start === 0 && text.charCodeAt(0) === 0xfeff ? 1 : 0);
 }
 
-/** Nothing but white space stands before the offset on its line. */
+/** Only white space precedes the offset on its line. */
 export function isFirstOnLine(text: string, offset: number): boolean {
   return /^\uFEFF?\s*$/.test(text.slice(lineStart(text, offset), offset));
 }
 
-/** Moves past white space and comments. */
+/** Skips white space and comments. */
 export function skipForward(doc: YamlDocument, from: number, limit = doc.text.length): number {
   let at = from;
   for (;;) {
@@ -52,7 +52,7 @@ export function skipForward(doc: YamlDocument, from: number, limit = doc.text.le
   }
 }
 
-/** Moves back over white space and comments; the character before the result is neither. */
+/** Skips white space and comments backward; the character before the result is neither. */
 export function skipBack(doc: YamlDocument, from: number): number {
   let at = from;
   for (;;) {
@@ -75,46 +75,46 @@ function commentsBefore({ comments }: YamlDocument, offset: number): number {
   return countWhere(comments, ({ span }) => span.start < offset);
 }
 
-/** The rest of the line says nothing, or only a comment. */
+/** The rest of the line is blank or a comment. */
 export function restIsBlank(doc: YamlDocument, offset: number): boolean {
   const end = lineEnd(doc.text, offset);
   return skipForward(doc, offset, end) >= end;
 }
 
-/** Where an entry's text ends: its value, its alias, or behind the colon (and the tag or anchor) of an empty value. */
+/** The end of an entry's text: its value, its alias, or the colon (with tag or anchor) of an empty value. */
 export function entryEnd(doc: YamlDocument, entry: YamlEntry): number | undefined {
   const { value, keySpan, shared } = entry;
   if (!shared && value.span.end > value.span.start) return value.span.end;
   const colon = /^\s*:/.exec(doc.text.slice(keySpan.end, keySpan.end + 200));
   if (colon === null) return shared ? undefined : keySpan.end;
-  const behind = keySpan.end + colon[0].length;
-  const rest = doc.text.slice(behind, lineEnd(doc.text, behind));
+  const afterColon = keySpan.end + colon[0].length;
+  const rest = doc.text.slice(afterColon, lineEnd(doc.text, afterColon));
   if (shared) {
     const alias = /^[ \t]*\*[^\s,[\]{}]+/.exec(rest);
-    return alias ? behind + alias[0].length : undefined;
+    return alias ? afterColon + alias[0].length : undefined;
   }
-  return behind + (/^(?:[ \t]*[&!][^\s,[\]{}]*)*/.exec(rest)?.[0].length ?? 0);
+  return afterColon + (/^(?:[ \t]*[&!][^\s,[\]{}]*)*/.exec(rest)?.[0].length ?? 0);
 }
 
-/** The entry's own text stands in the mapping: no merge key brought it. */
+/** The entry is written in this mapping and does not come from a merge key. */
 export function isWrittenIn(map: YamlNode, entry: YamlEntry): boolean {
   return map.span.start <= entry.keySpan.start && entry.keySpan.end <= map.span.end;
 }
 
-/** An edit at the place would also change what aliases elsewhere stand for. */
+/** An edit here would also change what aliases elsewhere stand for. */
 export function isAnchored(doc: YamlDocument, cursor: Cursor): boolean {
   if (marksOf(doc).aliases.size === 0) return false;
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     const start = here.node.span.start;
     const before = doc.text.slice(Math.max(here.entry?.keySpan.end ?? 0, start - 300), start);
-    // A comment goes to the end of its line, whatever it holds: every way to read it otherwise would double the work.
+    // A comment always extends to the end of its line: any other reading would double the work.
     const anchor = /(?:^|[\s[{,:-])&([^\s,[\]{}]+)(?:\s+!\S*)?(?:\s*#[^\n]*(?:\n|$))*(?:\s+!\S*)?\s*$/.exec(before);
     if (anchor?.[1] !== undefined && isAliased(doc, anchor[1])) return true;
   }
   return false;
 }
 
-/** Whether a text to be removed holds an anchor that aliases outside of it need. */
+/** Whether a text to be removed contains an anchor that aliases outside it need. */
 export function holdsAnchor(doc: YamlDocument, span: Span): boolean {
   const names = doc.text.slice(span.start, span.end).matchAll(/(?:^|[\s[{,:-])&([^\s,[\]{}]+)/g);
   return [...names].some((match) => match[1] !== undefined && isAliased(doc, match[1]));
@@ -124,7 +124,7 @@ function isAliased(doc: YamlDocument, name: string): boolean {
   return marksOf(doc).aliases.has(name.slice(name.lastIndexOf('*') + 1));
 }
 
-/** A template's if, range or with that begins or ends in the span without the other half: what stands there is conditional. */
+/** A template's if, range or with begins or ends in the span without its other half, so the text there is conditional. */
 export function crossesControl(doc: YamlDocument, span: Span): boolean {
   if (!doc.template) return false;
   let depth = 0;
@@ -141,7 +141,7 @@ export function crossesControl(doc: YamlDocument, span: Span): boolean {
   return depth !== 0;
 }
 
-/** Without the entry its key would still have a value: a merge key may bring one, or the key is written twice (a template's branches). */
+/** Without the entry its key would still have a value, from a merge key or from a duplicate (two branches of a template). */
 export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boolean {
   const { node } = map;
   const { start, end } = node.span;
@@ -152,8 +152,8 @@ export function hidesAnother(doc: YamlDocument, map: Cursor, key: string): boole
 }
 
 /**
- * In a template, lines that cannot be seen may stand right behind a place and belong to the element above it: an expression on
- * a line of its own that puts text deeper than the column.
+ * Whether a template may insert lines right after a place that belong to the element above it: an expression on its own line whose output
+ * is indented deeper than the column.
  */
 export function isContinued(doc: YamlDocument, offset: number, column: number): boolean {
   if (!doc.template) return false;
@@ -167,17 +167,17 @@ export function isContinued(doc: YamlDocument, offset: number, column: number): 
     const text = doc.text.slice(next.span.start, next.span.end);
     if (/^\{\{-?\s*\/\*/.test(text)) continue;
     if (!isControl(next)) return (outputIndent(next) ?? columnOf(doc.text, next.span.start)) > column;
-    // What a block puts out belongs to the element above if it stands deeper, and so does all in a block that does.
+    // The output of a block belongs to the element above if it is indented deeper, and so does everything in a block that is itself deeper.
     if (/^\{\{-?\s*(?:end|else)\b/.test(text)) return false;
     if (columnOf(doc.text, next.span.start) > column) return true;
   }
   return false;
 }
 
-/** How the text is written near a place; what it does not show is looked up in the whole document. */
+/** The writing style near a place; whatever is not visible there comes from the whole document. */
 export function styleAt(doc: YamlDocument, cursor: Cursor): WritingStyle {
   const found: FoundStyle = {};
-  // The place itself and what stands around it come first, then everything.
+  // The place itself and its ancestors take precedence over the whole document.
   let top = cursor;
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     measure(doc, here, found);
@@ -214,7 +214,7 @@ function styleOfAll(doc: YamlDocument, top: Cursor): FoundStyle {
   return found;
 }
 
-/** The indentation of a mapping or sequence under its key, where both are in block style. */
+/** Records the indentation of a mapping or sequence under its key, if both are in block style. */
 function measure(doc: YamlDocument, cursor: Cursor, found: FoundStyle): void {
   const { node, entry, shared } = cursor;
   if (node.kind === 'scalar' || node.flow || entry === undefined || shared) return;

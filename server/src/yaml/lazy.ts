@@ -1,4 +1,4 @@
-/** A value that is made when it is first asked for. What it is made from is let go then. */
+/** A value computed on first use. Its inputs are released afterwards. */
 export function lazy<T>(compute: () => T): () => T {
   let pending: (() => T) | undefined = compute;
   let value: T;

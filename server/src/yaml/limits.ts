@@ -2,60 +2,60 @@ import { Lexer } from 'yaml';
 
 /** Longer texts are not read: no manifest is that long, and an editor must not stall on one. */
 const MAX_LENGTH = 5_000_000;
-/** Deeper nesting is not read: readers recurse, and no manifest is that deep. */
+/** Deeper nesting is not read: the readers are recursive, and no manifest is that deep. */
 export const MAX_DEPTH = 200;
-/** So many values may stand in a document through aliases alone. */
+/** The number of values that a document may contain through aliases alone. */
 export const MAX_ALIASED = 100_000;
 
-/** More objects are not read: no project keeps that many in one file, and each of them costs time. */
+/** More objects are not read: no project keeps that many in one file, and each one costs time. */
 const MAX_OBJECTS = 5_000;
-/** A longer document is read only where it is plain: anchors, tags, templates and faults take many times as long. */
+/** A longer document is read only if it is plain: anchors, tags, templates and syntax errors take many times as long. */
 const MAX_INTRICATE = 300_000;
 
-/** Why a text is not read at all (a sentence with the value and the limit), or null when it may be. Linear in the text. */
+/** Why a text is not read at all (a sentence with the value and the limit), or null if it is readable. Linear in the text. */
 export function checkLimits(text: string): string | null {
   if (text.length > MAX_LENGTH) {
-    return `The file has ${(text.length / 1e6).toFixed(1)} MB of text; up to ${MAX_LENGTH / 1e6} MB are read.`;
+    return `The file has ${(text.length / 1e6).toFixed(1)} MB of text; the limit is ${MAX_LENGTH / 1e6} MB.`;
   }
   const nul = text.indexOf('\0');
-  if (nul !== -1) return `The file is binary: it has a NUL character at offset ${nul}.`;
+  if (nul !== -1) return `The file is binary: it contains a NUL character at offset ${nul}.`;
   const sample = text.slice(0, SAMPLE);
   const controls = sample.match(CONTROLS)?.length ?? 0;
   if (controls > 8 && controls > sample.length / 50) {
-    return `The file is binary: ${controls} of its first ${sample.length} characters are control characters; up to 2 % are read as text.`;
+    return `The file is binary: ${controls} of its first ${sample.length} characters are control characters; text may contain up to 2%.`;
   }
   return null;
 }
 
-/** Why a document is not read, or null: brackets or indentation nested deeper than the limit. */
+/** Why a document is not read, or null: its brackets or indentation are nested deeper than the limit. */
 export function nestingReason(text: string): string | null {
   const depth = Math.max(indentDepth(text), bracketDepth(text));
-  return depth > MAX_DEPTH ? `The document is nested ${depth} levels deep; up to ${MAX_DEPTH} are read.` : null;
+  return depth > MAX_DEPTH ? `The document is nested ${depth} levels deep; the limit is ${MAX_DEPTH}.` : null;
 }
 
-/** Why a file of so many documents and list items is not read, or null. */
+/** Why a file with this many documents and list items is not read, or null. */
 export function objectsReason(count: number): string | null {
   if (count <= MAX_OBJECTS) return null;
-  return `The file has ${count.toLocaleString('en')} objects; up to ${MAX_OBJECTS.toLocaleString('en')} are read. Split the file.`;
+  return `The file has ${count.toLocaleString('en')} objects; the limit is ${MAX_OBJECTS.toLocaleString('en')}. Split the file.`;
 }
 
-/** Why a document that is not plain is not read, or null. */
+/** Why a document that is not plain YAML is not read, or null. */
 export function intricateReason(text: string): string | null {
   if (text.length <= MAX_INTRICATE) return null;
-  return `The document has ${Math.ceil(text.length / 1e3)} kB and is not plain YAML: with anchors, tags, templates or errors, up to ${MAX_INTRICATE / 1e3} kB are read. Split the document.`;
+  return `The document has ${Math.ceil(text.length / 1e3)} kB and is not plain YAML; with anchors, tags, templates or errors, the limit is ${MAX_INTRICATE / 1e3} kB. Split the document.`;
 }
 
-/** The sentence for a document whose aliases stand for too many values. */
+/** Why a document whose aliases expand to this many values is not read. */
 export function aliasReason(count: number): string {
-  const said = count < 1e15 ? Math.round(count).toLocaleString('en') : 'more than 10^15';
-  return `The document's aliases stand for ${said} values; up to ${MAX_ALIASED.toLocaleString('en')} are read.`;
+  const shown = count < 1e15 ? Math.round(count).toLocaleString('en') : 'more than 10^15';
+  return `The document's aliases expand to ${shown} values; the limit is ${MAX_ALIASED.toLocaleString('en')}.`;
 }
 
 const SAMPLE = 65_536;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells a binary file.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters identify a binary file.
 const CONTROLS = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffd]/g;
 
-/** An upper bound of the levels that indentation and `- - -` make, from the lines alone. */
+/** An upper bound on the nesting by indentation and by `- - -`, from the lines alone. */
 function indentDepth(text: string): number {
   const columns: number[] = [];
   let deepest = 0;
@@ -93,7 +93,7 @@ function bracketDepth(text: string): number {
       if (++depth > deepest) deepest = depth;
     } else if ((code === 0x5d || code === 0x7d) && depth > 0) depth--;
   }
-  // Brackets in quotes and scripts were counted too. Where that makes a difference the words themselves are looked at.
+  // This also counts brackets in quotes and scripts. Where that could matter, count lexemes instead.
   return deepest > MAX_DEPTH ? trueBracketDepth(text) : deepest;
 }
 

@@ -5,27 +5,27 @@ export type YamlNode = YamlScalar | YamlMap | YamlSeq;
 
 export interface YamlScalar {
   readonly kind: 'scalar';
-  /** The value as Kubernetes reads it: YAML 1.1 booleans (yes, on) and octals (0700) for plain scalars. */
+  /** The value as Kubernetes reads it: plain scalars follow YAML 1.1 booleans (yes, on) and octals (0700). */
   readonly value: string | number | boolean | null;
-  /** The scalar's text without quotes, escapes and folding resolved; '' for an empty value. */
+  /** The scalar's text with quotes, escapes and folding resolved; '' for an empty value. */
   readonly source: string;
   readonly style: 'plain' | 'single' | 'double' | 'literal' | 'folded';
   /** Part of the value is a template expression or a placeholder ({{ }}, ${VAR}, <...>): its value is unknown, never wrong. */
   readonly templated: boolean;
-  /** With its quotes. Empty, behind the colon of its key, where nothing is written. */
+  /** Includes the quotes. For an empty value, the empty span after the colon of its key. */
   readonly span: Span;
 }
 
 export interface YamlMap {
   readonly kind: 'map';
   /**
-   * In the order of the text, a merge key's entries at its place. A key that is set twice stands here twice (and is a problem);
-   * the last one counts, as for the decoder of Kubernetes. Merged entries whose key the mapping has itself are left out.
+   * In text order, with merged entries at the position of their merge key. A duplicate key appears twice (and is a problem); the last one
+   * counts, as in the Kubernetes decoder. Merged entries that the mapping overrides are left out.
    */
   readonly entries: readonly YamlEntry[];
   readonly flow: boolean;
-  /** A template action on a line of its own stands in it: it may hold keys that cannot be seen, so absence means nothing. */
-  readonly open: boolean;
+  /** A template action on its own line may add unseen keys, so a missing key means nothing. */
+  readonly incomplete: boolean;
   readonly span: Span;
 }
 
@@ -33,7 +33,7 @@ export interface YamlEntry {
   readonly key: string;
   readonly keySpan: Span;
   readonly value: YamlNode;
-  /** The value is written elsewhere (an alias, or a merge key brought the entry here). */
+  /** The value is written elsewhere: through an alias, or a merge key that brought in the entry. */
   readonly shared: boolean;
 }
 
@@ -41,9 +41,9 @@ export interface YamlSeq {
   readonly kind: 'seq';
   readonly items: readonly YamlItem[];
   readonly flow: boolean;
-  /** As for maps: items that cannot be seen may follow. */
-  readonly open: boolean;
-  /** A template's loop makes items of what is written: how many there will be is not told. */
+  /** As for maps: unseen items may follow. */
+  readonly incomplete: boolean;
+  /** A template loop repeats the written items: their number is unknown. */
   readonly repeated?: true;
   readonly span: Span;
 }
@@ -57,40 +57,40 @@ export interface YamlItem {
 export interface YamlComment {
   readonly text: string;
   readonly span: Span;
-  /** Nothing but white space stands before it on its line. */
+  /** Only white space precedes it on its line. */
   readonly ownLine: boolean;
 }
 
-/** Something that keeps a text from being read as YAML. */
+/** Something that prevents a text from being read as YAML. */
 export interface YamlProblem {
-  /** One short sentence without a full stop's worth of jargon: what is wrong, and how to mend it where that is plain. */
+  /** One short sentence without jargon or a full stop: what is wrong and, where that is clear, how to correct it. */
   readonly message: string;
   readonly span: Span;
-  /** The text can be read all the same, but not as it was surely meant (a key that is set twice). */
+  /** The text is readable, but surely not as intended (a duplicate key). */
   readonly readable?: true;
 }
 
 /** One `---` document of a file, with spans relative to its own text. */
 export interface YamlDocument {
-  /** Where the document's text starts in the file. */
+  /** The offset of the document's text in the file. */
   readonly base: number;
   readonly text: string;
-  /** null for a document that is empty, holds only comments, or cannot be read at all. */
+  /** Null for a document that is empty, contains only comments, or cannot be read at all. */
   readonly root: YamlNode | null;
   readonly comments: readonly YamlComment[];
   readonly problems: readonly YamlProblem[];
-  /** The document holds template syntax; its expressions were masked before it was read. */
+  /** The document contains template syntax; its expressions were masked before it was read. */
   readonly template: boolean;
-  /** Why the document was not read (nested too deep, too many aliases): a sentence, also told in `problems`. Null when it was read. */
+  /** Why the document was not read (nested too deep, too many aliases): a sentence, also in `problems`. Null if it was read. */
   readonly skipped: string | null;
-  /** It is an item of a long `kind: List`, read alone: its root is a sequence of one, the object. */
+  /** An item of a long `kind: List`, read alone: its root is a sequence of one item, the object. */
   readonly item?: true;
 }
 
-/** A text read as a stream of YAML documents (JSON is one kind of YAML). */
+/** A text read as a stream of YAML documents (JSON is a subset of YAML). */
 export interface YamlFile {
   readonly text: string;
   readonly documents: readonly YamlDocument[];
-  /** Why nothing of the file was read (too large, binary, its only document nested too deep); null when it was. */
+  /** Why nothing in the file was read (too large, binary, its only document nested too deep); null if it was read. */
   readonly skipped: string | null;
 }

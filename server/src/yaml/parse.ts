@@ -6,15 +6,15 @@ import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
 import { readQuick } from './quick.ts';
 import type { Span } from './span.ts';
 import { type DocumentText, splitDocuments } from './split.ts';
-import { type Mask, markOpen, maskStandIns, maskTemplates, maskVariables } from './template.ts';
+import { type Mask, markIncomplete, maskStandIns, maskTemplates, maskVariables } from './template.ts';
 
 export { checkLimits, objectsReason } from './limits.ts';
 export { type DocumentText, splitDocuments } from './split.ts';
 export { splitObjects } from './split-list.ts';
 
 /**
- * Reads a text as a stream of YAML documents. Never throws: what cannot be read is a problem of its document, and what is not read
- * at all (too large, binary, too deep) is told in `skipped`.
+ * Reads a text as a stream of YAML documents. Never throws: what cannot be read becomes a problem of its document, and `skipped` says why a
+ * text is not read at all (too large, binary, too deep).
  */
 export function parseYaml(text: string): YamlFile {
   const skipped = checkLimits(text);
@@ -25,31 +25,33 @@ export function parseYaml(text: string): YamlFile {
   );
 }
 
-/** The file made of documents that were read one by one. Skipped when its only document was; beside others one merely has a problem. */
+/**
+ * A file assembled from documents that were read one by one. It is skipped if its only document is; with several, one just has a problem.
+ */
 export function joinDocuments(text: string, documents: readonly YamlDocument[]): YamlFile {
   return { text, documents, skipped: documents.length === 1 ? (documents[0]?.skipped ?? null) : null };
 }
 
-/** Reads a part as `splitObjects` cuts it. */
+/** Reads one part from `splitObjects`. */
 export function parsePart({ base, text, item }: DocumentText): YamlDocument {
   const document = parseDocument(text, base);
   return item ? { ...document, item } : document;
 }
 
 /**
- * Reads one document's text, as `splitDocuments` cuts it. The result depends on the text alone, but for `base`.
+ * Reads one document's text, as split by `splitDocuments`. Apart from `base`, the result depends on the text alone.
  *
- * @param quick the reader of simple texts; a test that compares it with the library leaves it out
+ * @param quick the reader of simple texts; omitted by a test that compares it with the library
  */
 export function parseDocument(text: string, base: number, quick = readQuick): YamlDocument {
   try {
     const mask = maskTemplates(text);
     const read = quick(text, mask);
     if (read !== undefined) {
-      if (read.root && mask) markOpen(read.root, mask);
+      if (read.root && mask) markIncomplete(read.root, mask);
       return { base, text, ...read, skipped: null };
     }
-    // The library recurses without end.
+    // The library limits neither its recursion nor its time.
     const skipped = nestingReason(text) ?? intricateReason(text);
     if (skipped !== null) return unread(text, base, skipped);
     return mask ? readTemplate(text, base, mask) : readPlain(text, base);
@@ -62,8 +64,8 @@ export function parseDocument(text: string, base: number, quick = readQuick): Ya
 function readPlain(text: string, base: number): YamlDocument {
   const read = compose(text);
   if (read.errors.length > 0) {
-    // Braces of an unquoted ${VAR} are no YAML where a flow mapping may stand; with the variable filled in, the text is. Lines that
-    // stand for others come second, because in a script such a line is text.
+    // The braces of an unquoted ${VAR} are invalid where a flow mapping may begin; with the variable filled in, the text is valid. Stand-in
+    // lines are tried second, because in a script such a line is text.
     for (const maskOf of [maskVariables, maskStandIns]) {
       const mask = maskOf(text);
       if (mask !== undefined && compose(mask.text).errors.length === 0) return readTemplate(text, base, mask);
@@ -72,7 +74,7 @@ function readPlain(text: string, base: number): YamlDocument {
   const { root, problems, skipped } = convertTree(read.tree, text, undefined);
   if (skipped !== null) return unread(text, base, skipped);
   const first = firstProblem(read.errors, text);
-  // What stands behind a fault was read by guessing; only what was found before it is surely so.
+  // After a syntax error the library guesses; only problems before it are certain.
   const kept = first ? [...problems.filter(({ span }) => span.end <= first.span.start), first] : problems;
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
 }
@@ -80,7 +82,7 @@ function readPlain(text: string, base: number): YamlDocument {
 function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
   const read = compose(mask.text);
   if (read.errors.length > 0) {
-    // Some texts hold template syntax in their strings and are YAML as they are.
+    // Some texts contain template syntax only in their strings and are valid YAML as they are.
     const plain = compose(text);
     if (plain.errors.length === 0) {
       const { root, skipped } = convertTree(plain.tree, text, { ...mask, text });
@@ -92,7 +94,7 @@ function readTemplate(text: string, base: number, mask: Mask): YamlDocument {
   }
   const { root, problems, skipped } = convertTree(read.tree, text, mask);
   if (skipped !== null) return unread(text, base, skipped);
-  if (root) markOpen(root, mask);
+  if (root) markIncomplete(root, mask);
   return { base, text, root, comments: read.comments, problems, template: true, skipped: null };
 }
 
@@ -102,9 +104,9 @@ interface Composed {
   readonly comments: readonly YamlComment[];
 }
 
-/** Runs the library over a text: lexer, parser and composer by hand, because the comments' places are only known in between. */
+/** Runs the library's lexer, parser and composer one by one, because the positions of comments are only known in between. */
 function compose(text: string): Composed {
-  // In a badly broken text the library makes an error for every character; their stacks, which nobody reads, would take seconds.
+  // In a badly broken text the library creates an error for every character; capturing unused stack traces would take seconds.
   const errors: ErrorConstructor & { stackTraceLimit?: number } = Error;
   const limit = errors.stackTraceLimit;
   if (limit === undefined) return composeText(text);
@@ -116,21 +118,21 @@ function compose(text: string): Composed {
   }
 }
 
-/** Scalars are text, whatever they look like and whatever tag they have: `scalar.ts` reads plain ones as Kubernetes does. */
+/** Every scalar is text, whatever it looks like and whatever its tag: `scalar.ts` reads plain ones as Kubernetes does. */
 const failsafe = { schema: 'failsafe', resolveKnownTags: false } as const;
 
-/** After so many errors the rest of a text says nothing more. */
+/** After this many errors the rest of a text is meaningless. */
 const ENOUGH_ERRORS = 100;
 
 function composeText(text: string): Composed {
-  let faults = 0;
+  let errorCount = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
   const composer = new Composer({ ...failsafe, uniqueKeys: false, merge: false, logLevel: 'silent' });
   const documents: Document.Parsed[] = [];
   const pass = (tokens: ReturnType<Parser['next']>): void => {
     for (const token of tokens) {
-      if (token.type === 'error') faults++;
+      if (token.type === 'error') errorCount++;
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
     }
   };
@@ -138,7 +140,7 @@ function composeText(text: string): Composed {
   let scalar = false;
   let ownLine = true;
   for (const lexeme of new Lexer().lex(text)) {
-    if (faults > ENOUGH_ERRORS) break;
+    if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
     } else {
@@ -153,7 +155,7 @@ function composeText(text: string): Composed {
   }
   pass(parser.end());
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
-  // The text was cut at its markers, so more than one document means that the first one ended at a fault.
+  // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
   return { tree: documents[0]?.contents, errors: documents.flatMap((document) => document.errors), comments };
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tells whether a scalar is, wholly or in part, a placeholder that something fills in before the manifest is applied:
- * envsubst's ${VAR} and $VAR, <your-token>, PLACEHOLDER, REPLACE_ME, @@X@@, %X%. Kubernetes' own $(VAR) is none, and the
- * variables of a shell script (several words or lines) are the script's.
+ * Whether a scalar is, in whole or in part, a placeholder that is filled in before the manifest is applied: envsubst's ${VAR} and $VAR,
+ * <your-token>, PLACEHOLDER, REPLACE_ME, @@X@@, %X%. Kubernetes' own $(VAR) is not one, and the variables of a shell script (several words
+ * or lines) belong to the script.
  */
 export function isPlaceholder(text: string): boolean {
   if (text.length < 2 || text.length > 500 || !HINT.test(text)) return false;

@@ -3,8 +3,8 @@ import type { YamlProblem } from './node.ts';
 import type { Span } from './span.ts';
 
 /**
- * The one problem behind the errors of a document, in our words and at its place. The reader reports what follows from a fault as
- * faults of their own; only the first is the user's.
+ * The one problem behind the errors of a document, in our own words and at its true place. The library reports the consequences of an error
+ * as further errors; only the first is the user's.
  */
 export function firstProblem(errors: readonly YAMLError[], text: string): YamlProblem | undefined {
   const real = errors.filter((error) => error.code !== 'TAG_RESOLVE_FAILED' && error.code !== 'BAD_COLLECTION_TYPE');
@@ -12,7 +12,7 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (first === undefined) return undefined;
   for (const error of real) if (error.pos[0] < first.pos[0]) first = error;
   const { code, message, pos } = first;
-  // An indentation is at fault where its line's text begins.
+  // The error of an indentation is where the text of its line begins.
   const shift = code === 'BAD_INDENT' ? (/^[ \t]*/.exec(text.slice(pos[0], pos[0] + 500))?.[0].length ?? 0) : 0;
   const span = placeOf([pos[0] + shift, Math.max(pos[0] + shift, pos[1])], text);
 
@@ -20,41 +20,42 @@ export function firstProblem(errors: readonly YAMLError[], text: string): YamlPr
   if (shell !== undefined) return shell;
   if (real.some((error) => /^Missing closing ['"]quote/.test(error.message))) {
     const quote = unclosedQuote(text);
-    if (quote) return { message: 'This quote is never closed; add the closing quote', span: quote };
+    if (quote) return { message: 'Unclosed quote; add the closing quote', span: quote };
   }
   if (real.some((error) => isUnclosedBracket(error.message))) {
     const bracket = unclosedBracket(text);
     if (bracket && bracket.start <= pos[0]) {
       const closing = text.charAt(bracket.start) === '{' ? '}' : ']';
-      return { message: `This bracket is never closed; add the closing ${closing}`, span: bracket };
+      return { message: `Unclosed bracket; add the closing ${closing}`, span: bracket };
     }
   }
   const tab = tabInIndent(text, pos[0]);
   if (code === 'TAB_AS_INDENT' || tab) {
-    return { message: 'A tab is used for indentation; use spaces', span: tab ?? span };
+    return { message: 'Tab in the indentation; use spaces', span: tab ?? span };
   }
   if (/^[ \t]*\u00a0/.test(lineAt(text, span.start))) {
-    // It looks like a space, so "align the line" would help nobody.
-    return { message: 'A non-breaking space (U+00A0) is used for indentation; use plain spaces', span };
+    // It looks like a space, so "align the line" would not help anyone.
+    return { message: 'Non-breaking space (U+00A0) in the indentation; use plain spaces', span };
   }
   const deeper = code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, span) : undefined;
-  if (deeper) return { message: 'This line is indented deeper than its neighbours; align it with them', span: deeper };
+  if (deeper)
+    return { message: 'This line is indented deeper than the lines around it; align it with them', span: deeper };
   return { message: sentence(code, message, text, span), span };
 }
 
-/** `cat <<EOF | kubectl apply -f -` before the YAML: a block of shell, as pages show it. */
-function heredoc(text: string, fault: number): YamlProblem | undefined {
+/** `cat <<EOF | kubectl apply -f -` before the YAML: a shell block copied from a page. */
+function heredoc(text: string, errorStart: number): YamlProblem | undefined {
   const found =
     /^[ \t]*(?:\$ )?(?:sudo )?(?:cat|kubectl|oc|tee|envsubst|helm|k)\b[^\r\n]*<<-?[ \t]*['"]?(\w{1,40})['"]?[^\r\n]*/m.exec(
       text.slice(0, 4000),
     );
-  if (found?.[1] === undefined || found.index > fault) return undefined;
+  if (found?.[1] === undefined || found.index > errorStart) return undefined;
   const start = found.index + (/^[ \t]*/.exec(found[0])?.[0].length ?? 0);
-  const message = `This is a shell command that holds YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
+  const message = `This is a shell command that contains YAML; keep only the lines between <<${found[1]} and ${found[1]}`;
   return { message, span: { start, end: found.index + found[0].trimEnd().length } };
 }
 
-/** A key on the line below a plain value, and deeper than it: read as the value's second line, though it was meant as the next key. */
+/** A key on the line below a plain value and indented deeper: it continues the value, though it was meant as the next key. */
 function deeperLine(text: string, span: Span): Span | undefined {
   const rest = text.slice(span.start, span.start + 2000);
   const found = /^[^\r\n]*[\r\n]\s*/.exec(rest);
@@ -66,25 +67,25 @@ function deeperLine(text: string, span: Span): Span | undefined {
 function sentence(code: string, message: string, text: string, span: Span): string {
   switch (code) {
     case 'BAD_INDENT':
-      return 'The indentation fits nothing above; align the line with its neighbours';
+      return 'The indentation matches no line above; align the line with the lines around it';
     case 'MULTILINE_IMPLICIT_KEY':
-      return 'This is no `key: value`; add the missing colon, or indent or quote the text';
+      return 'Not a `key: value` pair; add the missing colon, or indent or quote the text';
     case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'A second `: ` on one line; quote the value or start a new line';
+      return 'Second `: ` on one line; quote the value or start a new line';
     case 'BLOCK_IN_FLOW':
-      return 'Indented YAML inside brackets; close the bracket or write it with brackets too';
+      return 'Indented YAML inside brackets; close the bracket or use brackets here too';
     case 'BAD_SCALAR_START':
-      return `A plain value cannot start with ${text.charAt(span.start)}; put it in quotes`;
+      return `A plain value cannot start with ${text.charAt(span.start)}; quote it`;
     case 'BAD_DQ_ESCAPE':
       return 'Unknown escape in double quotes; write \\\\ for a backslash or use single quotes';
     case 'BAD_ALIAS':
       return 'An anchor or alias needs a name';
     case 'MULTIPLE_ANCHORS':
-      return 'A value can have one anchor; remove the other';
+      return 'A value can have only one anchor; remove the other';
     case 'MULTIPLE_TAGS':
-      return 'A value can have one tag; remove the other';
+      return 'A value can have only one tag; remove the other';
     case 'BAD_DIRECTIVE':
-      return 'This % line is no YAML directive; remove it';
+      return 'This % line is not a YAML directive; remove it';
     case 'KEY_OVER_1024_CHARS':
       return 'This key is longer than 1,024 characters; shorten it';
     case 'MISSING_CHAR':
@@ -96,49 +97,49 @@ function sentence(code: string, message: string, text: string, span: Span): stri
 
 function missing(message: string): string {
   if (message.startsWith('Implicit map keys') || message.startsWith('Implicit keys')) {
-    return 'A colon is missing behind this key';
+    return 'Missing colon after this key';
   }
   if (message.startsWith('Sequence item without')) return 'A list item starts with `- `; add it';
-  if (message.startsWith('Missing , or')) return 'A comma or a colon is missing here';
-  if (message.startsWith('Missing ,')) return 'A comma is missing here';
-  if (message.startsWith('Missing space after :')) return 'A space is missing behind the colon';
-  if (message.startsWith('Comments must')) return 'A space is missing before the #';
-  if (message.startsWith('Tags and anchors')) return 'A space is missing behind the tag or anchor';
-  if (message.includes('directives-end')) return 'A `---` line is missing behind the % directives';
+  if (message.startsWith('Missing , or')) return 'Missing comma or colon';
+  if (message.startsWith('Missing ,')) return 'Missing comma';
+  if (message.startsWith('Missing space after :')) return 'Missing space after the colon';
+  if (message.startsWith('Comments must')) return 'Missing space before the #';
+  if (message.startsWith('Tags and anchors')) return 'Missing space after the tag or anchor';
+  if (message.includes('directives-end')) return 'Missing `---` line after the % directives';
   if (message.startsWith('Block collection cannot start'))
-    return 'The document starts on the line below `---`; move it there';
-  return 'Something is missing here; check colons, quotes and brackets';
+    return 'The document must start on the line below `---`; move it there';
+  return 'Incomplete YAML; check colons, quotes and brackets';
 }
 
 function unexpected(message: string, text: string, span: Span): string {
-  if (message.startsWith('Block scalar header')) return 'Text behind the block marker; move it to the next line';
+  if (message.startsWith('Block scalar header')) return 'Text after the block marker; move it to the next line';
   const found = text.slice(span.start, span.start + 20).trim();
   if (/^[[\]{},:]/.test(found)) return `Unexpected ${found.charAt(0)}; remove it or quote the text`;
   return found === ''
     ? 'Unexpected end of the value'
-    : 'Unexpected text behind the value; quote the whole value or move it';
+    : 'Unexpected text after the value; quote the whole value or move it';
 }
 
 function isUnclosedBracket(message: string): boolean {
   return /must (?:be sufficiently indented and )?end with a [}\]]$/.test(message);
 }
 
-/** The library's place, cut to its line and never empty where there is a character to point at. */
+/** The library's position, limited to its line and never empty where there is a character to underline. */
 function placeOf(pos: readonly [number, number], text: string): Span {
   let start = Math.max(0, Math.min(pos[0], text.length));
   if (start > 0 && (start === text.length || /[\r\n]/.test(text.charAt(start)))) {
-    // An error at a line's end is about what stands before it.
+    // An error at a line end concerns the text before it.
     while (start > 0 && /\s/.test(text.charAt(start - 1))) start--;
     if (start > 0) start--;
   }
   const line = /^[^\r\n]*/.exec(text.slice(start, start + 1000))?.[0] ?? '';
   const word = /^\S+/.exec(line)?.[0].length ?? Math.min(1, line.length);
-  const given = pos[1] - pos[0] > 1 ? Math.min(pos[1] - start, line.trimEnd().length) : 0;
-  return { start, end: start + Math.max(given, word) };
+  const reported = pos[1] - pos[0] > 1 ? Math.min(pos[1] - start, line.trimEnd().length) : 0;
+  return { start, end: start + Math.max(reported, word) };
 }
 
 function tabInIndent(text: string, at: number): Span | undefined {
-  // A tab in the indentation shows at that place or at the line above, whose value swallowed the line.
+  // A tab in the indentation surfaces there or on the line above, whose value absorbed the line.
   const from = text.lastIndexOf('\n', Math.max(0, at - 1)) + 1;
   const found = /^ *\t+(?=[ \t]*[^\s#])/m.exec(text.slice(from, from + 2000));
   if (!found || text.slice(from, from + found.index).split('\n').length > 3) return undefined;
@@ -184,7 +185,7 @@ function unclosedBracket(text: string): Span | undefined {
   return start === undefined ? undefined : { start, end: start + 1 };
 }
 
-/** Marks that the lexer puts between the pieces of the text; they have no place in it. */
+/** Markers that the lexer emits between the pieces of the text; they take no space in it. */
 export const SCALAR_LEXEME = '\u001f';
 const FLOW_END_LEXEME = '\u0018';
 export const CONTROL_LEXEMES: ReadonlySet<string> = new Set(['\u0002', FLOW_END_LEXEME, SCALAR_LEXEME]);

@@ -1,9 +1,9 @@
-import { setTwice } from './convert.ts';
+import { duplicateKey } from './convert.ts';
 import type { YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, YamlSeq } from './node.ts';
 import { comment, enter, giveUp, isBreak, meetVariable, nextLine, type Reader, skipSpaces } from './quick-reader.ts';
 import { checkPlain, plainNode, quoted, quoteEnd } from './quick-scalar.ts';
 
-/** A mapping or sequence in brackets. Its lines must be deeper than the block around; pairs without a value are left to the library. */
+/** A mapping or sequence in brackets. Its lines must be deeper than the enclosing block; pairs without a value are left to the library. */
 export function readFlow(reader: Reader, parent: number): YamlNode {
   const start = reader.at++;
   reader.brackets++;
@@ -17,26 +17,26 @@ export function readFlow(reader: Reader, parent: number): YamlNode {
 function flowMap(reader: Reader, parent: number, start: number): YamlMap {
   const entries: YamlEntry[] = [];
   const keys = new Set<string>();
-  let open = false;
-  let twice = false;
+  let incomplete = false;
+  let hasDuplicate = false;
   while (!closes(reader, parent, '}')) {
     const key = flowScalar(reader);
     if (key.style === 'plain' && key.source === '<<') giveUp();
     if (key.span.end - key.span.start > 1000 || reader.source.charAt(reader.at) !== ':') giveUp();
-    // Behind a plain key the colon was found by the gap that follows it.
+    // After a plain key, the gap that follows the colon has already been checked.
     reader.at++;
     space(reader, parent);
     const value = flowValue(reader, parent);
-    if (key.templated) open = true;
-    else if (keys.has(key.source) && reader.mask === undefined && !twice) {
-      twice = true;
-      reader.problems.push(setTwice(key.source, key.span));
+    if (key.templated) incomplete = true;
+    else if (keys.has(key.source) && reader.mask === undefined && !hasDuplicate) {
+      hasDuplicate = true;
+      reader.problems.push(duplicateKey(key.source, key.span));
     }
     keys.add(key.source);
     entries.push({ key: key.source, keySpan: key.span, value, shared: false });
     separate(reader, parent, '}');
   }
-  return { kind: 'map', entries, flow: true, open, span: { start, end: reader.at } };
+  return { kind: 'map', entries, flow: true, incomplete, span: { start, end: reader.at } };
 }
 
 function flowSeq(reader: Reader, parent: number, start: number): YamlSeq {
@@ -45,7 +45,7 @@ function flowSeq(reader: Reader, parent: number, start: number): YamlSeq {
     items.push({ value: flowValue(reader, parent), shared: false });
     separate(reader, parent, ']');
   }
-  return { kind: 'seq', items, flow: true, open: false, span: { start, end: reader.at } };
+  return { kind: 'seq', items, flow: true, incomplete: false, span: { start, end: reader.at } };
 }
 
 function flowValue(reader: Reader, parent: number): YamlNode {
@@ -59,7 +59,7 @@ function flowScalar(reader: Reader): YamlScalar {
   if (first === '"' || first === "'") return quoted(reader, quoteEnd(source, at));
   const end = plainEnd(source, at);
   checkPlain(source, at, end);
-  // A dash, a colon or a question mark in front of a bracket or a comma is no text.
+  // A dash, colon or question mark before a bracket or a comma is not text.
   if (end === at || /^[-?:](?:$|[,[\]{}])/.test(source.slice(at, Math.min(at + 2, end)))) giveUp();
   reader.at = end;
   return plainNode(reader, source.slice(at, end), at, end);
@@ -76,7 +76,7 @@ function plainEnd(source: string, start: number): number {
     if (char === '#' && source.charAt(here - 1) === ' ') return end;
     if (char === ':') {
       const next = source.charCodeAt(here + 1);
-      // The key must touch its colon, and a gap must follow it.
+      // The colon must touch its key and be followed by a gap.
       if (next === 0x20 || isBreak(next)) return here === end ? end : giveUp();
       if (',[]{}'.includes(source.charAt(here + 1))) giveUp();
     }
@@ -84,7 +84,7 @@ function plainEnd(source: string, start: number): number {
   }
 }
 
-/** Over the closing bracket if it is next. */
+/** Skips the closing bracket if it is next. */
 function closes(reader: Reader, parent: number, bracket: string): boolean {
   space(reader, parent);
   if (reader.source.charAt(reader.at) !== bracket) return false;
@@ -92,7 +92,7 @@ function closes(reader: Reader, parent: number, bracket: string): boolean {
   return true;
 }
 
-/** Over the comma behind an item; the closing bracket is left to `closes`. */
+/** Skips the comma after an item; `closes` handles the closing bracket. */
 function separate(reader: Reader, parent: number, bracket: string): void {
   space(reader, parent);
   const char = reader.source.charAt(reader.at);
@@ -101,7 +101,7 @@ function separate(reader: Reader, parent: number, bracket: string): void {
   else if (char !== bracket) giveUp();
 }
 
-/** Over spaces, line ends and comments. */
+/** Skips spaces, line ends and comments. */
 function space(reader: Reader, parent: number): void {
   const { source } = reader;
   let own = false;
@@ -114,7 +114,7 @@ function space(reader: Reader, parent: number): void {
       comment(reader, own);
     } else if (!isBreak(code)) {
       const column = reader.at - reader.lineStart;
-      // Only the outermost bracket may close at the column of the block around.
+      // Only the outermost bracket may close at the column of the enclosing block.
       const outermost = reader.brackets === 1 && column === parent && (code === 0x5d || code === 0x7d);
       if (own && column <= parent && !outermost) giveUp();
       return;

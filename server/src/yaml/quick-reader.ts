@@ -2,9 +2,9 @@ import { MAX_DEPTH } from './limits.ts';
 import type { YamlComment, YamlProblem } from './node.ts';
 import type { Mask } from './template.ts';
 
-/** Where the quick reader stands in a text. */
+/** The state of the quick reader. */
 export interface Reader {
-  /** The text with templates masked. */
+  /** The text with its templates masked. */
   readonly source: string;
   readonly text: string;
   readonly mask: Mask | undefined;
@@ -12,22 +12,22 @@ export interface Reader {
   readonly problems: YamlProblem[];
   at: number;
   lineStart: number;
-  /** How many brackets are open. */
+  /** The number of open brackets. */
   brackets: number;
-  /** How many collections are open. */
+  /** The number of open collections. */
   depth: number;
-  /** The column of what stands at `at` when a line was begun; -1 at the end of the text. */
+  /** The column of the text at `at` on a new line; -1 at the end of the text. */
   column: number;
 }
 
-/** Thrown, for want of a cheaper way out of a deep recursion, where a text is left to the library. */
+/** Thrown to leave a text to the library: the cheapest way out of a deep recursion. */
 export const GIVE_UP: unique symbol = Symbol('left to the library');
 
 export function giveUp(): never {
   throw GIVE_UP;
 }
 
-/** Thrown where the brace of a `${VAR}` stands in a flow collection: all before it could be read, and there it is a fault for sure. */
+/** Thrown at the brace of a `${VAR}` in a flow collection: everything before it is readable, and the brace is certainly an error. */
 export const VARIABLE_MET: unique symbol = Symbol('a variable in a flow collection');
 
 export function meetVariable(): never {
@@ -41,12 +41,12 @@ export function createReader(text: string, mask: Mask | undefined): Reader | und
   return { source, text, mask, comments: [], problems: [], at: 0, lineStart: 0, column: 0, brackets: 0, depth: 0 };
 }
 
-/** Goes into a collection. One that is too deep is left to whoever says so. */
+/** Enters a collection. The library reports one that is nested too deep. */
 export function enter(reader: Reader): void {
   if (++reader.depth > MAX_DEPTH) giveUp();
 }
 
-/** From a line's start to the next text that is no comment. @param first whether a `---` line may still come */
+/** Moves from the start of a line to the next text that is not a comment. @param first whether a `---` line is still allowed */
 export function advance(reader: Reader, first = false): void {
   const { source } = reader;
   for (;;) {
@@ -73,7 +73,7 @@ export function advance(reader: Reader, first = false): void {
   }
 }
 
-/** From behind a value: only a comment may follow it on its line. Then on to the next text. */
+/** Moves from the end of a value to the next text; only a comment may follow the value on its line. */
 export function endLine(reader: Reader): void {
   skipSpaces(reader);
   const code = reader.source.charCodeAt(reader.at);
@@ -101,23 +101,23 @@ export function comment(reader: Reader, ownLine: boolean): void {
   reader.at = end;
 }
 
-/** Whether the code ends a line or, as NaN, the text. */
+/** Whether the character code ends a line or, as NaN, the text. */
 export function isBreak(code: number): boolean {
   return code === LINE_FEED || code === CARRIAGE_RETURN || Number.isNaN(code);
 }
 
-/** Whether a `- ` stands here. */
+/** Whether a `- ` begins here. */
 export function isDash({ source, at }: Reader): boolean {
   return source.charCodeAt(at) === DASH && isGap(source.charCodeAt(at + 1));
 }
 
-/** Whether white space or the text's end may part two words here. */
+/** Whether white space or the end of the text separates two words here. */
 export function isGap(code: number): boolean {
   return code === SPACE || code === TAB || isBreak(code);
 }
 
-/** The place behind the spaces. */
-export function skipped(source: string, from: number): number {
+/** The offset after any spaces. */
+export function afterSpaces(source: string, from: number): number {
   let at = from;
   while (source.charCodeAt(at) === SPACE) at++;
   return at;

@@ -2,10 +2,10 @@ import { CST } from 'yaml';
 import { scalarNode } from './convert.ts';
 import type { YamlScalar } from './node.ts';
 import { isPlaceholder } from './placeholder.ts';
-import { advance, endLine, giveUp, isBreak, isGap, nextLine, type Reader, skipped } from './quick-reader.ts';
+import { advance, afterSpaces, endLine, giveUp, isBreak, isGap, nextLine, type Reader } from './quick-reader.ts';
 import { touchesAction } from './template.ts';
 
-/** Where the colon of the key stands that begins here; -1 where none begins. */
+/** The offset of the colon of the key that begins here; -1 if no key begins here. */
 export function keyColon({ source, at }: Reader): number {
   const first = source.charCodeAt(at);
   if (first === DOUBLE || first === SINGLE) {
@@ -22,7 +22,7 @@ export function keyColon({ source, at }: Reader): number {
   }
 }
 
-/** The key up to its colon, where `at` then stands. */
+/** Reads the key and leaves `at` on its colon. */
 export function readKey(reader: Reader, colon: number): YamlScalar {
   const { source, at } = reader;
   // The library's own limit is 1,024 characters.
@@ -40,7 +40,7 @@ export function readKey(reader: Reader, colon: number): YamlScalar {
   return { kind: 'scalar', value: word, source: word, style: 'plain', templated, span: { start: at, end } };
 }
 
-/** @param end behind the closing quote; -1 where that is not on the line */
+/** @param end the offset after the closing quote; -1 if the quote does not close on this line */
 export function quoted(reader: Reader, end: number): YamlScalar {
   const { source, at } = reader;
   if (end === -1) giveUp();
@@ -61,8 +61,8 @@ export function quoted(reader: Reader, end: number): YamlScalar {
 }
 
 /**
- * Behind the closing quote, or -1 where the line ends first.
- * @param parent given where the text may go on on further lines, which must be deeper
+ * The offset after the closing quote, or -1 if the line ends first.
+ * @param parent set if the text may continue on further lines, which must be indented deeper
  */
 export function quoteEnd(source: string, at: number, parent?: number): number {
   const quote = source.charCodeAt(at);
@@ -72,7 +72,7 @@ export function quoteEnd(source: string, at: number, parent?: number): number {
     if (code === LINE_FEED || code === CARRIAGE_RETURN) {
       if (parent === undefined) return -1;
       if (code === CARRIAGE_RETURN) continue;
-      const next = skipped(source, here + 1);
+      const next = afterSpaces(source, here + 1);
       if (next - here - 1 <= parent && !isBreak(source.charCodeAt(next))) giveUp();
     }
     if (code === BACKSLASH && quote === DOUBLE) {
@@ -88,7 +88,7 @@ export function plainNode(reader: Reader, source: string, start: number, end: nu
   return scalarNode(reader, { source, style: 'plain', start, end, rawEnd: end });
 }
 
-/** Gives up where a plain scalar may not begin so, or holds a tab. */
+/** Gives up on text with which a plain scalar cannot begin, and on tabs. */
 export function checkPlain(source: string, start: number, end: number): void {
   const first = source.charAt(start);
   if (FORBIDDEN.includes(first)) giveUp();
@@ -96,15 +96,15 @@ export function checkPlain(source: string, start: number, end: number): void {
   for (let here = start; here < end; here++) if (source.charCodeAt(here) === TAB) giveUp();
 }
 
-/** A plain scalar with the lines that continue it, and then the place of what follows. */
+/** Reads a plain scalar with its continuation lines, and moves to the text that follows. */
 export function plainLines(reader: Reader, parent: number): YamlScalar {
   const { source, at: start } = reader;
   let end = plainEnd(source, start);
   checkPlain(source, start, end);
   let lines = 1;
   for (;;) {
-    // A comment behind the value ends it.
-    if (!isBreak(source.charCodeAt(skipped(source, end)))) break;
+    // A comment after the value ends it.
+    if (!isBreak(source.charCodeAt(afterSpaces(source, end)))) break;
     const next = continuation(source, end, parent);
     if (next === -1) break;
     end = plainEnd(source, next);
@@ -119,7 +119,7 @@ export function plainLines(reader: Reader, parent: number): YamlScalar {
   return plainNode(reader, value, start, end);
 }
 
-/** Where the text of a plain value's line ends. */
+/** The end of a plain value's text on its line. */
 function plainEnd(source: string, start: number): number {
   let end = start;
   for (let here = start; ; here++) {
@@ -131,12 +131,12 @@ function plainEnd(source: string, start: number): number {
   }
 }
 
-/** Where the next line of a plain value begins; -1 where it has none. */
+/** The start of the next line of a plain value; -1 if there is none. */
 function continuation(source: string, end: number, parent: number): number {
   let at = source.indexOf('\n', end);
   while (at !== -1) {
     const line = at + 1;
-    at = skipped(source, line);
+    at = afterSpaces(source, line);
     const code = source.charCodeAt(at);
     if (code === TAB) giveUp();
     if (!isBreak(code)) return at - line > parent && code !== HASH ? at : -1;
@@ -145,7 +145,7 @@ function continuation(source: string, end: number, parent: number): number {
   return -1;
 }
 
-/** A literal or folded scalar, and then the place of what follows it. */
+/** Reads a literal or folded scalar, and moves to the text that follows. */
 export function blockScalar(reader: Reader, parent: number): YamlScalar {
   const { source, at: start } = reader;
   const header = /^[|>][+-]?(?=[ ]*\r?\n)/.exec(source.slice(start, start + 80))?.[0];
@@ -155,7 +155,7 @@ export function blockScalar(reader: Reader, parent: number): YamlScalar {
   const { end, indent } = blockLines(source, from, parent);
   let trimmed = end;
   while (trimmed > from && BLANK.includes(source.charAt(trimmed - 1))) trimmed--;
-  // Template lines behind the text were blanked; what becomes of them is told elsewhere.
+  // Template lines after the text were blanked; the full converter handles them.
   if (reader.mask && touchesAction(reader.mask, { start: trimmed, end })) giveUp();
   const value = resolved({
     type: 'block-scalar',
@@ -170,19 +170,19 @@ export function blockScalar(reader: Reader, parent: number): YamlScalar {
   return scalarNode(reader, { source: value, style, start, end: trimmed, rawEnd: end });
 }
 
-/** The lines of a block scalar with the blank ones behind it. */
+/** The end of a block scalar, including trailing blank lines, and its indentation. */
 function blockLines(source: string, from: number, parent: number): { end: number; indent: number } {
   let indent = -1;
   let widest = 0;
   let line = from;
   while (line < source.length) {
-    const at = skipped(source, line);
+    const at = afterSpaces(source, line);
     const code = source.charCodeAt(at);
     const width = at - line;
     if (!isBreak(code)) {
       if (code === TAB && width < Math.max(indent, parent + 1)) giveUp();
       if (indent === -1) {
-        // An empty block, or blank lines deeper than its first: seldom, and the library knows what holds then.
+        // An empty block, or blank lines deeper than its first: rare, and the library knows the rules.
         if (width <= parent || width < widest) giveUp();
         indent = width;
       } else if (width < indent) break;
@@ -197,7 +197,7 @@ function resolved(token: CST.FlowScalar | CST.BlockScalar): string {
   return CST.resolveAsScalar(token, true, giveUp)?.value ?? giveUp();
 }
 
-/** Characters that no plain scalar begins with. */
+/** Characters with which no plain scalar begins. */
 const FORBIDDEN = ',[]{}#&*!|>\'"%@`';
 const BLANK = ' \t\r\n';
 const TAB = 0x09;

@@ -1,4 +1,4 @@
-import { setTwice } from './convert.ts';
+import { duplicateKey } from './convert.ts';
 import { emptyScalar } from './draft.ts';
 import type { YamlComment, YamlEntry, YamlItem, YamlNode, YamlProblem } from './node.ts';
 import { readFlow } from './quick-flow.ts';
@@ -18,20 +18,20 @@ import {
 import { blockScalar, keyColon, plainLines, quoted, quoteEnd, readKey } from './quick-scalar.ts';
 import { type Mask, maskVariables } from './template.ts';
 
-/** What `readQuick` read: the same as the library gives for a text without faults. */
+/** The result of `readQuick`: what the library returns for a text without errors. */
 export interface QuickRead {
   readonly root: YamlNode | null;
   readonly comments: readonly YamlComment[];
   readonly problems: readonly YamlProblem[];
-  /** It was read as a template. */
+  /** The text was read as a template. */
   readonly template: boolean;
 }
 
 /**
- * Reads the YAML that manifests are nearly always written in: block mappings and sequences, flow collections and scalars of all
- * styles, comments. At the first thing that is not surely such (an anchor, a tag, a `?` key, a tab, any fault) it gives up and
- * returns undefined, and the library reads the text: it never judges. The library takes a large file apart into lexemes, tokens and
- * nodes with options, which costs some thirty times as much; typing in a long document would stall on that.
+ * Reads the YAML that manifests nearly always consist of: block mappings and sequences, flow collections, scalars of all styles, and
+ * comments. At the first thing that is not clearly one of these (an anchor, a tag, a `?` key, a tab, any error) it gives up and returns
+ * undefined, and the library reads the text: this reader never judges. The library splits a large file into lexemes, tokens and nodes with
+ * options, which costs about thirty times as much; typing in a long document would stall.
  */
 export function readQuick(text: string, mask: Mask | undefined): QuickRead | undefined {
   const reader = createReader(text, mask);
@@ -50,7 +50,7 @@ export function readQuick(text: string, mask: Mask | undefined): QuickRead | und
   }
 }
 
-/** A text that is no YAML as it stands, but may be with its variables filled in. */
+/** A text that is not YAML as written, but may be with its variables masked. */
 function readWithVariables(text: string): QuickRead | undefined {
   const mask = maskVariables(text);
   return mask && readQuick(text, mask);
@@ -59,7 +59,7 @@ function readWithVariables(text: string): QuickRead | undefined {
 function readDocument(reader: Reader): YamlNode | null {
   advance(reader, true);
   if (reader.column === -1) return null;
-  // A document of one scalar is no manifest; the library may look at it.
+  // A single scalar is not a manifest; leave it to the library.
   const root = isDash(reader) ? sequence(reader, reader.column) : collection(reader, -1);
   return reader.column === -1 ? root : giveUp();
 }
@@ -70,35 +70,35 @@ function collection(reader: Reader, parent: number): YamlNode {
   return mapping(reader, reader.column);
 }
 
-/** The entries whose keys stand at the column, from the first one's key on. */
+/** The entries whose keys are at the column, starting at the first key. */
 function mapping(reader: Reader, column: number): YamlNode {
   const start = reader.at;
   const entries: YamlEntry[] = [];
   const keys = new Set<string>();
-  let open = false;
-  let twice = false;
+  let incomplete = false;
+  let hasDuplicate = false;
   let end = start;
   enter(reader);
   do {
     if (isDash(reader)) giveUp();
     const key = readKey(reader, keyColon(reader));
     reader.at++;
-    const value = valueBehind(reader, column, true);
+    const value = valueAfter(reader, column, true);
     end = value.span.end;
-    if (key.templated) open = true;
-    else if (keys.has(key.source) && reader.mask === undefined && !twice) {
-      twice = true;
-      reader.problems.push(setTwice(key.source, key.span));
+    if (key.templated) incomplete = true;
+    else if (keys.has(key.source) && reader.mask === undefined && !hasDuplicate) {
+      hasDuplicate = true;
+      reader.problems.push(duplicateKey(key.source, key.span));
     }
     keys.add(key.source);
     entries.push({ key: key.source, keySpan: key.span, value, shared: false });
   } while (reader.column === column);
   if (reader.column > column) giveUp();
   reader.depth--;
-  return { kind: 'map', entries, flow: false, open, span: { start, end } };
+  return { kind: 'map', entries, flow: false, incomplete, span: { start, end } };
 }
 
-/** The items whose dashes stand at the column, from the first dash on. */
+/** The items whose dashes are at the column, starting at the first dash. */
 function sequence(reader: Reader, column: number): YamlNode {
   const start = reader.at;
   const items: YamlItem[] = [];
@@ -106,36 +106,36 @@ function sequence(reader: Reader, column: number): YamlNode {
   enter(reader);
   do {
     reader.at++;
-    const value = valueBehind(reader, column, false);
+    const value = valueAfter(reader, column, false);
     end = value.span.end;
     items.push({ value, shared: false });
-    // What follows at the same column may be the next key of the mapping around.
+    // A key at the same column belongs to the enclosing mapping.
   } while (reader.column === column && isDash(reader));
   if (reader.column > column) giveUp();
   reader.depth--;
-  return { kind: 'seq', items, flow: false, open: false, span: { start, end } };
+  return { kind: 'seq', items, flow: false, incomplete: false, span: { start, end } };
 }
 
-/** The value behind a key's colon or an item's dash, and then the place of what follows it. */
-function valueBehind(reader: Reader, parent: number, ofKey: boolean): YamlNode {
-  const behind = reader.at;
+/** Reads the value after a key's colon or an item's dash, and moves to the text that follows. */
+function valueAfter(reader: Reader, parent: number, ofKey: boolean): YamlNode {
+  const start = reader.at;
   skipSpaces(reader);
   const code = reader.source.charCodeAt(reader.at);
   if (isBreak(code) || code === HASH) {
-    // The library puts an empty item behind the spaces, and an empty value at its colon.
-    const empty = ofKey ? behind : reader.at;
+    // The library places an empty item after the spaces, and an empty value at its colon.
+    const empty = ofKey ? start : reader.at;
     endLine(reader);
     if (reader.column > parent) return blockValue(reader, parent);
     if (ofKey && reader.column === parent && isDash(reader)) return sequence(reader, parent);
     return emptyScalar(empty);
   }
-  if (reader.at === behind) giveUp();
+  if (reader.at === start) giveUp();
   if (ofKey) return lineValue(reader, parent);
   reader.column = reader.at - reader.lineStart;
   return blockValue(reader, parent);
 }
 
-/** A value that stands at its own column: on a line of its own or behind a dash. */
+/** A value at its own column: on its own line or after a dash. */
 function blockValue(reader: Reader, parent: number): YamlNode {
   if (isDash(reader)) return sequence(reader, reader.column);
   if (keyColon(reader) !== -1) return mapping(reader, reader.column);
@@ -147,7 +147,7 @@ function lineValue(reader: Reader, parent: number): YamlNode {
   return code === BAR || code === GREATER ? blockScalar(reader, parent) : inlineValue(reader, parent);
 }
 
-/** A quoted or plain scalar or a flow collection, and then the place of what follows it. */
+/** Reads a quoted or plain scalar or a flow collection, and moves to the text that follows. */
 function inlineValue(reader: Reader, parent: number): YamlNode {
   const { source, at } = reader;
   const first = source.charCodeAt(at);

@@ -1,6 +1,6 @@
 import { resolvePlain } from './scalar.ts';
 
-/** A value to be written: what JSON can say. */
+/** A value to write: anything that JSON can express. */
 export type PlainValue =
   | string
   | number
@@ -9,23 +9,23 @@ export type PlainValue =
   | readonly PlainValue[]
   | { readonly [key: string]: PlainValue };
 
-/** How a text is written around the place of an edit. */
+/** The writing style around the place of an edit. */
 export interface WritingStyle {
-  /** Line end: a line feed, or carriage return and line feed. */
+  /** The line end: a line feed, or a carriage return and a line feed. */
   readonly eol: string;
   /** Spaces by which a nested mapping is indented. */
   readonly step: number;
-  /** Spaces by which a sequence's dashes are indented under their key: 0 or the step. */
+  /** Spaces by which the dashes of a sequence are indented under their key: 0 or the step. */
   readonly dash: number;
   /** The quote for strings that need one. */
   readonly quote: '"' | "'";
-  /** Several lines may be written as a literal block. Only at a text's end: a block would swallow spaces and comments that follow. */
+  /** Multi-line strings may be literal blocks. Only at the end of a text: a block would absorb spaces and comments that follow. */
   readonly literal: boolean;
 }
 
 export type ScalarPlace = 'block' | 'flow' | 'json';
 
-/** A scalar's text: plain where it then reads as the same value, quoted otherwise (always in JSON). */
+/** A scalar's text: plain if that reads back as the same value, quoted otherwise (always in JSON). */
 export function renderScalar(
   value: string | number | boolean | null,
   place: ScalarPlace,
@@ -40,7 +40,7 @@ export function renderScalar(
   return Number.isNaN(value) ? '.nan' : value > 0 ? '.inf' : '-.inf';
 }
 
-/** A string in quotes; in double ones where single quotes cannot say it. */
+/** A quoted string; in double quotes if single quotes cannot express it. */
 export function renderQuoted(value: string, quote: '"' | "'"): string {
   if (quote === "'" && !UNPRINTABLE.test(value)) return `'${value.replaceAll("'", "''")}'`;
   return JSON.stringify(value).replace(ESCAPED, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
@@ -57,7 +57,7 @@ export function renderFlow(value: PlainValue, json: boolean, quote: '"' | "'" = 
   return `{${pairs.join(', ')}}`;
 }
 
-/** A value in block style. The first line stands where the value begins, the others are indented to `column`. */
+/** A value in block style. The first line has no indentation; the others are indented to `column`. */
 export function renderBlock(value: PlainValue, column: number, style: WritingStyle): string[] {
   const pad = ' '.repeat(column);
   if (isList(value) && value.length > 0) {
@@ -77,7 +77,7 @@ export function renderBlock(value: PlainValue, column: number, style: WritingSty
   return [renderScalar(value, 'block', style.quote)];
 }
 
-/** `key: value` in block style, its key at `column`; the first line comes without indentation. */
+/** `key: value` in block style, with the key at `column`; the first line has no indentation. */
 export function renderEntry(key: string, value: PlainValue, column: number, style: WritingStyle): string[] {
   const name = renderScalar(key, 'block', style.quote);
   const nested = (isList(value) && value.length > 0) || (isMapping(value) && Object.keys(value).length > 0);
@@ -102,7 +102,7 @@ export function isMapping(value: PlainValue): value is { readonly [key: string]:
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the text, written without quotes, reads as the very same string. Texts that other readers take for something else count as unsafe. */
+/** Whether the text reads as the very same string without quotes. Texts that other readers take for another type count as unsafe. */
 export function isPlainSafe(text: string, flow: boolean): boolean {
   if (text === '' || resolvePlain(text) !== text || UNPRINTABLE.test(text)) return false;
   if (/^[\s!&*?|>@`'"%#{}[\],=~-]/.test(text) && !/^-[^\s-]/.test(text)) return false;
@@ -112,12 +112,12 @@ export function isPlainSafe(text: string, flow: boolean): boolean {
   return !flow || !/[,[\]{}]/.test(text);
 }
 
-/** Several lines that a literal block (|) says exactly. */
+/** A multi-line text that a literal block (|) represents exactly. */
 export function isLiteralSafe(text: string): boolean {
   if (!text.includes('\n') || /\n\n$|^[\s#]|[ \t]\n|[ \t]$/.test(text)) return false;
   return !UNPRINTABLE.test(text.replaceAll('\n', '')) && !/^(?:---|\.\.\.)/m.test(text);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: characters that YAML only takes as escapes in double quotes.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: characters that YAML accepts only as escapes in double quotes.
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/;
 const ESCAPED = /[\u007f-\u00a0\u2028\u2029\ufeff\ufffe\uffff]/g;

@@ -1,13 +1,13 @@
 /**
  * The value of a plain (unquoted) scalar as Kubernetes reads it.
  *
- * Kubernetes decodes with sigs.k8s.io/yaml, whose reader follows YAML 1.1: yes, on and y are booleans and 0700 is octal.
- * It differs from YAML 1.1 in that there are no sexagesimal numbers (1:30 is a string) and that dates stay strings.
+ * Kubernetes decodes with sigs.k8s.io/yaml, which follows YAML 1.1: yes, on and y are booleans and 0700 is octal. Two exceptions: there are
+ * no sexagesimal numbers (1:30 is a string), and dates stay strings.
  */
 export function resolvePlain(text: string): string | number | boolean | null {
   const first = text.charCodeAt(0);
   if (Number.isNaN(first)) return null;
-  // Digits, signs and dots start numbers; of the letters only a few start a word with a meaning.
+  // Numbers start with a digit, a sign or a dot; of the words, only a few have a meaning.
   if ((first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d || first === 0x2e)
     return resolveNumber(text);
   if (text.length <= 5) {
@@ -46,11 +46,11 @@ function resolveNumber(text: string): string | number {
   if (NOT_A_NUMBER.test(text)) return Number.NaN;
   const plain = text.includes('_') && text.charAt(0) !== '.' ? text.replaceAll('_', '') : text;
   const value = INTEGER.test(plain) ? readInteger(plain) : FLOAT.test(plain) ? Number(plain) : Number.NaN;
-  // What no float can hold (1e400) stays text. The sum makes 0 of -0.
+  // A value beyond the range of a float (1e400) stays text. Adding 0 turns -0 into 0.
   return Number.isFinite(value) ? value + 0 : text;
 }
 
-/** NaN for what Go reads as text: a signed integer with a prefix that 64 bits cannot hold. */
+/** NaN for what Go reads as text: a signed, prefixed integer that exceeds 64 bits. */
 function readInteger(text: string): number {
   const negative = text.startsWith('-');
   const signed = negative || text.startsWith('+');
@@ -58,7 +58,7 @@ function readInteger(text: string): number {
   const octal = /^0[0-7]+$/.test(digits);
   let value = octal ? Number.parseInt(digits, 8) : Number(digits);
   if (value > (signed ? 2 ** 63 : 2 ** 64)) {
-    // Beyond 64 bits an octal without a letter is read once more, as a decimal float.
+    // Beyond 64 bits, an octal without a letter is read as a decimal float instead.
     if (octal) value = Number(digits);
     else if (signed && digits.startsWith('0')) return Number.NaN;
   }

@@ -1,4 +1,4 @@
-/** A text of somebody's, cut so that a message stays short enough to be read. */
-export function shorten(text: string, most = 40): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+/** A text from a file, truncated so that a message stays readable. */
+export function shorten(text: string, max = 40): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
 }

@@ -1,8 +1,8 @@
 /**
  * A half-open range of UTF-16 code units (JavaScript string offsets, which are also LSP's default columns).
  *
- * Spans of nodes are relative to the text of their YAML document, not to the file: an edit in one document of a file
- * moves no span of another. `YamlDocument.base` is what turns one into the other.
+ * Spans of nodes are relative to the text of their YAML document, not to the file: an edit in one document of a file moves no span of
+ * another. `YamlDocument.base` converts between the two.
  */
 export interface Span {
   readonly start: number;
@@ -20,7 +20,7 @@ export function shiftSpan(span: Span, offset: number): Span {
   return { start: span.start + offset, end: span.end + offset };
 }
 
-/** The place of what is written in no text at hand. No offset touches it. */
+/** The span of something that is not in any text at hand. It touches no offset. */
 export const nowhere: Span = { start: -1, end: -1 };
 
 export function spansOverlap(a: Span, b: Span): boolean {
@@ -28,8 +28,8 @@ export function spansOverlap(a: Span, b: Span): boolean {
 }
 
 /**
- * The text after all edits. Edits may be given in any order.
- * @throws Error when two edits overlap: that is a bug in whoever made them, and applying them would damage the text.
+ * The text after all edits, which can be in any order.
+ * @throws Error if two edits overlap: a bug in their creator, and applying them would damage the text
  */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   const ordered = [...edits].sort(byStart);

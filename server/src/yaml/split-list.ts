@@ -1,22 +1,22 @@
 import { type DocumentText, splitDocuments } from './split.ts';
 
-/** Shorter lists are read whole as fast as their items one by one. */
-const LONG = 20_000;
+/** Shorter lists are read whole as fast as item by item. */
+const MIN_LENGTH = 20_000;
 
-/** Cuts a file into parts that can be read one by one: its documents, and of a long list the items. */
+/** Splits a file into parts that can be read one by one: its documents and, for a long list, the list's items. */
 export function splitObjects(text: string): readonly DocumentText[] {
   return splitDocuments(text).flatMap((part) => splitList(part) ?? part);
 }
 
 /**
- * Cuts the document of a long `kind: List` into its items without reading them, so that an edit in one does not cost the reading of
- * all, and a fault in one cannot reach the next. What stands before the first item and behind the last one are parts of their own.
- * Undefined where the text is no such document, is short, or is not surely cut at the right places: then it is read as one.
+ * Splits the document of a long `kind: List` into its items without reading them, so that an edit in one does not require reading all of
+ * them, and an error in one cannot affect the next. The text before the first item and after the last one are separate parts. Undefined if
+ * the text is not such a document, is short, or has no certain boundaries: then it is read as a whole.
  *
- * @param long the length from which on a list is cut; tests cut short ones
+ * @param minLength the length from which a list is split; tests split short ones
  */
-export function splitList({ base, text }: DocumentText, long = LONG): readonly DocumentText[] | undefined {
-  if (text.length < long || !LIST.test(text) || reachesFar(text)) return undefined;
+export function splitList({ base, text }: DocumentText, minLength = MIN_LENGTH): readonly DocumentText[] | undefined {
+  if (text.length < minLength || !LIST.test(text) || hasSharedSyntax(text)) return undefined;
   const lines = readLines(text);
   if (lines === undefined || !isList(lines.keys)) return undefined;
   const [first] = lines.items;
@@ -27,29 +27,29 @@ export function splitList({ base, text }: DocumentText, long = LONG): readonly D
     item: true as const,
   }));
   const before = { base, text: text.slice(0, first) };
-  const behind = { base: base + lines.end, text: text.slice(lines.end) };
-  return behind.text === '' ? [before, ...items] : [before, ...items, behind];
+  const after = { base: base + lines.end, text: text.slice(lines.end) };
+  return after.text === '' ? [before, ...items] : [before, ...items, after];
 }
 
 const LIST = /^kind: *["']?List\b/m;
 
-/** Anchors, aliases and tags may join one item to another, and template actions and a comment that silences stand for more than one. */
-function reachesFar(text: string): boolean {
+/** Anchors, aliases and tags may link items, and template actions and suppression comments may cover more than one. */
+function hasSharedSyntax(text: string): boolean {
   return ['{{', '\t', '<<:', 'gpulint-disable'].some((sign) => text.includes(sign)) || REFERENCE.test(text);
 }
 
 const REFERENCE = /[\s,[{](?:[&*][^\s&*]|![\w!])/;
 
 interface Lines {
-  /** The keys of the document's own mapping with the texts behind their colons. */
+  /** The keys of the document's own mapping, each with the text after its colon. */
   readonly keys: readonly (readonly [key: string, value: string])[];
-  /** Where the lines of the items start. */
+  /** The offsets of the lines at which items start. */
   readonly items: readonly number[];
-  /** Where the line behind the last item starts. */
+  /** The start of the line after the last item. */
   readonly end: number;
 }
 
-/** Reads the left edge of the lines. Undefined where something stands there that is neither key, comment, item nor marker. */
+/** Reads the left edge of the lines. Undefined if it has anything but keys, comments, items and markers. */
 function readLines(text: string): Lines | undefined {
   const keys: [string, string][] = [];
   const items: number[] = [];
@@ -63,7 +63,7 @@ function readLines(text: string): Lines | undefined {
     while (text.charCodeAt(at) === SPACE) at++;
     const indent = at - start;
     const code = text.charCodeAt(at);
-    // What stands deeper belongs to what stands above it.
+    // Deeper lines belong to the element above them.
     if (at >= next || code === LF || code === CR || code === HASH || indent > (inItems ? (column ?? indent) : 0))
       continue;
     if (inItems && code === DASH && isBlank(text.charCodeAt(at + 1))) {
@@ -91,7 +91,7 @@ const SPACE = 0x20;
 const HASH = 0x23;
 const DASH = 0x2d;
 
-/** A dash in front of it is an item's. */
+/** A dash before this character marks an item. */
 function isBlank(code: number): boolean {
   return code === SPACE || code === LF || code === CR;
 }

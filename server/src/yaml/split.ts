@@ -1,18 +1,18 @@
 import { countWhere } from './document-marks.ts';
 
-/** A document's part of a file: where it starts and its text, up to the next document. */
+/** A document's part of a file: its offset and its text, up to the next document. */
 export interface DocumentText {
   readonly base: number;
   readonly text: string;
-  /** It is an item of a long `kind: List`, cut out with its dash: a document only to us. */
+  /** An item of a long `kind: List`, split off with its dash: a document only to us. */
   readonly item?: true;
 }
 
 /**
- * Cuts a file into its YAML documents without reading them, so that a fault in one cannot reach the next.
+ * Splits a file into its YAML documents without reading them, so that an error in one cannot affect the next.
  *
- * A line that starts with `---` begins a document wherever it stands, also inside a block scalar: that is YAML's own rule. A document's
- * text starts at that line (the first one's at 0); a line `...` ends a document. Parts that hold nothing are left out.
+ * A line that starts with `---` begins a document anywhere, even inside a block scalar: that is YAML's own rule. A document's text starts
+ * at that line (the first one's at 0); a line `...` ends a document. Empty parts are left out.
  */
 export function splitDocuments(text: string): DocumentText[] {
   const documents: DocumentText[] = [];
@@ -25,7 +25,7 @@ export function splitDocuments(text: string): DocumentText[] {
   };
   MARKER.lastIndex = 0;
   for (let match = MARKER.exec(text); match !== null; match = MARKER.exec(text)) {
-    // A byte order mark may stand before the first marker.
+    // A byte order mark may precede the first marker.
     const at = match.index;
     const comment = comments[countWhere(comments, ({ start: from }) => from < at) - 1];
     if (comment !== undefined && at < comment.end) continue;
@@ -41,18 +41,18 @@ export function splitDocuments(text: string): DocumentText[] {
 
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm;
 
-/** Nothing stands in it but its own marker. */
+/** It contains nothing but its own marker. */
 function isEmpty(part: string): boolean {
   return part.length < 4096 && /^\uFEFF?(?:---)?\s*(?:\.\.\.\s*)?$/.test(part);
 }
 
-/** Comments and directives in front of the first `---`, or directives behind a `...`, belong to the document that follows. */
+/** Comments and directives before the first `---`, or directives after a `...`, belong to the document that follows. */
 function isPrologue(part: string): boolean {
   if (part.startsWith('---')) return false;
   return part.split('\n').every((line) => /^\uFEFF?\s*(?:[#%].*)?$/.test(line.replace(/\r$/, '')));
 }
 
-/** A Go template's comment may hold a `---` line; it separates nothing. */
+/** A Go template comment may contain a `---` line, which separates nothing. */
 function templateComments(text: string): { start: number; end: number }[] {
   const found: { start: number; end: number }[] = [];
   for (let at = text.indexOf('{{'); at !== -1; at = text.indexOf('{{', at + 2)) {

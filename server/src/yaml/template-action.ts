@@ -7,13 +7,13 @@ export interface TemplateAction {
 }
 
 /**
- * The template actions of a text in order. Those in YAML comments are left out (a comment makes no template), and so is an opening
- * without an end.
+ * The template actions of a text, in order. Actions in YAML comments are left out (a comment does not make a template), and so is an
+ * opening without an end.
  */
 export function findActions(text: string): TemplateAction[] {
   const actions: TemplateAction[] = [];
   const opening = /\{[{%#]/g;
-  // Once no closing mark of a kind follows, none follows later either; asking again for every opening would be quadratic.
+  // Once no closing mark of a kind follows, none follows later either; searching again for every opening would be quadratic.
   const spent = new Set<string>();
   let lineRead = 0;
   let inComment = false;
@@ -22,7 +22,7 @@ export function findActions(text: string): TemplateAction[] {
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
     const start = match.index;
     const kind = match[0];
-    // Lines are counted along: looking back for each opening would be quadratic in a long line.
+    // Lines are counted along the way: searching backward from each opening would be quadratic in a long line.
     while (newline !== -1 && newline < start) {
       line = newline + 1;
       newline = text.indexOf('\n', line);
@@ -33,7 +33,7 @@ export function findActions(text: string): TemplateAction[] {
     inComment = inComment || hasComment(before, from === line);
     lineRead = start;
     if (inComment || spent.has(kind)) continue;
-    // `{#` alone could be text; a Jinja comment stands on lines of its own.
+    // `{#` alone could be text; a Jinja comment is on its own line.
     if (kind === '{#' && before.trim() !== '') continue;
     const end = kind === '{{' ? endOfExpression(text, start, spent) : endOfBlock(text, start, kind, spent);
     if (end === -1) continue;
@@ -41,18 +41,18 @@ export function findActions(text: string): TemplateAction[] {
     opening.lastIndex = end;
     lineRead = end;
   }
-  // A flow mapping may begin with `{#`; only in company of real template syntax is it a Jinja comment.
+  // A flow mapping may begin with `{#`; it is a Jinja comment only together with other template syntax.
   return actions.every((action) => action.text.startsWith('{#')) ? [] : actions;
 }
 
-/** An action that puts no text into the result: if, range, end, an assignment, a comment. */
+/** An action without output: if, range, end, an assignment, a comment. */
 export function isControl({ text }: TemplateAction): boolean {
   if (text.startsWith('{#')) return true;
   if (text.startsWith('{%')) return !/^\{%[-+]?\s*(?:include|import)\b/.test(text);
   return CONTROL.test(text);
 }
 
-/** The column at which an expression puts its lines: the number given to `nindent` or `indent`. */
+/** The column of an expression's output lines: the argument of `nindent` or `indent`. */
 export function outputIndent({ text }: TemplateAction): number | undefined {
   const found = /\bn?indent[\s(]+(\d{1,3})\b(?![\s\S]*\bn?indent[\s(]+\d)/.exec(text);
   return found?.[1] === undefined ? undefined : Number(found[1]);
@@ -61,7 +61,7 @@ export function outputIndent({ text }: TemplateAction): number | undefined {
 const CONTROL =
   /^\{\{[-~]?\s*(?:\/\*|[#/^!]|\$[\w.]*\s*(?:,\s*\$\w+\s*)?:?=|(?:if|else|end|range|with|define|block|break|continue|fail)(?![\w.-]))/;
 
-/** An expression longer than this is taken for text with a stray opening. */
+/** A longer expression counts as text with a stray opening. */
 const MAX_ACTION = 20_000;
 
 function endOfExpression(text: string, start: number, spent: Set<string>): number {
@@ -75,7 +75,7 @@ function endOfExpression(text: string, start: number, spent: Set<string>): numbe
     const end = comment === -1 ? -1 : text.indexOf('}}', comment);
     return end === -1 ? close + 2 : end + 2;
   }
-  // The first closing mark outside Go's and Jinja's strings. A stray quote must not swallow what follows.
+  // Find the first closing mark outside Go and Jinja strings. A stray quote must not absorb the text that follows.
   const limit = Math.min(text.length, start + MAX_ACTION);
   for (let at = start + 2; at < limit; at++) {
     const char = text.charAt(at);
@@ -88,7 +88,7 @@ function endOfExpression(text: string, start: number, spent: Set<string>): numbe
       at = end;
     }
   }
-  // A stray apostrophe is let pass on one line; with anything else this is text.
+  // A stray apostrophe is accepted on one line; anything else makes this text.
   const body = text.slice(start + 2, Math.min(close, limit));
   return close > limit || /["{\n]/.test(body) ? -1 : close + 2;
 }
@@ -115,7 +115,7 @@ function endOfBlock(text: string, start: number, kind: string, spent: Set<string
   return end === -1 || end - start > MAX_ACTION ? -1 : end + 2;
 }
 
-/** Whether a YAML comment begins in the part of a line: a hash behind white space and outside quotes. */
+/** Whether a YAML comment begins in this part of a line: a hash after white space and outside quotes. */
 function hasComment(part: string, fromLineStart: boolean): boolean {
   if (!part.includes('#')) return false;
   let quote = '';

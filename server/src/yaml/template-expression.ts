@@ -3,28 +3,28 @@ import type { YamlMap, YamlNode, YamlScalar } from './node.ts';
 import { resolvePlain } from './scalar.ts';
 
 /**
- * What a Go template expression gives: a value of the chart, `null` where the chart's values have none (Go's nil), undefined where it
- * cannot be told from the values alone.
+ * The value of a Go template expression: a node of the chart's values, `null` if they have none there (Go's nil), undefined if the values
+ * alone do not determine it.
  */
-export type Given = YamlNode | null | undefined;
+export type Evaluated = YamlNode | null | undefined;
 
-/** What `.` and variables stand for at a place of a template. */
+/** The meaning of `.` and of variables at a place in a template. */
 export interface Scope {
-  /** `.`; 'root' where it is what a template is called with, of which only `.Values` is known. */
-  readonly dot: Given | 'root';
-  /** The chart's values: what `$.Values` stands for anywhere. */
+  /** `.`; 'root' for the template's top-level context, of which only `.Values` is known. */
+  readonly dot: Evaluated | 'root';
+  /** The chart's values: `$.Values` everywhere. */
   readonly values: YamlNode;
-  readonly variables: ReadonlyMap<string, Given>;
+  readonly variables: ReadonlyMap<string, Evaluated>;
 }
 
 /**
- * Reads a pipeline without its braces: look-ups of `.Values`, literals, and the few functions that keep a value what it is. All else is
- * undefined, for a wrong guess would be worse than none.
+ * Evaluates a pipeline without its braces: look-ups of `.Values`, literals, and the few functions that preserve a value. Anything else is
+ * undefined, because a wrong guess is worse than none.
  */
-export function evaluate(pipeline: string, scope: Scope): Given {
+export function evaluate(pipeline: string, scope: Scope): Evaluated {
   const stages = split(pipeline);
   if (stages === undefined) return undefined;
-  let value: Given;
+  let value: Evaluated;
   for (const [index, stage] of stages.entries()) {
     value = call(stage, index === 0 ? [] : [value], scope);
     if (value === undefined) return undefined;
@@ -32,8 +32,8 @@ export function evaluate(pipeline: string, scope: Scope): Given {
   return value;
 }
 
-/** Whether Go takes a value for true; undefined where it is not known. */
-export function isTrue(value: Given): boolean | undefined {
+/** Whether Go considers a value true; undefined if it is unknown. */
+export function isTrue(value: Evaluated): boolean | undefined {
   if (value === undefined) return undefined;
   if (value === null) return false;
   if (value.kind === 'map') return value.entries.length > 0;
@@ -43,9 +43,9 @@ export function isTrue(value: Given): boolean | undefined {
     : !(value.value === null || value.value === '' || value.value === 0 || value.value === false);
 }
 
-/** The words of each stage of a pipeline; a parenthesis is one word. Undefined for what is too long or does not close. */
+/** The words of each stage of a pipeline; a parenthesized group is one word. Undefined if the text is too long or does not close. */
 function split(text: string): readonly (readonly string[])[] | undefined {
-  if (text.length > longest) return undefined;
+  if (text.length > maxLength) return undefined;
   const stages: string[][] = [[]];
   const word = /\s+|\||"(?:[^"\\]|\\.)*"|`[^`]*`|[^\s|"`()]+|[()]/y;
   let depth = 0;
@@ -70,15 +70,15 @@ function split(text: string): readonly (readonly string[])[] | undefined {
   return end === text.length && depth === 0 && stages.every((stage) => stage.length > 0) ? stages : undefined;
 }
 
-const longest = 500;
+const maxLength = 500;
 
-/** @param piped what the stage before gave, which is the last argument */
-function call(words: readonly string[], piped: readonly Given[], scope: Scope): Given {
+/** @param piped the result of the previous stage, which becomes the last argument */
+function call(words: readonly string[], piped: readonly Evaluated[], scope: Scope): Evaluated {
   const [name = '', ...rest] = words;
   const isTerm = /^[.$"`(\d-]/.test(name) || literals.has(name);
   if (isTerm) return rest.length === 0 && piped.length === 0 ? term(name, scope) : undefined;
   const values = [...rest.map((word) => term(word, scope)), ...piped];
-  if (lazy.has(name)) return either(name, values);
+  if (acceptsUnknown.has(name)) return either(name, values);
   return values.includes(undefined) ? undefined : apply(name, values);
 }
 
@@ -88,33 +88,33 @@ const literals: ReadonlyMap<string, string | null> = new Map([
   ['nil', null],
 ]);
 
-function term(word: string, scope: Scope): Given {
+function term(word: string, scope: Scope): Evaluated {
   if (word.startsWith('(')) return word.endsWith(')') ? evaluate(word.slice(1, -1), scope) : undefined;
   if (/^["`]/.test(word)) return textOf(word.startsWith('`') ? word.slice(1, -1) : unescaped(word));
   if (literals.has(word)) return word === 'nil' ? null : scalarOf(word);
   if (/^-?\d+(?:\.\d+)?$/.test(word)) return scalarOf(word);
   const path = /^(\$\w*)?((?:\.\w+)*|\.)$/.exec(word);
   if (path === null) return undefined;
-  const [, variable, said = ''] = path;
-  const steps = said.split('.').filter((step) => step !== '');
+  const [, variable, keys = ''] = path;
+  const steps = keys.split('.').filter((step) => step !== '');
   if (variable !== undefined && variable !== '$') return lookUp(scope.variables.get(variable), steps);
   if (variable === undefined && scope.dot !== 'root') return lookUp(scope.dot, steps);
   return steps[0] === 'Values' ? lookUp(scope.values, steps.slice(1)) : undefined;
 }
 
-function lookUp(from: Given, steps: readonly string[]): Given {
-  let here: Given = from;
+function lookUp(from: Evaluated, steps: readonly string[]): Evaluated {
+  let here: Evaluated = from;
   for (const step of steps) {
     if (here === undefined) return undefined;
-    // Go fails on a look-up in nothing; a chart that does so gets the value from elsewhere.
-    if (here === null || here.kind !== 'map' || here.open) return undefined;
+    // Go fails on a look-up in nil; a chart that does this gets the value from elsewhere.
+    if (here === null || here.kind !== 'map' || here.incomplete) return undefined;
     here = lastOf(here, step);
   }
   if (here?.kind !== 'scalar') return here;
   return here.templated ? undefined : here.value === null ? null : here;
 }
 
-/** Of a key that is set twice the last counts. */
+/** Of duplicate keys the last value counts. */
 function lastOf({ entries }: YamlMap, key: string): YamlNode | null {
   for (let index = entries.length - 1; index >= 0; index--) {
     const entry = entries[index];
@@ -123,10 +123,10 @@ function lastOf({ entries }: YamlMap, key: string): YamlNode | null {
   return null;
 }
 
-/** Functions of which one argument may be unknown without the result being so. */
-const lazy: ReadonlySet<string> = new Set(['default', 'coalesce', 'required']);
+/** Functions whose result can be known although an argument is not. */
+const acceptsUnknown: ReadonlySet<string> = new Set(['default', 'coalesce', 'required']);
 
-function either(name: string, values: readonly Given[]): Given {
+function either(name: string, values: readonly Evaluated[]): Evaluated {
   if (name === 'required') return values[1] ?? undefined;
   const ordered = name === 'default' ? [...values].reverse() : values;
   for (const value of ordered) {
@@ -136,7 +136,7 @@ function either(name: string, values: readonly Given[]): Given {
   return ordered.at(-1);
 }
 
-function apply(name: string, values: readonly Given[]): Given {
+function apply(name: string, values: readonly Evaluated[]): Evaluated {
   const [first, second] = values;
   switch (name) {
     case 'quote':
@@ -182,7 +182,7 @@ function negated(truth: boolean | undefined): boolean | undefined {
   return truth === undefined ? undefined : !truth;
 }
 
-function truthOf(truth: boolean | undefined): Given {
+function truthOf(truth: boolean | undefined): Evaluated {
   return truth === undefined ? undefined : scalarOf(String(truth));
 }
 

@@ -2,37 +2,37 @@ import type { YamlDocument, YamlEntry, YamlItem, YamlMap, YamlNode, YamlScalar, 
 import { isPlaceholder } from './placeholder.ts';
 import { resolvePlain } from './scalar.ts';
 import type { Span } from './span.ts';
-import { type Mask, maskTemplates, openTargets } from './template.ts';
+import { insertionTargets, type Mask, maskTemplates } from './template.ts';
 import { isControl, type TemplateAction } from './template-action.ts';
-import { evaluate, type Given, isTrue, type Scope } from './template-expression.ts';
+import { type Evaluated, evaluate, isTrue, type Scope } from './template-expression.ts';
 
-/** A template's tree with the look-ups of `.Values` filled in. */
+/** A template's tree with its `.Values` look-ups filled in. */
 export interface Filled {
   readonly root: YamlNode;
-  /** Where something was filled in or left out, in the order of the text. */
+  /** The spans that were filled in or left out, in text order. */
   readonly places: readonly Span[];
 }
 
 /**
- * Fills the plain look-ups of a Helm template from the chart's values, and leaves out what they turn off. What is filled in has the place of the
- * action that gives it, and is `shared`: it is written elsewhere. Undefined where nothing can be told.
+ * Fills the plain look-ups of a Helm template with the chart's values, and leaves out branches that they disable. A filled-in node has the
+ * span of its action and is `shared`, because it is written elsewhere. Undefined if the values determine nothing.
  */
 export function fillFromValues(document: YamlDocument, values: YamlNode): Filled | undefined {
   if (!document.template || document.root === null) return undefined;
   const mask = maskTemplates(document.text);
   if (mask === undefined) return undefined;
-  const { given, dead } = readActions(mask.actions, values);
-  if (given.size === 0 && dead.length === 0) return undefined;
+  const { results, dead } = readActions(mask.actions, values);
+  if (results.size === 0 && dead.length === 0) return undefined;
   const inserted = new Map<YamlNode, Insertion[]>();
-  for (const { action, node, below } of openTargets(document.root, mask)) {
-    const value = given.get(action);
+  for (const { action, node, below } of insertionTargets(document.root, mask)) {
+    const value = results.get(action);
     if (value === undefined || value === null || value.kind === 'scalar') continue;
-    // Items stand at the column of their key, so they belong to the key above them and not beside it.
+    // Items may be at the column of their key, so they belong to the key above them and not to its mapping.
     const target = value.kind === 'seq' && below !== undefined ? below : node;
     inserted.set(target, [...(inserted.get(target) ?? []), { value, span: action.span }]);
   }
   const places: Span[] = [];
-  const filling: Filling = { mask, given, inserted, dead: outermost(dead), places, room: mostCopied };
+  const filling: Filling = { mask, results, inserted, dead: outermost(dead), places, room: maxCopied };
   const root = fill(document.root, filling);
   return places.length === 0 ? undefined : { root, places };
 }
@@ -44,38 +44,38 @@ interface Insertion {
 
 interface Filling {
   readonly mask: Mask;
-  readonly given: ReadonlyMap<TemplateAction, Given>;
+  readonly results: ReadonlyMap<TemplateAction, Evaluated>;
   readonly inserted: ReadonlyMap<YamlNode, readonly Insertion[]>;
-  /** Parts of the text that the values turn off. */
+  /** Parts of the text that the values disable. */
   readonly dead: readonly Span[];
   readonly places: Span[];
-  /** Nodes that may still be copied: a few lines of a hostile chart could ask for millions. */
+  /** How many more nodes may be copied: a few lines of a hostile chart could expand to millions. */
   room: number;
 }
 
-/** What each action gives, and what lies in branches that are not taken. */
+/** The value of each action, and the spans of branches that are not taken. */
 function readActions(
   actions: readonly TemplateAction[],
   values: YamlNode,
-): { readonly given: ReadonlyMap<TemplateAction, Given>; readonly dead: readonly Span[] } {
-  const given = new Map<TemplateAction, Given>();
+): { readonly results: ReadonlyMap<TemplateAction, Evaluated>; readonly dead: readonly Span[] } {
+  const results = new Map<TemplateAction, Evaluated>();
   const dead: Span[] = [];
-  const variables = new Map<string, Given>();
+  const variables = new Map<string, Evaluated>();
   const blocks: Block[] = [];
   let dot: Scope['dot'] = 'root';
   for (const action of actions) {
-    const said = /^\{\{[-~]?\s*([\s\S]*?)\s*[-~]?\}\}$/.exec(action.text)?.[1] ?? '';
+    const expression = /^\{\{[-~]?\s*([\s\S]*?)\s*[-~]?\}\}$/.exec(action.text)?.[1] ?? '';
     const scope: Scope = { dot, values, variables };
     if (!isControl(action)) {
-      const value = evaluate(said, scope);
-      if (value !== undefined) given.set(action, value);
+      const value = evaluate(expression, scope);
+      if (value !== undefined) results.set(action, value);
       continue;
     }
-    const [, word = '', rest = ''] = /^(\w+)\b\s*([\s\S]*)$/.exec(said) ?? [];
-    const assigned = /^(\$\w+)\s*:?=\s*([\s\S]*)$/.exec(said);
+    const [, word = '', rest = ''] = /^(\w+)\b\s*([\s\S]*)$/.exec(expression) ?? [];
+    const assigned = /^(\$\w+)\s*:?=\s*([\s\S]*)$/.exec(expression);
     const block = blocks.at(-1);
     if (assigned?.[1] !== undefined) {
-      // What a branch or a loop assigns holds only if it is run.
+      // An assignment in a branch or a loop holds only if that runs.
       variables.set(assigned[1], blocks.length === 0 ? evaluate(assigned[2] ?? '', scope) : undefined);
     } else if (word === 'if' || word === 'with') {
       const value = evaluate(rest, scope);
@@ -88,7 +88,7 @@ function readActions(
     } else if (word === 'else' && block !== undefined) {
       if (block.truth === false) dead.push({ start: block.from, end: action.span.start });
       dot = block.before;
-      // Of a chain, the first branch that is taken turns the others off.
+      // In a chain, the first branch that is taken disables the others.
       const next =
         rest === '' ? true : rest.startsWith('if ') ? isTrue(evaluate(rest.slice(3), { ...scope, dot })) : undefined;
       const taken = block.taken === true || block.truth === true;
@@ -103,7 +103,7 @@ function readActions(
       blocks.pop();
     }
   }
-  return { given, dead };
+  return { results, dead };
 }
 
 interface Block {
@@ -111,7 +111,7 @@ interface Block {
   /** Whether the branch is taken. */
   truth: boolean | undefined;
   from: number;
-  /** An earlier branch is taken for sure, or may be. */
+  /** An earlier branch is certainly taken (`taken`) or may be (`unsure`). */
   taken?: boolean;
   unsure?: boolean;
 }
@@ -163,12 +163,12 @@ function isDead(span: Span, { dead, places }: Filling): boolean {
 
 function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
   if (!node.templated) return node;
-  const { mask, given, inserted, places } = filling;
+  const { mask, results, inserted, places } = filling;
   const [insertion] = inserted.get(node) ?? [];
   if (insertion !== undefined) return copied(insertion.value, insertion.span, filling) ?? node;
   const actions = actionsIn(mask, node.span);
   if (actions.length === 0) return node;
-  const values = actions.map((action) => given.get(action));
+  const values = actions.map((action) => results.get(action));
   const [only] = values;
   const alone = actions.length === 1 && node.source.trim() === actions[0]?.text;
   if (alone && only !== undefined && only !== null && (node.style === 'plain' || only.kind !== 'scalar')) {
@@ -176,7 +176,7 @@ function fillScalar(node: YamlScalar, filling: Filling): YamlNode {
   }
   let source = node.source;
   for (const [index, value] of values.entries()) {
-    // Nothing, as Helm prints it, and mappings in a text: neither is what a chart means.
+    // A chart intends neither the text "nil" nor a mapping inside a text.
     if (value?.kind !== 'scalar') return node;
     source = source.replace(actions[index]?.text ?? '', () => value.source);
   }
@@ -204,7 +204,7 @@ function actionsIn({ actions }: Mask, span: Span): readonly TemplateAction[] {
   return found;
 }
 
-/** Branches in others that are off say nothing more. */
+/** Branches nested in disabled ones add nothing. */
 function outermost(dead: readonly Span[]): readonly Span[] {
   const found: Span[] = [];
   for (const span of [...dead].sort((a, b) => a.start - b.start || b.end - a.end)) {
@@ -213,9 +213,9 @@ function outermost(dead: readonly Span[]): readonly Span[] {
   return found;
 }
 
-const mostCopied = 50_000;
+const maxCopied = 50_000;
 
-/** A copy of a value at a place of this file; undefined where there is no room left. */
+/** A copy of a value at a place of this file; undefined if the limit of copied nodes is exceeded. */
 function copied(value: YamlNode, span: Span, filling: Filling): YamlNode | undefined {
   const size = sizeOf(value);
   if (size > filling.room) return undefined;
@@ -236,7 +236,7 @@ function sizeOf(node: YamlNode): number {
   return size;
 }
 
-/** A copy of a value of another file, all of it at one place of this one. */
+/** A copy of a value from another file, with every node at one place of this one. */
 function moved(node: YamlNode, span: Span): YamlNode {
   if (node.kind === 'scalar') return { ...node, span };
   if (node.kind === 'seq') {

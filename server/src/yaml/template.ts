@@ -3,42 +3,42 @@ import type { YamlMap, YamlNode, YamlSeq } from './node.ts';
 import type { Span } from './span.ts';
 import { findActions, isControl, outputIndent, type TemplateAction } from './template-action.ts';
 
-/** A text whose template syntax was replaced by as many other characters, so that it can be read and every place still holds. */
+/** A text whose template syntax is replaced by the same number of other characters, so that it can be read and every offset still holds. */
 export interface Mask {
-  /** The masked text: as long as the original, with its line ends. */
+  /** The masked text: as long as the original, with the same line ends. */
   readonly text: string;
-  /** The original text that was masked for. */
+  /** The original text. */
   readonly original: string;
   readonly actions: readonly TemplateAction[];
-  readonly openings: readonly Opening[];
+  readonly hiddenLines: readonly HiddenLines[];
 }
 
-/** A place where a template puts lines that cannot be seen, and the column that they will have. */
-interface Opening {
+/** A place where a template inserts lines that are not visible, and the column that they will have. */
+interface HiddenLines {
   readonly offset: number;
   readonly column: number;
-  /** What puts them there. */
+  /** The action that inserts them. */
   readonly action?: TemplateAction;
-  /** A loop puts them there, again and again what is written. */
+  /** A loop inserts them, repeating the written lines. */
   readonly repeats?: true;
 }
 
-/** Stands for each character of an expression: a private-use character is plain text wherever YAML reads one. */
+/** Replaces each character of an expression: a private-use character is plain text wherever YAML reads it. */
 const FILL = '\uE000';
 
-/** A line of its own with `{}` or `[]`: what one branch of an if gives to a key whose other branch has lines. */
+/** A line with only `{}` or `[]`: one branch of an if, for a key whose other branch has lines. */
 const EMPTY_BRANCH = /^[ \t]+(?:\{\}|\[\])[ \t]*$/gm;
 
 /**
- * Masks Go (Helm) and Jinja templates at equal length: an expression in a line becomes plain text, a line of nothing but actions
- * becomes blank. Undefined when the text holds no template syntax.
+ * Masks Go (Helm) and Jinja templates at equal length: an expression within a line becomes plain text, a line with only actions becomes
+ * blank. Undefined if the text contains no template syntax.
  */
 export function maskTemplates(text: string): Mask | undefined {
   if (!text.includes('{{') && !text.includes('{%')) return undefined;
   const actions = findActions(text);
   if (actions.length === 0) return undefined;
-  const openings: Opening[] = [];
-  const ranges: Opening[] = [];
+  const hiddenLines: HiddenLines[] = [];
+  const ranges: HiddenLines[] = [];
   let masked = '';
   let at = 0;
   const put = (span: Span, fill: string): void => {
@@ -53,7 +53,7 @@ export function maskTemplates(text: string): Mask | undefined {
     if (alone && last) {
       put(span, ' ');
       for (const part of outputs) {
-        openings.push({ offset: span.start, column: outputIndent(part) ?? before.length, action: part });
+        hiddenLines.push({ offset: span.start, column: outputIndent(part) ?? before.length, action: part });
       }
       if (parts.some((part) => /^\{[{%][-~]?\s*(?:range|for)\b/.test(part.text))) {
         ranges.push({ offset: span.end, column: 0 });
@@ -65,7 +65,7 @@ export function maskTemplates(text: string): Mask | undefined {
       const produced = outputs.map(outputIndent).find((indent) => indent !== undefined);
       const column = produced ?? indentOf(before) + 2;
       const [action] = outputs;
-      openings.push({ offset: span.start, column, ...(action && outputs.length === 1 && { action }) });
+      hiddenLines.push({ offset: span.start, column, ...(action && outputs.length === 1 && { action }) });
     } else {
       for (const part of parts) put(part.span, FILL);
     }
@@ -73,54 +73,54 @@ export function maskTemplates(text: string): Mask | undefined {
   masked += text.slice(at);
   if (actions.some(isControl)) {
     masked = masked.replace(EMPTY_BRANCH, (line: string, offset: number) => {
-      openings.push({ offset, column: line.search(/\S/) });
+      hiddenLines.push({ offset, column: line.search(/\S/) });
       return ' '.repeat(line.length);
     });
   }
-  let content: Opening | undefined;
+  let content: HiddenLines | undefined;
   for (const { offset } of ranges) {
-    // Loops one behind the other have the same content; looking for it anew each time would be quadratic.
+    // Consecutive loops have the same content; searching for it each time would be quadratic.
     if (content === undefined || content.offset < offset) {
-      const found = contentBehind(masked, offset);
+      const found = contentAfter(masked, offset);
       content = found && { ...found, repeats: true };
     }
     if (content === undefined) break;
-    if (openings.at(-1) !== content) openings.push(content);
+    if (hiddenLines.at(-1) !== content) hiddenLines.push(content);
   }
-  return { text: masked, original: text, actions, openings };
+  return { text: masked, original: text, actions, hiddenLines };
 }
 
-/** Masks envsubst's `${VAR}`. Undefined when the text holds none. */
+/** Masks envsubst's `${VAR}`. Undefined if the text contains none. */
 export function maskVariables(text: string): Mask | undefined {
   const actions: TemplateAction[] = [];
   const masked = text.replace(VARIABLE, (variable, start: number) => {
     actions.push({ text: variable, span: { start, end: start + variable.length } });
     return FILL.repeat(variable.length);
   });
-  return actions.length === 0 ? undefined : { text: masked, original: text, actions, openings: [] };
+  return actions.length === 0 ? undefined : { text: masked, original: text, actions, hiddenLines: [] };
 }
 
 /**
- * Masks lines that stand for others: nothing but a `${VAR}`, or the dots by which documentation leaves lines out. Variables elsewhere
- * are masked too. Undefined when the text holds no such line.
+ * Masks stand-in lines: a lone `${VAR}`, or the dots with which documentation leaves out lines. Variables elsewhere are masked too.
+ * Undefined if the text contains no such line.
  */
 export function maskStandIns(text: string): Mask | undefined {
-  const openings: Opening[] = [];
+  const hiddenLines: HiddenLines[] = [];
   const blanked = text.replace(STAND_IN, (line: string, offset: number) => {
-    openings.push({ offset, column: line.search(/\S/) });
+    hiddenLines.push({ offset, column: line.search(/\S/) });
     return ' '.repeat(line.length);
   });
-  if (openings.length === 0) return undefined;
+  if (hiddenLines.length === 0) return undefined;
   const mask = maskVariables(blanked);
-  return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], openings };
+  return { text: mask?.text ?? blanked, original: text, actions: mask?.actions ?? [], hiddenLines };
 }
 
 const VARIABLE = /\$\{[A-Za-z_]\w*(?::?-[^{}\n]*)?\}/g;
 
-/** Three dots at the line's start end a document, so only indented ones leave something out. */
+/** Three dots at the start of a line end a document, so only indented ones stand for omitted lines. */
 const STAND_IN = /^(?:[ \t]*\$\{[A-Za-z_]\w*\}|[ \t]+\.{3,}|\.{4,}|[ \t]*…)[ \t]*$/gm;
 
-/** Whether a template action stands in the span. */
+/** Whether the span contains part of a template action. */
 export function touchesAction(mask: Mask, span: Span): boolean {
   let low = 0;
   let high = mask.actions.length;
@@ -133,7 +133,7 @@ export function touchesAction(mask: Mask, span: Span): boolean {
   return found !== undefined && found.span.start < span.end;
 }
 
-/** A scalar's text with the expressions put back that were masked in it. */
+/** A scalar's text with its masked expressions restored. */
 export function restoreMasked(mask: Mask, text: string, span: Span, source: string): string {
   if (!source.includes(FILL)) return source;
   let at = span.start - 1;
@@ -144,72 +144,75 @@ export function restoreMasked(mask: Mask, text: string, span: Span, source: stri
 }
 
 /**
- * Marks what a template adds unseen lines to: the mapping or sequence in which the lines will stand by their column, or the empty
- * value that they will fill.
+ * Marks where a template adds unseen lines: the mapping or sequence to which they will belong by their column, or the empty value that they
+ * will fill.
  */
-export function markOpen(root: YamlNode, mask: Mask): void {
+export function markIncomplete(root: YamlNode, mask: Mask): void {
   const written = new Map<YamlNode, readonly Child[]>();
-  for (const opening of mask.openings) {
-    const { node, below, relatedFiles } = targetOf(root, opening, mask, written);
+  for (const hidden of mask.hiddenLines) {
+    const { node, below, inNode } = targetOf(root, hidden, mask, written);
     if (node.kind === 'scalar') draftOf(node).templated = true;
-    else if (relatedFiles) setOpen(node, opening);
-    if (below !== undefined && below.kind !== 'scalar') setOpen(below, opening);
+    else if (inNode) setIncomplete(node, hidden);
+    if (below !== undefined && below.kind !== 'scalar') setIncomplete(below, hidden);
     else if (below !== undefined) draftOf(below).templated = true;
   }
 }
 
-/** Where the lines of each action on lines of its own will stand. */
-export function openTargets(root: YamlNode, mask: Mask): readonly (Target & { readonly action: TemplateAction })[] {
+/** The nodes to which the output of each action on its own lines will belong. */
+export function insertionTargets(
+  root: YamlNode,
+  mask: Mask,
+): readonly (Target & { readonly action: TemplateAction })[] {
   const written = new Map<YamlNode, readonly Child[]>();
-  return mask.openings.flatMap((opening) =>
-    opening.action === undefined ? [] : [{ ...targetOf(root, opening, mask, written), action: opening.action }],
+  return mask.hiddenLines.flatMap((hidden) =>
+    hidden.action === undefined ? [] : [{ ...targetOf(root, hidden, mask, written), action: hidden.action }],
   );
 }
 
-/** What unseen lines will be a part of. */
+/** The nodes to which unseen lines will belong. */
 interface Target {
   readonly node: YamlNode;
-  /** The last value in the node, where items may belong to it instead: its key stands at the same column. */
+  /** The last value in the node, if items may belong to it instead: its key is at the same column. */
   readonly below: YamlNode | undefined;
-  /** Whether the lines may stand in the node itself. */
-  readonly relatedFiles: boolean;
+  /** Whether the lines may belong to the node itself. */
+  readonly inNode: boolean;
 }
 
-/** A value whose text stands in its parent, and where it (or its key) begins. */
+/** A value written in its parent, with the offset of the value or its key. */
 interface Child {
   readonly start: number;
   readonly value: YamlNode;
 }
 
-function targetOf(root: YamlNode, opening: Opening, mask: Mask, written: Map<YamlNode, readonly Child[]>): Target {
-  const { offset, column } = opening;
+function targetOf(root: YamlNode, hidden: HiddenLines, mask: Mask, written: Map<YamlNode, readonly Child[]>): Target {
+  const { offset, column } = hidden;
   let node = root;
   for (;;) {
-    if (node.kind === 'scalar' || node.flow) return { node, below: undefined, relatedFiles: true };
+    if (node.kind === 'scalar' || node.flow) return { node, below: undefined, inNode: true };
     const here = columnOf(mask.text, node.span.start);
     const last = lastBefore(node, offset, written);
     if (column <= here || last === undefined) {
-      // A sequence may stand at its key's own column, and so may what the template puts under an empty key.
+      // A sequence may be at the column of its key, and so may template output under an empty key.
       const below = node.kind === 'map' && column === here ? last : undefined;
       const items = below?.kind === 'seq' && columnOf(mask.text, below.span.start) === column;
       const empty = below?.kind === 'scalar' && below.span.start === below.span.end;
-      // A loop's own first item says that it makes items and no keys.
-      const relatedFiles = !items || mask.text.charAt(offset) !== '-';
-      return { node, below: items || empty ? below : undefined, relatedFiles };
+      // A loop whose first line is an item produces items, not keys.
+      const inNode = !items || mask.text.charAt(offset) !== '-';
+      return { node, below: items || empty ? below : undefined, inNode };
     }
     node = last;
   }
 }
 
-function setOpen(node: YamlMap | YamlSeq, { repeats }: Opening): void {
-  if (node.kind === 'map') draftOf(node).open = true;
+function setIncomplete(node: YamlMap | YamlSeq, { repeats }: HiddenLines): void {
+  if (node.kind === 'map') draftOf(node).incomplete = true;
   else {
-    draftOf(node).open = true;
+    draftOf(node).incomplete = true;
     if (repeats) draftOf(node).repeated = true;
   }
 }
 
-/** The value that stands last before an offset, by where its key (or it) begins. */
+/** The last value that begins (with its key) before an offset. */
 function lastBefore(
   node: YamlMap | YamlSeq,
   offset: number,
@@ -236,15 +239,15 @@ function lastBefore(
 interface Group {
   readonly parts: readonly TemplateAction[];
   readonly span: Span;
-  /** The line's text up to the group and behind it, the actions before it masked. */
+  /** The line's text before and after the group, with earlier actions masked. */
   readonly before: string;
   readonly after: string;
 }
 
-/** So much of a line is looked at before an action; only machines write longer ones. */
+/** At most this much of a line before an action is read; only machines write longer ones. */
 const LONGEST_PREFIX = 500;
 
-/** Neighbouring actions with nothing but white space between them. */
+/** Adjacent actions, separated only by white space. */
 function* groups(text: string, actions: readonly TemplateAction[]): Generator<Group> {
   let line = 0;
   let newline = text.indexOf('\n');
@@ -276,7 +279,7 @@ function* groups(text: string, actions: readonly TemplateAction[]): Generator<Gr
   }
 }
 
-/** Blanks or fills every character but line ends; what an action says on further lines is always blanked. */
+/** Blanks or fills every character except line ends; further lines of an action are always blanked. */
 function filled(text: string, fill: string): string {
   const newline = text.search(/[\r\n]/);
   if (newline === -1) return fill.repeat(text.length);
@@ -284,15 +287,15 @@ function filled(text: string, fill: string): string {
 }
 
 /**
- * Whether an expression behind a key or a dash at its line's end gives the first of several lines: deeper ones follow it, or it says by
- * `nindent` that it starts with a line end (then no space behind the colon is needed).
+ * Whether an expression at the end of a line, after a key or a dash, produces several lines: deeper lines follow it, or `nindent` starts
+ * its output with a line end (then no space after the colon is needed).
  */
 function startsLines(before: string, outputs: readonly TemplateAction[], next: number): boolean {
   if (/(?:^|\s)-\s*$|:\s+$/.test(before)) return next > indentOf(before);
   return /^[\s-]*[\w./-]+:$/.test(before) && outputs.some((part) => outputIndent(part) !== undefined);
 }
 
-/** The column of a line's key, behind its dashes. */
+/** The column of a line's key, after its dashes. */
 function indentOf(before: string): number {
   return /^[\s-]*/.exec(before)?.[0].length ?? 0;
 }
@@ -302,12 +305,12 @@ function insideQuotes(before: string): boolean {
   return quotes % 2 === 1 || /[:[,-]\s*'[^']*$/.test(before);
 }
 
-/** The column of the next line that says something, or -1. */
+/** The column of the next line with content, or -1. */
 function nextColumn(text: string, from: number): number {
-  return contentBehind(text, from)?.column ?? -1;
+  return contentAfter(text, from)?.column ?? -1;
 }
 
-function contentBehind(text: string, from: number): Opening | undefined {
+function contentAfter(text: string, from: number): HiddenLines | undefined {
   const next = /\n([ \t]*)(?=[^\s#])/g;
   next.lastIndex = from;
   const found = next.exec(text);

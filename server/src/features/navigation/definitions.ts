@@ -4,30 +4,30 @@ import type { Workspace } from '../../workspace/workspace.ts';
 import type { Span } from '../../yaml/span.ts';
 import { localNames } from '../completion/local-names.ts';
 
-/** A place in a file, which need not be open. */
+/** A place in a file, which may be closed. */
 export interface FilePlace {
   readonly uri: string;
   readonly span: Span;
 }
 
 /**
- * Where what stands at an offset is defined: the object that is named there, in this file or another; inside a file the volume that is mounted,
- * and the anchor of an alias.
+ * The definition of the name at an offset: the object that it refers to, in this file or another; within a file, the mounted volume or the
+ * anchor of an alias.
  */
 export function definitions(workspace: Workspace, file: FileAnalysis, offset: number): readonly FilePlace[] {
   const local = localNames(file).find(({ uses }) => uses.some((span) => touches(span, offset)));
   if (local !== undefined) return [{ uri: file.uri, span: local.declared }];
-  const seen = workspace.file(file.uri);
-  const reference = seen?.summary.references().find(({ span }) => touches(span, offset));
-  if (seen === undefined || reference === undefined) return [];
+  const current = workspace.file(file.uri);
+  const reference = current?.summary.references().find(({ span }) => touches(span, offset));
+  if (current === undefined || reference === undefined) return [];
   const { kinds, namespace, name } = reference;
-  return objectNamed(workspace, seen, kinds, namespace, name).map((found) => ({
+  return objectNamed(workspace, current, kinds, namespace, name).map((found) => ({
     uri: found.uri,
     span: workspace.placeOf(found),
   }));
 }
 
-/** The end counts as inside: that is where the caret stands after a word. */
+/** Whether a span contains an offset. The end counts as inside: the caret is there after a word. */
 export function touches(span: Span, offset: number): boolean {
   return span.start <= offset && offset <= span.end;
 }

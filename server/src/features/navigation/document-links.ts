@@ -2,20 +2,20 @@ import type { FileAnalysis } from '../../analysis.ts';
 import { rules } from '../../rules/index.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 
-/** A word that leads somewhere. The span is of the file. */
+/** A linked word, with its span in the file. */
 export interface DocumentLink {
   readonly span: Span;
   /** The page of a rule, or an address. */
   readonly to: { readonly rule: string } | { readonly url: string };
 }
 
-/** The rules that comments silence, and models that are named by their place on Hugging Face. */
+/** Links to the rules that comments silence, and to models named by their Hugging Face address. */
 export function documentLinks(file: FileAnalysis): readonly DocumentLink[] {
   return [...rulesIn(file), ...modelsIn(file.text)].sort((a, b) => a.span.start - b.span.start);
 }
 
 function rulesIn(file: FileAnalysis): readonly DocumentLink[] {
-  // Most files silence nothing, and then there is no need to have read them.
+  // Most files silence nothing and then need not be parsed.
   if (!file.text.includes('gpulint-disable')) return [];
   return file.documents.flatMap(({ document, base }) =>
     document.comments.flatMap(({ text, span }) => {
@@ -29,7 +29,7 @@ function rulesIn(file: FileAnalysis): readonly DocumentLink[] {
   );
 }
 
-/** `hf://organisation/model`, as KServe and others write it. */
+/** `hf://organization/model`, as KServe and others write it. */
 function modelsIn(text: string): readonly DocumentLink[] {
   return [...text.matchAll(/\bhf:\/\/([A-Za-z0-9][\w.-]{0,95}\/[A-Za-z0-9][\w.-]{0,95})(?![\w/])/g)].map(
     ({ 0: address, 1: model = '', index }) => ({

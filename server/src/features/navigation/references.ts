@@ -5,8 +5,8 @@ import { localNames } from '../completion/local-names.ts';
 import { definitions, type FilePlace, touches } from './definitions.ts';
 
 /**
- * Every place that names what stands at an offset: the object whose name it is, or that is named there; inside a file a volume or an anchor.
- * @param declaration whether the place where it is defined belongs to them
+ * All references to the object named at an offset, or referenced there; within a file, to a volume or an anchor.
+ * @param declaration whether to include the definition
  */
 export function references(
   workspace: Workspace,
@@ -26,16 +26,16 @@ export function references(
   const keys = new Set(targets.map(keyOf));
   const found: FilePlace[] = declaration ? [...targets] : [];
   const names = new Set(targets.map(({ name }) => name));
-  // Of many places that mean the same objects only the first is compared with what is looked for.
+  // References to the same objects share one group, so only the first of each group is compared with the target.
   const known = new Map<Group, boolean>();
   for (const place of workspace.files()) {
     for (const { span, kinds, namespace, name } of place.summary.references()) {
       if (!names.has(name)) continue;
-      const meant = objectNamed(workspace, place, kinds, namespace, name);
-      const isMeant =
-        known.get(meant) ?? meant.some((one) => keys.has(keyOf({ uri: one.uri, span: workspace.placeOf(one) })));
-      known.set(meant, isMeant);
-      if (isMeant) found.push({ uri: place.uri, span });
+      const resolved = objectNamed(workspace, place, kinds, namespace, name);
+      const isTarget =
+        known.get(resolved) ?? resolved.some((one) => keys.has(keyOf({ uri: one.uri, span: workspace.placeOf(one) })));
+      known.set(resolved, isTarget);
+      if (isTarget) found.push({ uri: place.uri, span });
     }
   }
   return found.map(({ uri, span }) => ({ uri, span }));
@@ -45,12 +45,13 @@ interface NamedPlace extends FilePlace {
   readonly name: string;
 }
 
-/** The object whose name stands at an offset, or the one that is named there. */
+/** The object that is defined at an offset, or referenced there. */
 function objectAt(workspace: Workspace, file: FileAnalysis, offset: number): readonly NamedPlace[] {
-  const seen = workspace.file(file.uri);
-  const object = seen?.summary.objects().find(({ span }) => touches(span, offset));
-  if (seen !== undefined && object !== undefined) return [{ uri: seen.uri, span: object.span, name: object.name }];
-  const reference = seen?.summary.references().find(({ span }) => touches(span, offset));
+  const current = workspace.file(file.uri);
+  const object = current?.summary.objects().find(({ span }) => touches(span, offset));
+  if (current !== undefined && object !== undefined)
+    return [{ uri: current.uri, span: object.span, name: object.name }];
+  const reference = current?.summary.references().find(({ span }) => touches(span, offset));
   if (reference === undefined) return [];
   return definitions(workspace, file, offset).map((place) => ({ ...place, name: reference.name }));
 }

@@ -48,7 +48,7 @@ const mergeKeys = table<readonly string[]>({
   topologySpreadConstraints: ['topologyKey'],
 });
 
-const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, open: false, span: nowhere };
+const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, incomplete: false, span: nowhere };
 
 /** Undefined where the patch removes the value. */
 function merge(base: YamlNode | undefined, patch: YamlNode, builtIn: boolean, key: string): YamlNode | undefined {
@@ -73,7 +73,7 @@ function mergeMaps(base: YamlMap, patch: YamlMap, builtIn: boolean): YamlMap {
     const value = merge(undefined, entry.value, builtIn, entry.key);
     if (value !== undefined) entries.push({ ...entry, value });
   }
-  return { ...patch, entries, open: base.open || patch.open };
+  return { ...patch, entries, incomplete: base.incomplete || patch.incomplete };
 }
 
 function mergeLists(base: YamlSeq, patch: YamlSeq, key: string): YamlSeq {
@@ -95,7 +95,7 @@ function mergeLists(base: YamlSeq, patch: YamlSeq, key: string): YamlSeq {
     const value = merge(undefined, item.value, true, '');
     if (value !== undefined) items.push({ ...item, value });
   }
-  return { ...patch, items, open: base.open || patch.open };
+  return { ...patch, items, incomplete: base.incomplete || patch.incomplete };
 }
 
 function itemKey(node: YamlNode, keys: readonly string[]): string | undefined {

@@ -63,7 +63,7 @@ function map(key: string, value: YamlNode): YamlNode {
     kind: 'map',
     entries: [{ key, keySpan: nowhere, value, shared: true }],
     flow: false,
-    open: false,
+    incomplete: false,
     span: nowhere,
   };
 }

@@ -21,15 +21,15 @@ import { costLines, summarize } from '../../server/src/features/report.ts';
 import type { Span } from '../../server/src/yaml/span.ts';
 
 /**
- * All that gpulint prints or writes for a file: every report, every list of the editor, and what it answers at each offset of a span.
- * Each line is JSON, in which a number that is not finite shows as its name.
+ * Everything that gpulint prints or writes for a file: every report, every list of the editor, and its answers at each offset of a span.
+ * Each line is JSON, in which a non-finite number appears by name.
  */
-export function everythingSaid(analysis: Analysis, uri: string, within?: Span): readonly string[] {
+export function allOutputOf(analysis: Analysis, uri: string, within?: Span): readonly string[] {
   const file = analysis.file(uri);
   if (file === undefined) throw new Error('the analysis lost its file');
   const span = within ?? { start: 0, end: file.text.length };
   const offsets = Array.from({ length: span.end - span.start + 1 }, (_, index) => span.start + index);
-  const said: unknown[] = [
+  const lines: unknown[] = [
     ...codeLenses(file),
     ...adviceLenses(file),
     ...inlayHints(file, { start: 0, end: file.text.length }),
@@ -50,10 +50,10 @@ export function everythingSaid(analysis: Analysis, uri: string, within?: Span): 
     ),
     ...reportsOf(file),
   ];
-  return said.map((one) => JSON.stringify(one, nameNumbers) ?? '');
+  return lines.map((one) => JSON.stringify(one, nameNumbers) ?? '');
 }
 
-/** What the command line writes of a file, in every format. */
+/** What the command line writes for a file, in every format. */
 export function reportsOf(file: FileAnalysis): readonly string[] {
   const reported = toReportFile('fixture.yaml', 'fixture.yaml', file);
   const workloads = describeWorkloads(file);
