@@ -11,12 +11,15 @@ import {
   instanceType,
   interruptionBand,
   isGpuLabel,
+  isInstanceTypeLabel,
   labelCandidates,
   languageModel,
   migByResource,
   migShare,
   migTable,
   migTables,
+  nodeLabelMeaning,
+  nodeLabels,
   offers,
   type Provider,
   platforms,
@@ -225,6 +228,15 @@ describe('platforms', () => {
     expect(platforms.get('aks')?.spotLabels).toHaveProperty(['kubernetes.azure.com/scalesetpriority'], ['spot']);
     expect(platforms.get('gke-standard')?.spotNoticeSeconds).toBe(30);
     expect(spotTaintKeys).toContain('kubernetes.azure.com/scalesetpriority');
+  });
+
+  it('have a meaning where they select GPU models, and so has every key that the rest of the code asks about', () => {
+    const selecting = new Set([...gpus.values()].flatMap(({ labels }) => Object.keys(labels)));
+    expect([...selecting].filter((key) => nodeLabelMeaning(key) === undefined)).toEqual([]);
+    expect(
+      nodeLabels().filter((key) => isInstanceTypeLabel(key) && !labelCandidates(key).includes('g5.xlarge')),
+    ).toEqual([]);
+    expect(nodeLabelMeaning('constructor')).toBeUndefined();
   });
 
   it.each([

@@ -1,8 +1,19 @@
-export { deviceGiB, gpus, gpusByLabel, isGpuLabel, labelCandidates } from './gpus.ts';
+export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, mostGpusOf } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { languageModel } from './models.ts';
-export { platforms, providerOfLabel, type SelectedCapacity, spotSelector, spotTaintKeys } from './platforms.ts';
+export {
+  isGpuCountLabel,
+  isGpuLabel,
+  isInstanceTypeLabel,
+  nodeLabelMeaning,
+  nodeLabels,
+  providerOfLabel,
+  type SelectedCapacity,
+  spotSelector,
+  spotTaintKeys,
+} from './node-labels.ts';
+export { platforms } from './platforms.ts';
 export {
   catalogInfo,
   cheapestOffer,

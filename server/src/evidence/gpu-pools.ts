@@ -1,4 +1,4 @@
-import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
@@ -70,7 +70,7 @@ function meansGpu(requirement: Cursor): string | undefined {
   const each = (test: (text: string) => boolean) => (texts.every(test) ? `${short} ${texts[0] ?? ''}` : undefined);
   if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
   if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|g)\d\w*$|^(?:inf|trn|dl)\d/.test(text));
-  if (/instance-type$/.test(key)) return each((text) => hasAccelerator(text));
+  if (isInstanceTypeLabel(key)) return each((text) => hasAccelerator(text));
   if (/\/sku-family$/.test(key)) return undefined;
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
 }

@@ -7,8 +7,6 @@ import type { ModelOptions } from './options.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, sliceShare, toldSharing, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-export { isInstanceTypeLabel } from './gpu-model.ts';
-
 /** Where it is said what one pod takes. */
 export interface AcceleratorSource {
   readonly containers: readonly Asking[];

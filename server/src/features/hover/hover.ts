@@ -5,6 +5,7 @@ import {
   gpusByLabel,
   instanceType,
   isGpuLabel,
+  isInstanceTypeLabel,
   migByResource,
   providerName,
   spotSelector,
@@ -13,7 +14,6 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly } from '../../cost/format.ts';
 import { ownSource } from '../../cost/offers.ts';
-import { isInstanceTypeLabel } from '../../model/devices.ts';
 import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../../model/workload.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
