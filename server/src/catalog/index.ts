@@ -25,5 +25,10 @@ export {
   regionsOf,
 } from './prices.ts';
 export { providerName } from './providers.ts';
-export { type AcceleratorResource, acceleratorResource, acceleratorResourceNames } from './resources.ts';
+export {
+  type AcceleratorResource,
+  acceleratorResource,
+  acceleratorResourceNames,
+  acceleratorResourcePrefixes,
+} from './resources.ts';
 export type * from './types.ts';

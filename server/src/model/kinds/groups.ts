@@ -7,16 +7,30 @@ import { exactly, fromTemplate, product, retriesAt, times, untilStopped, written
 
 /** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
-  { group: 'jobset.x-k8s.io', kinds: ['JobSet'], lower: ({ root }) => lowerJobSet(getIn(root, 'spec')) },
+  {
+    group: 'jobset.x-k8s.io',
+    kinds: ['JobSet'],
+    words: [],
+    lower: ({ root }) => lowerJobSet(getIn(root, 'spec')),
+  },
   {
     group: 'leaderworkerset.x-k8s.io',
     kinds: ['LeaderWorkerSet'],
+    words: [],
+    staysUp: true,
+    replica: 'group',
     lower: ({ root }) => lowerLeaderWorkerSet(getIn(root, 'spec')),
   },
-  { group: 'batch.volcano.sh', kinds: ['Job'], lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')) },
+  {
+    group: 'batch.volcano.sh',
+    kinds: ['Job'],
+    usualRole: 'batch',
+    lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),
+  },
   {
     group: 'batch.volcano.sh',
     kinds: ['CronJob'],
+    usualRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   {
@@ -29,6 +43,7 @@ export const groupKinds: readonly KindEntry[] = [
     group: 'training.volcano.sh',
     kinds: ['HyperJob'],
     role: 'training',
+    wholeResources: true,
     lower: ({ root }) => lowerHyperJob(getIn(root, 'spec')),
   },
 ];

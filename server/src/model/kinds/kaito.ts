@@ -17,6 +17,7 @@ export const kaitoKinds: readonly KindEntry[] = [
     group: 'kaito.sh',
     kinds: ['InferenceSet'],
     role: 'serving',
+    replica: 'group',
     lower: ({ root }) => lowerInferenceSet(getIn(root, 'spec')),
   },
   {
