@@ -4,6 +4,7 @@ import type { Container, PodSet } from '../model/workload.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
 
 /**
@@ -77,7 +78,7 @@ export default defineRule({
   podSet(podSet, context) {
     // A chart puts each of its values where it wants.
     if (isValues(context.workload)) return;
-    const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field, context);
+    const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field);
     for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
       for (const field of placementFields(container.at).filter(concerns)) {
         context.report({
@@ -163,9 +164,8 @@ function holdsAccelerator({ accelerators }: PodSet): boolean {
   return accelerators.some(({ perPod }) => perPod !== 0);
 }
 
-function speaksOfGpus(field: Cursor, { document }: PodSetContext): boolean {
-  const { start, end } = field.node.span;
-  return /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(document.text.slice(start, end));
+function speaksOfGpus({ node }: Cursor): boolean {
+  return someText(node, (text) => /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(text));
 }
 
 /** A container of a pod's list: mappings that stand for one elsewhere have fields of their own. */

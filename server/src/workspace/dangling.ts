@@ -15,9 +15,9 @@ const wholeKinds: ReadonlySet<string> = new Set([
   ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
 ]);
 
-/** Whether a text may name one of them. */
+/** Whether a text may name one of them: these are the keys by which `namesIn` finds any, so what has none is only not walked through. */
 const mayName = once(({ text }: YamlDocument) =>
-  /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
+  /\bruntime["']?:|runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
 );
 
 /** What an object names of those kinds. */

@@ -1,3 +1,4 @@
+import { instanceType, isInstanceTypeLabel, providerOfLabel } from '../catalog/index.ts';
 import { type GpuPool, gpuPools } from '../evidence/gpu-pools.ts';
 import type { PoolFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
@@ -24,7 +25,7 @@ export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
     labels: karpenter ? karpenterLabels(pool, manifest) : eksctlLabels(pool),
     taints: items(pool.taints).length > 0 ? items(pool.taints).flatMap(taint) : mappedTaints(pool.taints),
     // https://learn.microsoft.com/azure/aks/use-nvidia-gpu says it of AKS; EKS has no such plugin.
-    toleratesRequested: /azure/.test(pool.because) || /azure/.test(manifest.document.text),
+    toleratesRequested: karpenter && isOnAzure(pool),
     open:
       isIncomplete(pool.owner) ||
       isIncomplete(pool.taints) ||
@@ -32,6 +33,20 @@ export function poolsOf(manifest: Manifest): readonly PoolFacts[] {
       items(pool.taints).some(isUnknown),
     chosen: false,
   }));
+}
+
+/** Whether a pool's nodes are Azure's: by its class of nodes, or by a label or a type of machine that only Azure has. */
+function isOnAzure({ owner }: GpuPool): boolean {
+  const nodes = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
+  const group = asText(getIn(nodes, 'group')) ?? groupOf(asText(getIn(nodes, 'apiVersion')) ?? '');
+  if (group === 'karpenter.azure.com' || asText(getIn(nodes, 'kind')) === 'AKSNodeClass') return true;
+  return items(getIn(owner, 'requirements')).some((requirement) => {
+    const key = asText(getIn(requirement, 'key')) ?? '';
+    const types = isInstanceTypeLabel(key) ? items(getIn(requirement, 'values')) : [];
+    return (
+      providerOfLabel(key) === 'azure' || types.some((type) => instanceType(asText(type) ?? '')?.provider === 'azure')
+    );
+  });
 }
 
 /**
