@@ -26,9 +26,9 @@ const karpenterAzure = {
 };
 const autoMode = { source: 'https://docs.aws.amazon.com/eks/latest/userguide/create-node-pool.html', date: null };
 const unsourced = { source: 'unsourced', date: null };
-const capacityOf = (origin: Source, values: Readonly<Record<string, SelectedCapacity>>): NodeLabel => ({
+const capacityOf = (origin: Source, values: Table<SelectedCapacity>): NodeLabel => ({
   names: 'capacity',
-  capacity: table(values),
+  capacity: values,
   ...origin,
 });
 
@@ -64,25 +64,34 @@ const labels = table<NodeLabel>({
   'eks.amazonaws.com/instance-family': { names: 'instance-family', ...autoMode },
   'cloud.google.com/machine-family': { names: 'instance-family', ...unsourced },
 
-  'cloud.google.com/gke-spot': capacityOf(unsourced, { true: 'spot' }),
-  'cloud.google.com/gke-preemptible': capacityOf(unsourced, { true: 'spot' }),
-  'cloud.google.com/gke-provisioning': capacityOf(unsourced, {
-    spot: 'spot',
-    preemptible: 'spot',
-    standard: 'on-demand',
-  }),
-  'karpenter.sh/capacity-type': capacityOf(karpenterAws, {
-    spot: 'spot',
-    'on-demand': 'on-demand',
-    reserved: 'reserved',
-  }),
-  'eks.amazonaws.com/capacityType': capacityOf(unsourced, {
-    SPOT: 'spot',
-    ON_DEMAND: 'on-demand',
-    CAPACITY_BLOCK: 'reserved',
-  }),
-  'kubernetes.azure.com/scalesetpriority': capacityOf(karpenterAzure, { spot: 'spot', regular: 'on-demand' }),
-  'kubernetes.azure.com/priority': capacityOf(karpenterAzure, { spot: 'spot', regular: 'on-demand' }),
+  'cloud.google.com/gke-spot': capacityOf(unsourced, table({ true: 'spot' })),
+  'cloud.google.com/gke-preemptible': capacityOf(unsourced, table({ true: 'spot' })),
+  'cloud.google.com/gke-provisioning': capacityOf(
+    unsourced,
+    table({
+      spot: 'spot',
+      preemptible: 'spot',
+      standard: 'on-demand',
+    }),
+  ),
+  'karpenter.sh/capacity-type': capacityOf(
+    karpenterAws,
+    table({
+      spot: 'spot',
+      'on-demand': 'on-demand',
+      reserved: 'reserved',
+    }),
+  ),
+  'eks.amazonaws.com/capacityType': capacityOf(
+    unsourced,
+    table({
+      SPOT: 'spot',
+      ON_DEMAND: 'on-demand',
+      CAPACITY_BLOCK: 'reserved',
+    }),
+  ),
+  'kubernetes.azure.com/scalesetpriority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
+  'kubernetes.azure.com/priority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
 });
 
 /** What a node label names; undefined for a label that the catalogue does not understand. */

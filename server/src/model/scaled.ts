@@ -1,4 +1,5 @@
 import { getIn } from '../yaml/cursor.ts';
+import { namesAccelerators, requestsAccelerators } from './accelerators.ts';
 import { type CrossReferences, seenWords } from './cross-references.ts';
 import { kindEntry, likeKind } from './kinds/index.ts';
 import { times } from './kinds/pod-sets.ts';
@@ -8,9 +9,9 @@ import type { PodSet, Workload } from './workload.ts';
 
 /** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */
 export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
-  const { kind, namespace, name, podSets } = workload;
+  const { kind, namespace, name } = workload;
   if (name === null || !isScalable(workload)) return workload;
-  if (podSets.every(({ accelerators }) => accelerators.length === 0)) return workload;
+  if (!namesAccelerators(workload)) return workload;
   const [scaler, ...more] = crossReferences.scalersOf(kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
@@ -29,7 +30,7 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
 /** The workload with the pods of one replica, as its own object says it; null where that is not told. */
 export function oneReplica(workload: Workload): Workload | null {
   const { podSets, manifest } = workload;
-  const single = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  const single = podSets.filter(requestsAccelerators);
   if (podSets.length === 1 && hasOnePod(workload)) return withPods(workload, () => 1);
   if (!isScalable(workload)) return single.length > 1 ? null : withPods({ ...workload, podSets: single }, () => 1);
   const replicas = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);

@@ -1,6 +1,7 @@
 import { neverSaves, type Told } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setFlag } from '../rewrite/words.ts';
@@ -71,7 +72,7 @@ export default defineRule({
   container(container, context) {
     const { workload } = context;
     if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
-    if (!container.accelerators.some(({ count }) => count !== 0)) return;
+    if (!requestsAccelerators(container)) return;
     const told = neverSaves(container);
     if (told === undefined) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [told.word, told.word]);

@@ -1,5 +1,6 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { asBoolean, entries, getIn, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -127,5 +128,5 @@ function isPrivileged({ at: container }: Container): boolean {
 }
 
 const asksForAny = once(({ podSets }: Workload) =>
-  podSets.some(({ accelerators, containers }) => accelerators.length > 0 || containers.some(misspells)),
+  podSets.some((podSet) => namesAccelerators(podSet) || podSet.containers.some(misspells)),
 );

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { moveField } from '../rewrite/move-field.ts';
@@ -66,7 +67,7 @@ export default defineRule({
   severity: 'error',
   workload({ kind, manifest, podSets }, context) {
     // KServe's pods are written in the predictor: beside it there is nothing that places them.
-    if (kind !== 'InferenceService' || !podSets.some(holdsAccelerator)) return;
+    if (kind !== 'InferenceService' || !podSets.some(requestsAccelerators)) return;
     for (const field of placementFields(getIn(manifest.root, 'spec'))) {
       context.report({
         message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
@@ -78,7 +79,7 @@ export default defineRule({
   podSet(podSet, context) {
     // A chart puts each of its values where it wants.
     if (isValues(context.workload)) return;
-    const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field);
+    const concerns = (field: Cursor) => requestsAccelerators(podSet) || speaksOfGpus(field);
     for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
       for (const field of placementFields(container.at).filter(concerns)) {
         context.report({
@@ -158,10 +159,6 @@ function placementFields(map: Cursor | undefined): readonly Cursor[] {
 /** A misspelt name is told as it is written and as it is right. */
 function rightName(field: Cursor): string {
   return keyOf(field) === 'toleration' ? 'toleration (tolerations)' : keyOf(field);
-}
-
-function holdsAccelerator({ accelerators }: PodSet): boolean {
-  return accelerators.some(({ perPod }) => perPod !== 0);
 }
 
 function speaksOfGpus({ node }: Cursor): boolean {

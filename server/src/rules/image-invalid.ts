@@ -1,4 +1,4 @@
-import type { PodSet } from '../model/workload.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -54,7 +54,8 @@ export default defineRule({
   topic: 'image-pin',
   severity: 'error',
   container({ image }, context) {
-    if (image === undefined || image.value === '' || isTemplated(image.at) || !holds(context.podSet)) return;
+    if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
+      return;
     const fault = faultOf(image.value, context.document);
     if (fault === undefined) return;
     context.report({
@@ -63,10 +64,6 @@ export default defineRule({
     });
   },
 });
-
-function holds({ accelerators }: PodSet): boolean {
-  return accelerators.some(({ perPod }) => perPod !== 0);
-}
 
 /** What of it no image's name has; undefined for what may be one, or stands in for one. */
 function faultOf(image: string, { root }: YamlDocument): string | undefined {

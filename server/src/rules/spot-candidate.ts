@@ -4,6 +4,7 @@ import { processInput } from '../evidence/processes.ts';
 import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { platformOf } from '../model/platform.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -80,7 +81,7 @@ export default defineRule({
   workload(workload, context) {
     if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
-    const holding = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    const holding = workload.podSets.filter(requestsAccelerators);
     // It would begin at step 0 after each interruption, which resume-disabled tells.
     if (holding.some(({ containers }) => containers.some((container) => resumeOff(container) !== undefined))) return;
     if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;

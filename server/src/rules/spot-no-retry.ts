@@ -1,4 +1,5 @@
-import type { PodSet, Workload } from '../model/workload.ts';
+import { isOnSpot } from '../evidence/spot.ts';
+import type { Workload } from '../model/workload.ts';
 import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { TextEdit } from '../yaml/span.ts';
@@ -119,10 +120,6 @@ function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
   const action = getIn(rule, 'action');
   const edits = action === undefined || action.shared ? undefined : replaceScalar(document, action, 'Ignore');
   return edits && { title: 'Do not count disruptions as failures', safe: false, edits };
-}
-
-function isOnSpot({ placement, accelerators }: PodSet): boolean {
-  return placement.capacity === 'spot' && accelerators.some(({ perPod }) => perPod !== 0);
 }
 
 function isOrchestrated({ manifest }: Workload): boolean {

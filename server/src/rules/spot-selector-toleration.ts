@@ -1,3 +1,4 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
@@ -84,10 +85,11 @@ export default defineRule({
 const taint = 'kubernetes.azure.com/scalesetpriority';
 
 /** The toleration lets pods onto spot nodes and does not send them there. Other words on the same label (affinity) may. */
-function toleratesAlone({ pod, accelerators, tolerations, selectors }: PodSet, context: PodSetContext): void {
+function toleratesAlone(podSet: PodSet, context: PodSetContext): void {
+  const { pod, tolerations, selectors } = podSet;
   const { workload, report } = context;
   if (workload.role === 'infrastructure' || workload.role === 'definition' || workload.byShape) return;
-  if (!accelerators.some(({ perPod }) => perPod !== 0) || selectors.some(({ key }) => key === taint)) return;
+  if (!requestsAccelerators(podSet) || selectors.some(({ key }) => key === taint)) return;
   const [first, ...others] = tolerations.filter(({ key, value }) => key?.value === taint && value?.value === 'spot');
   // A pool that is named may be the spot pool.
   if (

@@ -1,6 +1,7 @@
 import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
   BudgetFacts,
@@ -214,7 +215,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
   // How many pods of each set one replica has is not told by their numbers.
   if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };
   const { cost } = estimateCost(replica, options.prices);
-  const idle = replica.podSets.some(({ accelerators }) => accelerators.length > 0) ? (cost?.idleHourly ?? null) : 0;
+  const idle = namesAccelerators(replica) ? (cost?.idleHourly ?? null) : 0;
   return {
     type: 'workload',
     facts: { ...facts, devices: gpusOf(replica).min, hourly: idle, price: cost?.hourly ?? null },

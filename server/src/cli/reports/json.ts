@@ -7,6 +7,7 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
+import { namesAccelerators } from '../../model/accelerators.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
 import type { Finding, Fix, Severity } from '../../rules/rule.ts';
@@ -38,7 +39,7 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.costed.filter(asksForAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed.filter(namesAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
@@ -79,7 +80,7 @@ function toReportWorkload(
   lineStarts: readonly number[],
 ): ReportWorkload {
   const { cost, problem } = document.costOf(workload);
-  const using = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
+  const using = workload.podSets.filter(namesAccelerators);
   const placements = using.map(({ placement }) => placement);
   const provider = common(placements.map((placement) => placement.provider));
   const { start } = shiftSpan(workload.manifest.root.node.span, document.base);
@@ -164,10 +165,6 @@ function toHint({ span, message }: UnusedSuppression, lineStarts: readonly numbe
 
 function workloadName({ kind, name }: Workload): string {
   return name === null ? kind : `${kind}/${name}`;
-}
-
-function asksForAccelerators(workload: Workload): boolean {
-  return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
 }
 
 /** The value that all have; null where they differ or there is none. */
