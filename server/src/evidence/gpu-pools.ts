@@ -1,5 +1,6 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
   asString,
@@ -12,11 +13,12 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
+import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
-/** A pool of nodes that all have accelerators, as an autoscaler's object describes it. */
+/** A pool of nodes that all have accelerators, and where an autoscaler's object describes it. */
 export interface GpuPool {
   readonly kind: 'NodePool' | 'Provisioner' | 'node group';
-  readonly name: string | null;
+  readonly pool: NodePool;
   /** What makes it one: `p5.48xlarge`, `instance-category p`. */
   readonly because: string;
   /** The mapping that holds (or should hold) the taints. */
@@ -24,6 +26,11 @@ export interface GpuPool {
   readonly taints: Cursor | undefined;
   /** Where its limits stand; undefined for pools that are bounded otherwise. */
   readonly spec: Cursor | undefined;
+}
+
+/** What an object says of the pools of GPU nodes that it describes. */
+export function poolsOf(manifest: Manifest): readonly NodePool[] {
+  return manifest.kind === 'ComputeClass' ? computeClassPools(manifest) : gpuPools(manifest).map(({ pool }) => pool);
 }
 
 /** The pools of an object that offer nodes with accelerators and no others. A pool that may also start CPU nodes is none. */
@@ -42,7 +49,7 @@ export function gpuPools(manifest: Manifest): readonly GpuPool[] {
 }
 
 function fromRequirements(
-  { name }: Manifest,
+  manifest: Manifest,
   kind: 'NodePool' | 'Provisioner',
   owner: Cursor | undefined,
   spec: Cursor | undefined,
@@ -52,7 +59,8 @@ function fromRequirements(
   // Simulated nodes.
   if (requirements.some((requirement) => /kwok/.test(asText(getIn(requirement, 'key')) ?? ''))) return [];
   const because = requirements.map(meansGpu).find((reason) => reason !== undefined);
-  return because === undefined ? [] : [{ kind, name, because, owner, taints: getIn(owner, 'taints'), spec }];
+  if (because === undefined) return [];
+  return [{ kind, pool: karpenterPool(manifest, owner), because, owner, taints: getIn(owner, 'taints'), spec }];
 }
 
 /** Why a requirement leaves only nodes with accelerators; undefined where it does not. */
@@ -86,12 +94,13 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
   const mixed = items(getIn(group, 'instancesDistribution', 'instanceTypes'));
   const all = [...types.filter((type) => asText(type) !== 'mixed'), ...mixed];
   if (all.length === 0 || isIncomplete(group) || all.some(isTemplated)) return [];
-  if (!all.every((type) => hasAccelerator(asText(type) ?? ''))) return [];
+  const names = all.map((type) => asText(type) ?? '');
+  if (!names.every(hasAccelerator)) return [];
   return [
     {
       kind: 'node group',
-      name: asText(getIn(group, 'name')) ?? null,
-      because: asText(all[0]) ?? '',
+      pool: eksctlPool(group, names),
+      because: names[0] ?? '',
       owner: group,
       taints: getIn(group, 'taints'),
       spec: undefined,

@@ -1,6 +1,7 @@
 import { instanceType, isGpuCountLabel, isInstanceTypeLabel, providerOfLabel, spotSelector } from '../catalog/index.ts';
 import { countIn } from './count.ts';
-import type { ModelOptions, NodePool } from './options.ts';
+import type { NodePool } from './node-pool.ts';
+import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
 /**

@@ -69,11 +69,11 @@ export default defineRule({
   },
   manifest(manifest, context) {
     const gpus = context.option('gpus');
-    for (const { spec, kind, name, because } of gpuPools(manifest)) {
+    for (const { spec, kind, pool, because } of gpuPools(manifest)) {
       if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
       const limits = getIn(spec, 'limits');
       if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
-      const shown = name === null ? '' : ` ${shorten(name)}`;
+      const shown = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
         message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
         span: keySpanOf(spec),

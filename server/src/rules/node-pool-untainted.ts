@@ -65,15 +65,16 @@ export default defineRule({
   topic: 'placement',
   severity: 'warning',
   manifest(manifest, context) {
-    for (const pool of gpuPools(manifest)) {
-      if (hasTaints(pool)) continue;
-      const [devices, one] = deviceWords(pool);
+    for (const described of gpuPools(manifest)) {
+      const { pool, kind, because, owner } = described;
+      if (hasTaints(described)) continue;
+      const [devices, one] = deviceWords(described);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
-      const place = getIn(pool.owner, 'requirements') ?? getIn(pool.owner, 'name') ?? pool.owner;
+      const place = getIn(owner, 'requirements') ?? getIn(owner, 'name') ?? owner;
       context.report({
-        message: `The ${devices} ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
-        span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
-        fixes: () => [taint(pool, context)],
+        message: `The ${devices} ${kind}${name} (${shorten(because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
+        span: kind === 'node group' ? spanOf(place) : keySpanOf(place),
+        fixes: () => [taint(described, context)],
       });
     }
   },

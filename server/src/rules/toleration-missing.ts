@@ -1,8 +1,8 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { poolTaints } from '../evidence/pool-taints.ts';
+import type { NodeTaint } from '../model/node-pool.ts';
 import { nodeTaints } from '../model/node-pools.ts';
-import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { getIn, isIncomplete, isNull, isTemplated, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
