@@ -1,6 +1,7 @@
+import { lazy } from '../yaml/lazy.ts';
 import { allInstanceTypes, instanceType } from './instances.ts';
 import { nodeLabelMeaning, providerOfLabel } from './node-labels.ts';
-import { once, sourceText, storedGpus } from './stored.ts';
+import { sourceText, storedGpus } from './stored.ts';
 import type { GpuModel } from './types.ts';
 
 /** Every model, by catalogue id. */
@@ -59,7 +60,7 @@ export function labelCandidates(key: string): readonly string[] {
     .sort();
 }
 
-const byLabel = once(() => {
+const byLabel = lazy(() => {
   const index = new Map<string, Map<string, GpuModel[]>>();
   for (const gpu of gpus.values()) {
     for (const [key, values] of Object.entries(gpu.labels)) {
@@ -72,7 +73,7 @@ const byLabel = once(() => {
 });
 
 /** Instance family -> the one GPU that all its sizes have; null where sizes differ or a size is not known. */
-const families = once(() => {
+const families = lazy(() => {
   const index = new Map<string, string | null>();
   for (const { provider, name, gpu } of allInstanceTypes()) {
     const end = provider === 'aws' ? name.indexOf('.') : provider === 'gcp' ? name.indexOf('-') : -1;

@@ -3,6 +3,7 @@ export { allInstanceTypes, instanceType, mostGpusOf } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { languageModel } from './models.ts';
 export {
+  aksSpotTaint,
   isGpuCountLabel,
   isGpuLabel,
   isInstanceTypeLabel,
@@ -24,7 +25,7 @@ export {
   pricePerDevice,
   regionsOf,
 } from './prices.ts';
-export { providerName } from './providers.ts';
+export { providerName, providers } from './providers.ts';
 export {
   type AcceleratorResource,
   acceleratorResource,

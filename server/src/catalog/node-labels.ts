@@ -124,8 +124,11 @@ export function spotSelector(key: string, value: string): SelectedCapacity | und
   return labels[key]?.capacity?.[value];
 }
 
+/** The taint and label of AKS's spot nodes. */
+export const aksSpotTaint = 'kubernetes.azure.com/scalesetpriority';
+
 /** Taint keys that mark spot nodes: put on by AKS, and by convention on GKE. */
-export const spotTaintKeys: readonly string[] = ['kubernetes.azure.com/scalesetpriority', 'cloud.google.com/gke-spot'];
+export const spotTaintKeys: readonly string[] = [aksSpotTaint, 'cloud.google.com/gke-spot'];
 
 const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = [
   ['karpenter.k8s.aws/', 'aws'],

@@ -1,8 +1,8 @@
+import { lazy } from '../yaml/lazy.ts';
 import { table } from '../yaml/table.ts';
 import { migByResource, migTables } from './mig.ts';
 import { acceleratorResource, acceleratorResourceNames } from './resources.ts';
 import { isExchange, isShuffled, isSlip } from './spelling.ts';
-import { once } from './stored.ts';
 
 // Which accelerator resource a misspelt name was surely meant to be. Resource names are also the keys of the vendors' taints.
 //
@@ -56,7 +56,7 @@ function partsOf(name: string, meant: string): KnownName {
   return { meant, domain, vendor: domain.slice(0, domain.lastIndexOf('.')), path: name.slice(slash + 1) };
 }
 
-const knownNames = once(() => [
+const knownNames = lazy(() => [
   ...acceleratorResourceNames().map((name) => partsOf(name, name)),
   ...Object.entries(otherNames).map(([name, meant]) => partsOf(name, meant)),
 ]);
@@ -90,7 +90,7 @@ function singular(path: string): string {
   return path.endsWith('s') ? path.slice(0, -1) : path;
 }
 
-const migNames = once(() => {
+const migNames = lazy(() => {
   const index = new Map<string, string[]>();
   for (const name of new Set(migTables().flatMap(({ profiles }) => profiles.map(({ resource }) => resource)))) {
     const key = withoutSeparators(name.slice(name.indexOf('/') + 1));

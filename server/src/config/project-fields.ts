@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { gpus, platforms } from '../catalog/index.ts';
+import { gpus, platforms, providers } from '../catalog/index.ts';
+import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
-import { providers } from './providers.ts';
 
 // `zod/mini` is the same library in functions instead of methods: what is not used is not bundled, and a start builds a third of the objects.
 
@@ -40,10 +40,7 @@ const taints = z.array(
   z.strictObject({
     key: must(named, "The taint's key, for instance team/gpu."),
     value: unset(z.string(), "The taint's value; left out: tolerations of any are taken."),
-    effect: must(
-      z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-      'What the taint does to pods that do not tolerate it.',
-    ),
+    effect: must(z.enum(taintEffects), 'What the taint does to pods that do not tolerate it.'),
   }),
 );
 

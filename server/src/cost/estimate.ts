@@ -1,5 +1,5 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
-import { knownCount } from '../model/count.ts';
+import { plus, product } from '../model/count.ts';
 import { resourceWords } from '../model/implicit-devices.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -83,8 +83,8 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
   let max: number | null = 0;
   for (const podSet of workload.podSets) {
     for (const { devices } of podSet.accelerators) {
-      min = add(min, times(devices, podSet.pods.min));
-      max = add(max, times(devices, podSet.pods.max));
+      min = plus(min, product(devices, podSet.pods.min));
+      max = plus(max, product(devices, podSet.pods.max));
     }
   }
   return { min, max };
@@ -289,13 +289,4 @@ function sum(ranges: readonly Range[]): Range {
 
 function scale(range: Range, min: number, max: number): Range {
   return { min: range.min * min, max: range.max * max };
-}
-
-function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : knownCount(a + b);
-}
-
-function times(devices: number | null, pods: number | null): number | null {
-  if (devices === 0 || pods === 0) return 0;
-  return devices === null || pods === null ? null : knownCount(devices * pods);
 }

@@ -1,4 +1,4 @@
-import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
+import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel, type Vendor } from '../catalog/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -21,6 +21,7 @@ export interface GpuPool {
   readonly pool: NodePool;
   /** What makes it one: `p5.48xlarge`, `instance-category p`. */
   readonly because: string;
+  readonly vendor: Vendor;
   /** The mapping that holds (or should hold) the taints. */
   readonly owner: Cursor;
   readonly taints: Cursor | undefined;
@@ -60,27 +61,39 @@ function fromRequirements(
   if (requirements.some((requirement) => /kwok/.test(asText(getIn(requirement, 'key')) ?? ''))) return [];
   const because = requirements.map(meansGpu).find((reason) => reason !== undefined);
   if (because === undefined) return [];
-  return [{ kind, pool: karpenterPool(manifest, owner), because, owner, taints: getIn(owner, 'taints'), spec }];
+  return [{ kind, pool: karpenterPool(manifest, owner), ...because, owner, taints: getIn(owner, 'taints'), spec }];
 }
 
+type Reason = Pick<GpuPool, 'because' | 'vendor'>;
+
 /** Why a requirement leaves only nodes with accelerators; undefined where it does not. */
-function meansGpu(requirement: Cursor): string | undefined {
+function meansGpu(requirement: Cursor): Reason | undefined {
   const key = asText(getIn(requirement, 'key')) ?? '';
   const operator = asString(getIn(requirement, 'operator'));
   const values = items(getIn(requirement, 'values'));
   const texts = values.map((value) => asText(value) ?? '');
   const short = key.slice(key.indexOf('/') + 1);
+  const [first = ''] = texts;
+  const reason = { because: `${short} ${first}`, vendor: vendorOf(key, first) };
   if (/\/(?:instance-(?:gpu|accelerator)|sku-gpu)-(?:name|count|manufacturer|memory)$/.test(key)) {
-    if (operator === 'Exists' || operator === 'Gt') return short;
-    return operator === 'In' && texts.length > 0 && !texts.includes('0') ? `${short} ${texts[0] ?? ''}` : undefined;
+    if (operator === 'Exists' || operator === 'Gt') return { because: short, vendor: 'nvidia' };
+    return operator === 'In' && texts.length > 0 && !texts.includes('0') ? reason : undefined;
   }
   if (operator !== 'In' || texts.length === 0 || values.some(isTemplated)) return undefined;
-  const each = (test: (text: string) => boolean) => (texts.every(test) ? `${short} ${texts[0] ?? ''}` : undefined);
+  const each = (test: (text: string) => boolean) => (texts.every(test) ? reason : undefined);
   if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
   if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|g)\d\w*$|^(?:inf|trn|dl)\d/.test(text));
   if (isInstanceTypeLabel(key)) return each((text) => hasAccelerator(text));
   if (/\/sku-family$/.test(key)) return undefined;
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
+}
+
+/** Whose accelerators a label's value stands for; machines of AWS that the catalogue lacks are told by the letters of their family. */
+function vendorOf(key: string, value: string): Vendor {
+  const [model] = gpusByLabel(key, value);
+  if (model !== undefined) return model.vendor;
+  if (/^(?:inf|trn)/.test(value)) return 'aws';
+  return value.startsWith('dl') ? 'habana' : 'nvidia';
 }
 
 function hasAccelerator(type: string): boolean {
@@ -101,6 +114,7 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
       kind: 'node group',
       pool: eksctlPool(group, names),
       because: names[0] ?? '',
+      vendor: vendorOf('node.kubernetes.io/instance-type', names[0] ?? ''),
       owner: group,
       taints: getIn(group, 'taints'),
       spec: undefined,
@@ -116,4 +130,10 @@ export function hasTaints({ taints }: GpuPool): boolean {
     isIncomplete(taints) ||
     isTemplated(taints)
   );
+}
+
+/** The resource that the nodes of a pool offer, by which pools are limited and tainted; undefined for vendors whose machines are rare. */
+export function poolResource(vendor: Vendor): string | undefined {
+  if (vendor === 'aws') return 'aws.amazon.com/neuron';
+  return vendor === 'nvidia' || vendor === 'amd' ? `${vendor}.com/gpu` : undefined;
 }

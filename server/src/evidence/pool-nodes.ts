@@ -8,7 +8,7 @@ import {
 } from '../catalog/index.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
-import type { NodePool, NodeTaint } from '../model/node-pool.ts';
+import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
@@ -167,7 +167,7 @@ function labelsAt(map: Cursor | undefined): Table<string> {
 function taint(item: Cursor): readonly NodeTaint[] {
   const key = asText(getIn(item, 'key'));
   const effect = asText(getIn(item, 'effect'));
-  if (key === undefined || !isEffect(effect)) return [];
+  if (key === undefined || !isTaintEffect(effect)) return [];
   return [{ key, value: asText(getIn(item, 'value')) ?? '', effect }];
 }
 
@@ -175,12 +175,8 @@ function taint(item: Cursor): readonly NodeTaint[] {
 function mappedTaints(map: Cursor | undefined): readonly NodeTaint[] {
   return entries(map).flatMap((entry) => {
     const [value = '', effect] = (asText(entry) ?? '').split(':');
-    return isEffect(effect) ? [{ key: keyOf(entry), value, effect }] : [];
+    return isTaintEffect(effect) ? [{ key: keyOf(entry), value, effect }] : [];
   });
-}
-
-function isEffect(text: string | undefined): text is NodeTaint['effect'] {
-  return text === 'NoSchedule' || text === 'PreferNoSchedule' || text === 'NoExecute';
 }
 
 function isUnknown(item: Cursor): boolean {

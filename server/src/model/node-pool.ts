@@ -33,5 +33,14 @@ export interface NodeTaint {
   readonly key: string;
   /** null: unknown. */
   readonly value: string | null;
-  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+  readonly effect: TaintEffect;
+}
+
+/** https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
+export const taintEffects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
+
+export type TaintEffect = (typeof taintEffects)[number];
+
+export function isTaintEffect(text: string | undefined): text is TaintEffect {
+  return taintEffects.some((effect) => effect === text);
 }

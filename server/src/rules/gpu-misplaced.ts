@@ -1,5 +1,6 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { moveField } from '../rewrite/move-field.ts';
@@ -80,7 +81,7 @@ export default defineRule({
     // A chart puts each of its values where it wants.
     if (isValues(context.workload)) return;
     const concerns = (field: Cursor) => requestsAccelerators(podSet) || speaksOfGpus(field);
-    for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
+    for (const container of podSet.containers.filter(({ at }) => isListedContainer(at))) {
       for (const field of placementFields(container.at).filter(concerns)) {
         context.report({
           message: `${rightName(field)} is no field of a container but of the pod: ${lost}`,
@@ -163,11 +164,6 @@ function rightName(field: Cursor): string {
 
 function speaksOfGpus({ node }: Cursor): boolean {
   return someText(node, (text) => /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(text));
-}
-
-/** A container of a pod's list: mappings that stand for one elsewhere have fields of their own. */
-function isListed(container: Cursor): boolean {
-  return /^(containers|initContainers)$/.test(String(container.parent?.step));
 }
 
 /** Accelerators right under `resources`, or under `limits` and `requests` right under the container. */

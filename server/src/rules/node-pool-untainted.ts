@@ -1,4 +1,4 @@
-import { type GpuPool, gpuPools, hasTaints } from '../evidence/gpu-pools.ts';
+import { type GpuPool, gpuPools, hasTaints, poolResource } from '../evidence/gpu-pools.ts';
 import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { appendItem, insertKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -81,15 +81,15 @@ export default defineRule({
 });
 
 /** What the nodes have, and one of it. */
-function deviceWords({ because }: GpuPool): readonly [string, string] {
-  if (/(^|\s)(inf|trn)\d?/.test(because)) return ['Neuron', 'Neuron devices'];
-  return /(^|\s)dl\d?/.test(because) ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
+function deviceWords({ vendor }: GpuPool): readonly [string, string] {
+  if (vendor === 'aws') return ['Neuron', 'Neuron devices'];
+  return vendor === 'habana' ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
 }
 
-function taint({ owner, taints, because }: GpuPool, { document }: RuleContext): Fix | undefined {
+function taint({ owner, taints, vendor }: GpuPool, { document }: RuleContext): Fix | undefined {
   if (owner.shared || taints?.shared === true) return undefined;
-  const key = /(^|\s)(inf|trn)\d/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
-  if (/(^|\s)dl\d/.test(because)) return undefined;
+  const key = poolResource(vendor);
+  if (key === undefined) return undefined;
   const value = { key, value: 'true', effect: 'NoSchedule' };
   const edits =
     taints === undefined

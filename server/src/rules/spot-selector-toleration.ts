@@ -1,3 +1,4 @@
+import { aksSpotTaint as taint } from '../catalog/index.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -81,8 +82,6 @@ export default defineRule({
     });
   },
 });
-
-const taint = 'kubernetes.azure.com/scalesetpriority';
 
 /** The toleration lets pods onto spot nodes and does not send them there. Other words on the same label (affinity) may. */
 function toleratesAlone(podSet: PodSet, context: PodSetContext): void {

@@ -11,7 +11,7 @@ import { rewriteToShared, sharedForm } from '../../rewrite/shared.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
 import { gpuPrices, priceRange } from '../hover/gpu-prices.ts';
 import { formatShare } from '../hover/gpu-words.ts';
 import { type Fit, fitOf } from '../hover/memory-facts.ts';
@@ -131,9 +131,4 @@ export function migGpus(): readonly GpuModel[] {
 
 function entrySpan(cursor: Cursor): Span {
   return { start: keySpanOf(cursor).start, end: spanOf(cursor).end };
-}
-
-/** An empty span, a caret, touches what it stands beside. */
-function touches(a: Span, b: Span): boolean {
-  return a.start <= b.end && b.start <= a.end;
 }

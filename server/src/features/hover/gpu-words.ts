@@ -2,7 +2,9 @@ import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { plus } from '../../model/count.ts';
 import { resourceWords } from '../../model/implicit-devices.ts';
+import { times } from '../../model/kinds/pod-sets.ts';
 import { isValues } from '../../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
@@ -17,8 +19,8 @@ export function describeAccelerators(workload: Workload): string {
     for (const accelerator of askedFor(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator);
       const before = counts.get(name) ?? { min: 0, max: 0, known };
-      const count = times(accelerator.perPod, podSet.pods);
-      counts.set(name, { min: add(before.min, count.min), max: add(before.max, count.max), known });
+      const count = times(podSet.pods, accelerator.perPod);
+      counts.set(name, { min: plus(before.min, count.min), max: plus(before.max, count.max), known });
     }
   }
   return [...counts]
@@ -140,14 +142,4 @@ function nameOfAccelerator({ resource, form, model, candidates, perPod, devices 
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
   return { name: /gpu|^amd\.com|^nvidia\.com/.test(resource) ? 'GPU' : 'accelerator', known: false };
-}
-
-function times(perPod: number | null, pods: Count): Count {
-  const multiply = (count: number | null) =>
-    count === 0 ? 0 : perPod === null || count === null ? null : perPod * count;
-  return { min: multiply(pods.min), max: multiply(pods.max) };
-}
-
-function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }

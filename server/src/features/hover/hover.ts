@@ -17,7 +17,7 @@ import { ownSource } from '../../cost/offers.ts';
 import type { AcceleratorRequest, PodSet, Selector, Toleration, Workload } from '../../model/workload.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
 import { roleWords } from '../completion/role-words.ts';
 import { budgetFacts } from './budget-facts.ts';
@@ -45,7 +45,7 @@ export interface HoverContent {
 export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const { workload, document } of acceleratedWorkloads(file)) {
     const inside = offset - document.base;
-    if (!touches(spanOf(workload.manifest.root), inside)) continue;
+    if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [], besides = [] } = hit;
@@ -159,7 +159,7 @@ function givenFacts(resource: string): readonly Block[] {
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
   if (!isGpuLabel(selector.key) && !isInstanceTypeLabel(selector.key)) return undefined;
   for (const { value, at: cursor } of selector.values) {
-    if (touches(spanOf(cursor), offset))
+    if (isAt(spanOf(cursor), offset))
       return { span: spanOf(cursor), facts: valueFacts(selector.key, value, config), cost: true };
   }
   const span = entryAt(selector.at, offset);
@@ -175,7 +175,7 @@ function capacityHit(
   config: ProjectConfig,
 ): Hit | undefined {
   if (!values.some(({ value }) => spotSelector(key, value) !== undefined)) return undefined;
-  const value = values.find((one) => touches(spanOf(one.at), offset));
+  const value = values.find((one) => isAt(spanOf(one.at), offset));
   const span = value === undefined ? entryAt(cursor, offset) : spanOf(value.at);
   return span && { span, facts: [], cost: true, first: capacityFacts(podSet, key, config) };
 }
@@ -187,7 +187,7 @@ function tolerationHit(
   offset: number,
   config: ProjectConfig,
 ): Hit | undefined {
-  if (key === undefined || !touches(spanOf(item), offset)) return undefined;
+  if (key === undefined || !isAt(spanOf(item), offset)) return undefined;
   const isSpot = spotTaintKeys.includes(key.value) || spotSelector(key.value, value?.value ?? '') === 'spot';
   if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
   const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
@@ -294,18 +294,13 @@ function sliceFacts(
 
 /** The key or the value of an entry, whichever the offset is in. */
 function entryAt(cursor: Cursor, offset: number): Span | undefined {
-  if (cursor.entry !== undefined && touches(keySpanOf(cursor), offset)) return keySpanOf(cursor);
-  if (cursor.node.kind === 'scalar' && touches(spanOf(cursor), offset)) return spanOf(cursor);
+  if (cursor.entry !== undefined && isAt(keySpanOf(cursor), offset)) return keySpanOf(cursor);
+  if (cursor.node.kind === 'scalar' && isAt(spanOf(cursor), offset)) return spanOf(cursor);
   return undefined;
 }
 
 /** A mapping that is one thing, such as a claim of a pod: its name and what it names. */
 function smallMapAt({ node }: Cursor, offset: number): Span | undefined {
   const isSmall = node.kind === 'map' && node.span.end - node.span.start < 300;
-  return isSmall && touches(node.span, offset) ? node.span : undefined;
-}
-
-/** The end counts as inside: that is where the caret stands after a word. */
-function touches(span: Span, offset: number): boolean {
-  return span.start <= offset && offset <= span.end;
+  return isSmall && isAt(node.span, offset) ? node.span : undefined;
 }

@@ -1,9 +1,10 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, getIn, items } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { exactly, fromTemplate, product, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import { exactly, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
 
 /** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
