@@ -9,7 +9,7 @@ import {
 import { requestsAccelerators } from '../../server/src/model/accelerators.ts';
 import { concernWords, mayConcernAccelerators } from '../../server/src/model/concern.ts';
 import { kindEntry, knownKinds } from '../../server/src/model/kinds/index.ts';
-import { objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
+import { bearsOnAccelerators, objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -44,7 +44,7 @@ describe('which documents are read', () => {
   });
 
   test.each(
-    objectKinds.filter(({ bears }) => bears).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
+    objectKinds.filter(bearsOnAccelerators).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
   )('%s is, whatever it says', (kind) => {
     expect(mayConcernAccelerators(object(kind))).toBe(true);
   });

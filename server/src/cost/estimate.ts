@@ -1,4 +1,5 @@
 import { gpus, migByResource, providerName } from '../catalog/index.ts';
+import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { resourceWords } from '../model/implicit-devices.ts';
 import { isValues } from '../model/values.ts';
@@ -23,7 +24,7 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
   }
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) {
-    const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(({ perPod }) => perPod !== 0);
+    const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(isRequested);
     const problem = part
       ? `${resourceWords(part.resource)} is a part of a GPU, with no price`
       : 'No accelerator is requested';
@@ -73,7 +74,7 @@ function readWith({ readWith: file }: Workload): readonly string[] {
 /** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */
 export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
   return podSet.accelerators.filter(
-    ({ perPod, devices, form }) => perPod !== 0 && devices !== 0 && form !== 'memory' && form !== 'percent',
+    (one) => isRequested(one) && one.devices !== 0 && one.form !== 'memory' && one.form !== 'percent',
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Dangling, Referenced } from '../model/cross-references.ts';
+import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -32,7 +33,7 @@ export function restsOn({ kinds }: NamedAt): readonly string[] {
 }
 
 /** Objects that bring in others, which are not seen. */
-const bringers = ['HelmRelease', 'Application', 'ApplicationSet'];
+const bringers = kindsFor('installer');
 
 /**
  * The objects that a name which nothing has was surely meant to be, one of each name; none where it may well be somewhere else. The workspace

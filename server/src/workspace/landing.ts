@@ -1,11 +1,12 @@
 import type { Landing, WantedLabel } from '../model/cross-references.ts';
+import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { type Asker, factsAs, seen } from './named.ts';
 import { type Places, placesOf } from './places.ts';
 import { everyOne, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass'] as const;
+export const poolKinds = kindsFor('pool');
 
 /**
  * The pools on which a pod lands for sure, if on any: those whose own label it selects; for one that selects nothing all there are, where none of

@@ -2,6 +2,7 @@ import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';
 import { resourceWords } from '../../model/implicit-devices.ts';
 import { times } from '../../model/kinds/pod-sets.ts';
@@ -31,7 +32,7 @@ export function describeAccelerators(workload: Workload): string {
 
 /** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
 export function askedFor(podSet: PodSet): readonly PodAccelerator[] {
-  const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
+  const taken = podSet.accelerators.filter(isRequested);
   const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   return devices.length > 0 ? devices : taken.slice(0, 1);
 }
