@@ -35,6 +35,10 @@ spec:
     toleratesRequested: false,
   });
   expect(pool?.labels).toMatchObject({ team: 'ml', 'karpenter.sh/nodepool': 'gpus' });
+  // A machine that the catalogue lacks may have any GPU.
+  expect(pools(text.replace('[p5.48xlarge]', '[p5.48xlarge, p9.48xlarge]'))).toMatchObject([
+    { gpu: null, devices: null },
+  ]);
   const mixed = text.replace('[p5.48xlarge]', '[p5.48xlarge, g6.xlarge]').replace('[spot]', '[spot, on-demand]');
   expect(pools(mixed)).toMatchObject([{ gpu: null, devices: null, instanceType: null, capacity: null }]);
 });

@@ -2,6 +2,7 @@ import {
   gpusByLabel,
   instanceType,
   isGpuCountLabel,
+  isGpuLabel,
   isInstanceTypeLabel,
   providerOfLabel,
   spotSelector,
@@ -24,13 +25,16 @@ import {
 } from '../yaml/cursor.ts';
 import { type Table, table, tableOf } from '../yaml/table.ts';
 
-/** https://karpenter.sh/docs/concepts/nodepools/ @param owner the mapping with the requirements and taints */
+/**
+ * https://karpenter.sh/docs/concepts/nodepools/
+ * @param owner the mapping with the requirements and taints
+ */
 export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): NodePool {
   const metadata = kind === 'NodePool' ? getIn(root, 'spec', 'template', 'metadata') : getIn(root, 'spec');
   const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
   const required = requiredValues(owner);
-  const single = [...required].flatMap(([key, [only, ...others]]) =>
-    only === undefined || others.length > 0 ? [] : [[key, only] as const],
+  const single = [...required].flatMap(([key, [value, ...others]]) =>
+    value === undefined || others.length > 0 ? [] : [[key, value] as const],
   );
   const labels = tableOf([
     ...single,
@@ -87,7 +91,10 @@ function nodesOf(
 ): Pick<NodePool, 'gpu' | 'devices' | 'instanceType' | 'capacity' | 'zones'> {
   const said = [...labels].flatMap(([key, values]) => values.map((value) => ({ key, value })));
   const types = said.filter(({ key }) => isInstanceTypeLabel(key)).map(({ value }) => value);
-  const models = said.map(({ key, value }) => gpusByLabel(key, value)).filter((found) => found.length > 0);
+  const models = said.flatMap(({ key, value }) => {
+    const found = gpusByLabel(key, value);
+    return found.length > 0 || isInstanceTypeLabel(key) || isGpuLabel(key) ? [found] : [];
+  });
   const counts = said.filter(({ key }) => isGpuCountLabel(key)).map(({ value }) => countIn(value));
   const capacities = said.flatMap(({ key, value }) => spotSelector(key, value) ?? []);
   const devices = counts.length > 0 ? counts : types.map((type) => instanceType(type)?.gpuCount ?? null);
