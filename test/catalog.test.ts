@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import {
   acceleratorResource,
+  acceleratorResourceNames,
   allInstanceTypes,
   catalogInfo,
   cheapestOffer,
@@ -11,12 +12,15 @@ import {
   instanceType,
   interruptionBand,
   isGpuLabel,
+  isInstanceTypeLabel,
   labelCandidates,
   languageModel,
   migByResource,
   migShare,
   migTable,
   migTables,
+  nodeLabelMeaning,
+  nodeLabels,
   offers,
   type Provider,
   platforms,
@@ -25,6 +29,7 @@ import {
   spotSelector,
   spotTaintKeys,
 } from '../server/src/catalog/index.ts';
+import { meantMigResource, meantResource } from '../server/src/catalog/resource-spelling.ts';
 
 const ids = (key: string, value: string) => gpusByLabel(key, value).map((gpu) => gpu.id);
 const product = 'nvidia.com/gpu.product';
@@ -227,6 +232,15 @@ describe('platforms', () => {
     expect(spotTaintKeys).toContain('kubernetes.azure.com/scalesetpriority');
   });
 
+  it('have a meaning where they select GPU models, and so has every key that the rest of the code asks about', () => {
+    const selecting = new Set([...gpus.values()].flatMap(({ labels }) => Object.keys(labels)));
+    expect([...selecting].filter((key) => nodeLabelMeaning(key) === undefined)).toEqual([]);
+    expect(
+      nodeLabels().filter((key) => isInstanceTypeLabel(key) && !labelCandidates(key).includes('g5.xlarge')),
+    ).toEqual([]);
+    expect(nodeLabelMeaning('constructor')).toBeUndefined();
+  });
+
   it.each([
     ['karpenter.k8s.aws/instance-gpu-name', 'aws'],
     ['eks.amazonaws.com/nodegroup', 'aws'],
@@ -311,5 +325,64 @@ describe('models', () => {
     'constructor',
   ])('knows no size of %s', (name) => {
     expect(languageModel(name)).toBeUndefined();
+  });
+});
+
+describe('misspelt resource names', () => {
+  test.each([
+    ...['nvdia.com/gpu', 'nvida.com/gpu', 'nividia.com/gpu', 'nivdia.com/gpu', 'nvidea.com/gpu', 'nvidai.com/gpu'],
+    ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
+    ...['nvidia.gpu', 'nvidia.com-gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
+  ])('%s is nvidia.com/gpu', (written) => {
+    expect(meantResource(written)).toBe('nvidia.com/gpu');
+  });
+
+  test.each([
+    ['amd/gpus', 'amd.com/gpu'],
+    ['google.com/tpus', 'google.com/tpu'],
+    ['cloud.google.com/tpu', 'google.com/tpu'],
+    ['habana/gaudi', 'habana.ai/gaudi'],
+    ['aws.amazon.com/neuroncores', 'aws.amazon.com/neuroncore'],
+    ['qualcom.com/qaic', 'qualcomm.com/qaic'],
+  ])('%s is %s', (written, meant) => {
+    expect(meantResource(written)).toBe(meant);
+  });
+
+  test.each([
+    ...[
+      'nvidia-gpu',
+      'nvidia.com/vgpu',
+      'nvidia.com/npu',
+      'nvidia.com/tpu',
+      'habana.ai/gaudi2',
+      'nvidia.com/gpu-shared',
+    ],
+    ...[
+      'nvidia.com/hostdev',
+      'google.com/gpu',
+      'intel.com/fpga',
+      'rdma/hca',
+      'cpu',
+      'ephemeral-storage',
+      'constructor',
+    ],
+    ...nodeLabels(),
+    ...acceleratorResourceNames(),
+  ])('%s is right, or something else', (name) => {
+    expect(meantResource(name)).toBeUndefined();
+  });
+
+  test.each([
+    ['nvidia/mig-1g.5gb', 'nvidia.com/mig-1g.5gb'],
+    ['nvidia.com/mig1g.10gb', 'nvidia.com/mig-1g.10gb'],
+    ['nvidia.com/MIG-1g.10gb+me', 'nvidia.com/mig-1g.10gb.me'],
+    ['nvidia.com/mig-2g_20g', 'nvidia.com/mig-2g.20gb'],
+    ['nvida.com/mig-3g.20gb', 'nvidia.com/mig-3g.20gb'],
+    ['nvidia.com/mig-1g.24gb+me', 'nvidia.com/mig-1g.24gb.me'],
+    ['nvidia.com/mig-1g.24gb-me', undefined],
+    ['nvidia.com/mig-9g.99gb', undefined],
+    ['nvidia.com/mig-1g.5gb', undefined],
+  ])('%s is %s', (written, meant) => {
+    expect(meantMigResource(written)).toBe(meant);
   });
 });

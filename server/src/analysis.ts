@@ -2,8 +2,8 @@ import { analyseDocument, type DocumentAnalysis, type DocumentInput, readDocumen
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
+import { namesAccelerators } from './model/accelerators.ts';
 import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
-import type { Workload } from './model/workload.ts';
 import { knownByText } from './workspace/known-texts.ts';
 import { claimsOf } from './workspace/reads.ts';
 import { joinSummaries } from './workspace/summary.ts';
@@ -161,7 +161,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
       return summary().problem;
     },
     get hasAccelerators() {
-      return documents.some(({ costed }) => costed.some(asksForAccelerators));
+      return documents.some(({ costed }) => costed.some(namesAccelerators));
     },
     withText: (changed) =>
       input.workspace.restoring(uri, () => {
@@ -200,8 +200,4 @@ function summarise(
   const problem = yaml.documents.flatMap(({ problems }) => problems).find(({ readable }) => readable !== true);
   if (problem !== undefined) return { yaml, parse: 'error', problem: problem.message };
   return { yaml, parse: yaml.documents.some(({ template }) => template) ? 'template' : 'ok', problem: null };
-}
-
-function asksForAccelerators(workload: Workload): boolean {
-  return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { knownKinds } from '../../server/src/model/kinds/index.ts';
+import { isClusterKind, knownKinds, likeKind, namedKinds, scalableKinds } from '../../server/src/model/kinds/index.ts';
+import { kindsFor } from '../../server/src/model/kinds/object-kinds.ts';
 import { groupOf, lowerManifests } from '../../server/src/model/manifest.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 
@@ -38,4 +39,20 @@ const silent = [
 test('each kind that runs nothing itself has one too, and is in no table', () => {
   expect(silent.filter((kind) => !shown.has(kind))).toEqual([]);
   expect(silent.filter((kind) => knownKinds().includes(kind))).toEqual([]);
+});
+
+test('what a kind is to others follows from its entry', () => {
+  expect(scalableKinds('CloneSet')).toEqual(['apps.kruise.io/CloneSet']);
+  expect(scalableKinds('StatefulSet')).toEqual(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']);
+  expect(scalableKinds('DaemonSet')).toEqual([]);
+  expect(scalableKinds('constructor')).toEqual([]);
+  expect(
+    ['LeaderWorkerSet', 'ServingRuntime', 'ResourceClaim', 'Secret'].filter((kind) => !namedKinds.has(kind)),
+  ).toEqual([]);
+  expect(['DaemonSet', 'PyTorchJob'].filter((kind) => namedKinds.has(kind))).toEqual([]);
+  expect(isClusterKind('serving.kserve.io/ClusterServingRuntime')).toBe(true);
+  expect(isClusterKind('serving.kserve.io/ServingRuntime')).toBe(false);
+  expect(kindsFor('pool')).toEqual(['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass']);
+  // An old group, whose kinds have the same shape.
+  expect(likeKind('extensions', 'Deployment')?.staysUp).toBe(true);
 });

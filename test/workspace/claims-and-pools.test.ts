@@ -88,4 +88,19 @@ managedNodeGroups:
       'No toleration for the taint team=ml:NoSchedule of ClusterConfig cluster (pool.yaml): the pod cannot run there',
     ]);
   });
+
+  test('a comment on another cloud changes nothing', () => {
+    const aws = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: gpus}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      taints: [{key: nvidia.com/gpu, value: present, effect: NoSchedule}]
+      requirements: [{key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: ["0"]}]
+`;
+    expect(messages(aws, 'karpenter.sh/nodepool: gpus')).toHaveLength(1);
+    expect(messages(`# moved here from azure\n${aws}`, 'karpenter.sh/nodepool: gpus')).toHaveLength(1);
+  });
 });

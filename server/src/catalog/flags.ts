@@ -1,5 +1,5 @@
+import { lazy } from '../yaml/lazy.ts';
 import flagsJson from './data/flags.json' with { type: 'json' };
-import { once } from './stored.ts';
 
 /** What a flag says. Rules and estimates look for meanings; how each program spells them is data. */
 export type FlagMeaning =
@@ -94,14 +94,14 @@ const stored = flagsJson as unknown as {
 export const flagRecords = stored.flags;
 export const flagFamilies = stored.families;
 
-const formats = once(() => new Map(stored.formats.map(({ format, bytes }) => [format, bytes])));
+const formats = lazy(() => new Map(stored.formats.map(({ format, bytes }) => [format, bytes])));
 
 /** Bytes of a number in a format; undefined where the format is unknown. */
 export function bytesOfFormat(format: string): 2 | 4 | undefined {
   return formats().get(format.toLowerCase());
 }
 
-const variables = once(() => {
+const variables = lazy(() => {
   const names = new Map<VariableMeaning, Set<string>>();
   for (const { variable, means } of stored.variables) {
     const known = names.get(means) ?? new Set();

@@ -1,5 +1,7 @@
+import { lazy } from '../yaml/lazy.ts';
 import { allInstanceTypes, instanceType } from './instances.ts';
-import { once, sourceText, storedGpus } from './stored.ts';
+import { nodeLabelMeaning, providerOfLabel } from './node-labels.ts';
+import { sourceText, storedGpus } from './stored.ts';
 import type { GpuModel } from './types.ts';
 
 /** Every model, by catalogue id. */
@@ -18,32 +20,6 @@ export function deviceGiB({ memoryGiB, labels, unsourced }: GpuModel): number | 
   return (memoryGiB * 1e9) / 2 ** 30;
 }
 
-/** Labels that name a model. Other labels that narrow the choice (memory, family, instance type) are understood, and are not of these. */
-const modelKeys: ReadonlySet<string> = new Set([
-  'nvidia.com/gpu.product',
-  'cloud.google.com/gke-accelerator',
-  'cloud.google.com/gke-tpu-accelerator',
-  'karpenter.k8s.aws/instance-gpu-name',
-  'karpenter.k8s.aws/instance-accelerator-name',
-  'eks.amazonaws.com/instance-gpu-name',
-  'karpenter.azure.com/sku-gpu-name',
-  'gpu.nvidia.com/class',
-  'gpu.nvidia.com/model',
-  'amd.com/gpu.product-name',
-  'beta.amd.com/gpu.product-name',
-]);
-
-const instanceTypeKeys: ReadonlySet<string> = new Set([
-  'node.kubernetes.io/instance-type',
-  'beta.kubernetes.io/instance-type',
-  'karpenter.azure.com/sku-name',
-]);
-const awsFamilyKeys: ReadonlySet<string> = new Set([
-  'karpenter.k8s.aws/instance-family',
-  'eks.amazonaws.com/instance-family',
-]);
-const gcpFamilyKey = 'cloud.google.com/machine-family';
-
 /** GPU feature discovery appends the profile of uniformly cut cards, and -SHARED where a card is handed out several times. */
 const discoverySuffix = /(?:-MIG-(?:INVALID|(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*))?(?:-SHARED)?$/;
 
@@ -59,15 +35,10 @@ export function gpusByLabel(key: string, value: string): readonly GpuModel[] {
     const bare = key === 'nvidia.com/gpu.product' ? value.replace(discoverySuffix, '') : value;
     return direct.get(value) ?? direct.get(bare) ?? none;
   }
-  if (instanceTypeKeys.has(key)) return known(instanceType(value)?.gpu);
-  if (awsFamilyKeys.has(key)) return known(families().get(`aws ${value}`));
-  if (key === gcpFamilyKey) return known(families().get(`gcp ${value}`));
+  const names = nodeLabelMeaning(key);
+  if (names === 'instance-type') return known(instanceType(value)?.gpu);
+  if (names === 'instance-family') return known(families().get(`${providerOfLabel(key)} ${value}`));
   return none;
-}
-
-/** Whether the key is one that names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */
-export function isGpuLabel(key: string): boolean {
-  return modelKeys.has(key);
 }
 
 /**
@@ -77,18 +48,19 @@ export function isGpuLabel(key: string): boolean {
 export function labelCandidates(key: string): readonly string[] {
   const direct = byLabel().get(key);
   if (direct !== undefined) return [...direct.keys()].sort();
-  if (instanceTypeKeys.has(key))
+  const names = nodeLabelMeaning(key);
+  if (names === 'instance-type')
     return allInstanceTypes()
       .map((instance) => instance.name)
       .sort();
-  const prefix = awsFamilyKeys.has(key) ? 'aws ' : key === gcpFamilyKey ? 'gcp ' : undefined;
-  if (prefix === undefined) return [];
+  if (names !== 'instance-family') return [];
+  const prefix = `${providerOfLabel(key)} `;
   return [...families()]
-    .flatMap(([family, gpu]) => (gpu !== null && family.startsWith(prefix) ? [family.slice(4)] : []))
+    .flatMap(([family, gpu]) => (gpu !== null && family.startsWith(prefix) ? [family.slice(prefix.length)] : []))
     .sort();
 }
 
-const byLabel = once(() => {
+const byLabel = lazy(() => {
   const index = new Map<string, Map<string, GpuModel[]>>();
   for (const gpu of gpus.values()) {
     for (const [key, values] of Object.entries(gpu.labels)) {
@@ -101,7 +73,7 @@ const byLabel = once(() => {
 });
 
 /** Instance family -> the one GPU that all its sizes have; null where sizes differ or a size is not known. */
-const families = once(() => {
+const families = lazy(() => {
   const index = new Map<string, string | null>();
   for (const { provider, name, gpu } of allInstanceTypes()) {
     const end = provider === 'aws' ? name.indexOf('.') : provider === 'gcp' ? name.indexOf('-') : -1;

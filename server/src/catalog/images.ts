@@ -1,6 +1,6 @@
+import { lazy } from '../yaml/lazy.ts';
 import imagesJson from './data/images.json' with { type: 'json' };
 import type { Use } from './programs.ts';
-import { once } from './stored.ts';
 
 /** An image whose entrypoint is a program. Registries and the builds for other accelerators differ, so the end of the repository decides. */
 export interface ImageRecord {
@@ -15,7 +15,7 @@ export interface ImageRecord {
 
 const records = (imagesJson as unknown as { readonly images: readonly ImageRecord[] }).images;
 
-const byPattern: () => ReadonlyMap<string, ImageRecord> = once(
+const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
   () => new Map(records.map((record) => [record.image, record])),
 );
 

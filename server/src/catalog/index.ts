@@ -1,8 +1,20 @@
-export { deviceGiB, gpus, gpusByLabel, isGpuLabel, labelCandidates } from './gpus.ts';
+export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, mostGpusOf } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { languageModel } from './models.ts';
-export { platforms, providerOfLabel, type SelectedCapacity, spotSelector, spotTaintKeys } from './platforms.ts';
+export {
+  aksSpotTaint,
+  isGpuCountLabel,
+  isGpuLabel,
+  isInstanceTypeLabel,
+  nodeLabelMeaning,
+  nodeLabels,
+  providerOfLabel,
+  type SelectedCapacity,
+  spotSelector,
+  spotTaintKeys,
+} from './node-labels.ts';
+export { platforms } from './platforms.ts';
 export {
   catalogInfo,
   cheapestOffer,
@@ -13,6 +25,11 @@ export {
   pricePerDevice,
   regionsOf,
 } from './prices.ts';
-export { providerName } from './providers.ts';
-export { type AcceleratorResource, acceleratorResource, acceleratorResourceNames } from './resources.ts';
+export { providerName, providers } from './providers.ts';
+export {
+  type AcceleratorResource,
+  acceleratorResource,
+  acceleratorResourceNames,
+  acceleratorResourcePrefixes,
+} from './resources.ts';
 export type * from './types.ts';

@@ -1,4 +1,5 @@
-import { once, sourceText, storedInstances } from './stored.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { sourceText, storedInstances } from './stored.ts';
 import type { InstanceType } from './types.ts';
 
 /**
@@ -10,7 +11,7 @@ export function instanceType(name: string): InstanceType | undefined {
 }
 
 /** Every instance type, by provider and name. */
-export const allInstanceTypes: () => readonly InstanceType[] = once(() =>
+export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
   storedInstances.instances.map(
     ([provider, name, gpu, gpuCount, vcpu, memoryGiB, rdma, rdmaDevices, unsourced, date, source]) => ({
       provider,
@@ -30,14 +31,14 @@ export const allInstanceTypes: () => readonly InstanceType[] = once(() =>
   ),
 );
 
-const byName = once(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
+const byName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
 
 /** The most GPUs of a model that an instance type has; undefined where none is known to have any. */
 export function mostGpusOf(gpu: string): number | undefined {
   return mostByGpu().get(gpu);
 }
 
-const mostByGpu = once(() => {
+const mostByGpu = lazy(() => {
   const most = new Map<string, number>();
   for (const { gpu, gpuCount } of allInstanceTypes())
     if (gpu !== null && gpuCount !== null) most.set(gpu, Math.max(gpuCount, most.get(gpu) ?? 0));

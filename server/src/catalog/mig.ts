@@ -1,5 +1,6 @@
+import { lazy } from '../yaml/lazy.ts';
 import { gpus } from './gpus.ts';
-import { once, sourceText, storedMig } from './stored.ts';
+import { sourceText, storedMig } from './stored.ts';
 import type { GpuModel, MigProfile, MigTable } from './types.ts';
 
 /**
@@ -35,7 +36,7 @@ export function sliceGiB({ name, memoryGiB }: MigProfile): number {
   return known === undefined ? memoryGiB * 0.95 : known / 1024;
 }
 
-const smallestMiB = once(() => {
+const smallestMiB = lazy(() => {
   const index = new Map<string, number>();
   for (const { name, memoryMiB } of storedMig.profiles)
     if (memoryMiB !== null) index.set(name, Math.min(memoryMiB, index.get(name) ?? memoryMiB));
@@ -43,16 +44,16 @@ const smallestMiB = once(() => {
 });
 
 /** Every table, in the order of the facts: from A100 to Blackwell. */
-export const migTables: () => readonly MigTable[] = once(() =>
+export const migTables: () => readonly MigTable[] = lazy(() =>
   storedMig.tables.map((table, place) => ({
     ...table,
     profiles: storedMig.profiles.filter((profile) => profile.table === place).map(resolve),
   })),
 );
 
-const tableByGpu = once(() => new Map(migTables().flatMap((table) => table.gpus.map((gpu) => [gpu, table] as const))));
+const tableByGpu = lazy(() => new Map(migTables().flatMap((table) => table.gpus.map((gpu) => [gpu, table] as const))));
 
-const byResource = once(() => {
+const byResource = lazy(() => {
   const index = new Map<string, { gpu: GpuModel; table: MigTable; profile: MigProfile }[]>();
   for (const table of migTables()) {
     for (const profile of table.profiles) {

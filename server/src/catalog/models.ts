@@ -1,4 +1,5 @@
-import { once, sourceText, storedModels } from './stored.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { sourceText, storedModels } from './stored.ts';
 import type { LanguageModel } from './types.ts';
 
 /**
@@ -9,7 +10,7 @@ export function languageModel(name: string): LanguageModel | undefined {
   return byName().get(plainName(name));
 }
 
-const byName = once(
+const byName = lazy(
   () =>
     new Map(
       storedModels.models.map(([id, weightsGiB, cacheBytes, context, date, source]) => [

@@ -1,4 +1,5 @@
-import { once, type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
 import type { Offer, OfferQuery, Provider } from './types.ts';
 
 /** The region name of providers that ask one price everywhere. */
@@ -110,11 +111,11 @@ function offersOf(group: StoredPriceGroup): readonly Offer[] {
   return found;
 }
 
-const priceSources = once(() =>
+const priceSources = lazy(() =>
   storedPrices.asOf.map(([date, places]) => ({ date, source: sourceText(storedPrices.sources, places) })),
 );
 
-const bands = once(() => {
+const bands = lazy(() => {
   const index = new Map<string, string>();
   const { bands: names, regions, types } = storedInterruptions;
   for (const [type, byBand] of types) {

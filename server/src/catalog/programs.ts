@@ -1,5 +1,5 @@
+import { lazy } from '../yaml/lazy.ts';
 import programsJson from './data/programs.json' with { type: 'json' };
-import { once } from './stored.ts';
 
 /** What a container is for. */
 export type Use = 'serving' | 'training' | 'batch' | 'interactive';
@@ -32,9 +32,9 @@ export interface ProgramRecord {
 // out; test/command/program-data.test.ts checks them and the shapes. The compiler widens the values of JSON, so the shapes are written here.
 const records = (programsJson as unknown as { readonly programs: readonly ProgramRecord[] }).programs;
 
-const commands = once(() => byName('command'));
-const modules = once(() => byName('module'));
-const scripts = once(() => byName('script'));
+const commands = lazy(() => byName('command'));
+const modules = lazy(() => byName('module'));
+const scripts = lazy(() => byName('script'));
 
 /** The command of a name, or with a subcommand the two together. */
 export function commandNamed(name: string, subcommand?: string): ProgramRecord | undefined {
@@ -60,7 +60,7 @@ export function scriptNamed(name: string): ProgramRecord | undefined {
 }
 
 /** The launchers of distributed programs, by the first word of each command and by each module that starts them. */
-export const launcherNames: () => ReadonlyMap<string, string> = once(
+export const launcherNames: () => ReadonlyMap<string, string> = lazy(
   () =>
     new Map(
       records.flatMap(({ name, program, runs }) =>

@@ -17,3 +17,6 @@ const providerNames: Readonly<Record<Provider, string>> = {
   nebius: 'Nebius',
   runpod: 'RunPod',
 };
+
+/** Every provider of the catalogue. */
+export const providers: readonly string[] = Object.keys(providerNames);

@@ -52,19 +52,28 @@ const names = table<AcceleratorResource>({
   'qualcomm.com/qaic': { vendor: 'qualcomm', form: 'whole', source: unsourced },
 });
 
+interface ResourceFamily extends AcceleratorResource {
+  /** How every name of the family begins. */
+  readonly prefix: string;
+  readonly rest: RegExp;
+}
+
 /** Families of names. The first that fits counts. */
-const patterns: readonly (readonly [pattern: RegExp, resource: AcceleratorResource])[] = [
-  [/^nvidia\.com\/mig-.+\.shared$/, { vendor: 'nvidia', form: 'shared', source: devicePlugin }],
-  [
-    /^nvidia\.com\/mig-.+$/,
-    { vendor: 'nvidia', form: 'mig', source: 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go' },
-  ],
+const families: readonly ResourceFamily[] = [
+  { prefix: 'nvidia.com/mig-', rest: /^.+\.shared$/, vendor: 'nvidia', form: 'shared', source: devicePlugin },
+  {
+    prefix: 'nvidia.com/mig-',
+    rest: /^.+$/,
+    vendor: 'nvidia',
+    form: 'mig',
+    source: 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go',
+  },
   // A compute partition is a part of a card whose size its name does not tell in slices, so it is not of the form 'mig'.
-  [/^amd\.com\/[sdqct]px_nps[1-8]$/, { vendor: 'amd', form: 'shared', source: unsourced }],
-  [/^huawei\.com\/Ascend\w+-memory$/, { vendor: 'huawei', form: 'memory', source: unsourced }],
+  { prefix: 'amd.com/', rest: /^[sdqct]px_nps[1-8]$/, vendor: 'amd', form: 'shared', source: unsourced },
+  { prefix: 'huawei.com/Ascend', rest: /^\w+-memory$/, vendor: 'huawei', form: 'memory', source: unsourced },
   // Templates such as Ascend310P-2c are parts of a card.
-  [/^huawei\.com\/Ascend\w+-.+$/, { vendor: 'huawei', form: 'shared', source: unsourced }],
-  [/^huawei\.com\/Ascend\w*$/, { vendor: 'huawei', form: 'whole', source: unsourced }],
+  { prefix: 'huawei.com/Ascend', rest: /^\w+-.+$/, vendor: 'huawei', form: 'shared', source: unsourced },
+  { prefix: 'huawei.com/Ascend', rest: /^\w*$/, vendor: 'huawei', form: 'whole', source: unsourced },
 ];
 
 /** What an extended resource name stands for; undefined where it names no accelerator that the catalogue knows. */
@@ -73,10 +82,15 @@ export function acceleratorResource(name: string): AcceleratorResource | undefin
   if (known !== undefined) return known;
   // Most names that are asked about are cpu and memory.
   if (!name.includes('/')) return undefined;
-  return patterns.find(([pattern]) => pattern.test(name))?.[1];
+  return families.find(({ prefix, rest }) => name.startsWith(prefix) && rest.test(name.slice(prefix.length)));
 }
 
 /** The names that are matched whole, sorted; for near-miss messages. */
 export function acceleratorResourceNames(): readonly string[] {
   return Object.keys(names).sort();
+}
+
+/** How the names begin that are not matched whole. */
+export function acceleratorResourcePrefixes(): readonly string[] {
+  return [...new Set(families.map(({ prefix }) => prefix))];
 }

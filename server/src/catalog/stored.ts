@@ -120,12 +120,3 @@ export const storedPlatforms = platformsJson as unknown as StoredPlatforms;
 export function sourceText(sources: readonly string[], places: SourcePlaces): string {
   return places.map((place) => sources[place] ?? '').join('; ');
 }
-
-/** Builds a value on first use and keeps it: start-up and the first key press pay for nothing they do not need. */
-export function once<T>(build: () => T): () => T {
-  let built: { readonly value: T } | undefined;
-  return () => {
-    built ??= { value: build() };
-    return built.value;
-  };
-}

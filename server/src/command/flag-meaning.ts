@@ -1,5 +1,5 @@
 import { type FlagFamily, type FlagMeaning, type FlagRecord, flagFamilies, flagRecords } from '../catalog/flags.ts';
-import { once } from '../catalog/stored.ts';
+import { lazy } from '../yaml/lazy.ts';
 import type { Flag } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 
@@ -50,7 +50,7 @@ interface Family {
   readonly never: ReadonlySet<string>;
 }
 
-const families = once(() =>
+const families = lazy(() =>
   flagFamilies.map(
     (family): Family => ({
       family,
@@ -61,7 +61,7 @@ const families = once(() =>
   ),
 );
 
-const index = once(() => {
+const index = lazy(() => {
   const found = new Map<FlagMeaning, { records: Map<string, FlagRecord[]>; families: readonly Family[] }>();
   for (const { means } of [...flagRecords, ...flagFamilies]) {
     found.set(means, { records: new Map(), families: families().filter(({ family }) => family.means === means) });
@@ -73,7 +73,7 @@ const index = once(() => {
   return found;
 });
 
-const valued = once(() => ({
+const valued = lazy(() => ({
   names: new Set(flagRecords.filter(({ value }) => value).map(({ flag }) => flag)),
   families: families().filter(({ family }) => family.value === true),
 }));

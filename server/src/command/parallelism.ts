@@ -1,5 +1,5 @@
 import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flags.ts';
-import { once } from '../catalog/stored.ts';
+import { lazy } from '../yaml/lazy.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
@@ -44,7 +44,7 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
 }
 
 /** What shows that a server is one part of a group of pods. */
-const otherPods = once(() => {
+const otherPods = lazy(() => {
   const flags = flagRecords.filter(({ means }) => means === 'pod-group').map(({ flag }) => flag);
   // Long flags may be the start of longer ones; short ones are words.
   const patterns = flags.map((flag) => (flag.length > 3 ? flag.replaceAll('-', '[-_]') : String.raw`${flag}\b`));

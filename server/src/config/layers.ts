@@ -1,6 +1,7 @@
 import { platforms } from '../catalog/index.ts';
 import { listPrices, type OwnPrices } from '../cost/custom-prices.ts';
-import { defaultModelOptions, type ModelOptions, type NodeTaint } from '../model/options.ts';
+import type { NodeTaint } from '../model/node-pool.ts';
+import { defaultModelOptions, type ModelOptions } from '../model/options.ts';
 import type { RuleNumbers, RulesOptions } from '../rules/rule.ts';
 import { rulesOfSet } from '../rules/rule-sets.ts';
 import { own as inside, type Table, table, tableOf } from '../yaml/table.ts';

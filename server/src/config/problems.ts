@@ -2,6 +2,7 @@ import type * as z from 'zod/mini';
 import { gpus } from '../catalog/index.ts';
 import { rules } from '../rules/index.ts';
 import { renderScalar } from '../yaml/render.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { own, table } from '../yaml/table.ts';
 import { didYouMean, nearest } from './key-spelling.ts';
 import { configKeys, isMachineKey } from './schema.ts';
@@ -119,7 +120,7 @@ function describe(value: unknown): string {
     return Number.isFinite(value) ? 'a number beyond 10^15' : renderScalar(value, 'block');
   }
   if (typeof value !== 'string') return String(value);
-  return `'${value.length > 60 ? `${value.slice(0, 60)}…` : value}'`;
+  return `'${shorten(value, 61)}'`;
 }
 
 function valueAt(value: unknown, path: readonly (string | number)[]): unknown {

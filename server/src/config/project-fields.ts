@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
-import { gpus, platforms } from '../catalog/index.ts';
+import { gpus, platforms, providers } from '../catalog/index.ts';
+import { taintEffects } from '../model/node-pool.ts';
 import { rules } from '../rules/index.ts';
 import type { RuleOption, Severity } from '../rules/rule.ts';
-import { providers } from './providers.ts';
 
 // `zod/mini` has functions instead of methods: unused ones are not bundled, and startup builds a third of the objects.
 
@@ -40,10 +40,7 @@ const taints = z.array(
   z.strictObject({
     key: must(named, 'Key of the taint, for example team/gpu.'),
     value: unset(z.string(), 'Value of the taint. Without one, tolerations of any value match.'),
-    effect: must(
-      z.enum(['NoSchedule', 'PreferNoSchedule', 'NoExecute']),
-      'Effect of the taint on pods that do not tolerate it.',
-    ),
+    effect: must(z.enum(taintEffects), 'Effect of the taint on pods that do not tolerate it.'),
   }),
 );
 

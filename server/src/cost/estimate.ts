@@ -1,5 +1,6 @@
 import { migByResource } from '../catalog/index.ts';
-import { knownCount } from '../model/count.ts';
+import { isRequested } from '../model/accelerators.ts';
+import { plus, product } from '../model/count.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
@@ -21,7 +22,7 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
   if (workload.role === 'definition') return without({ kind: isValues(workload) ? 'chartValues' : 'definition' });
   const used = workload.podSets.filter((podSet) => acceleratorsOf(podSet).length > 0);
   if (used.length === 0) {
-    const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(({ perPod }) => perPod !== 0);
+    const part = workload.podSets.flatMap(({ accelerators }) => accelerators).find(isRequested);
     return without(part ? { kind: 'partOfGpu', requested: part.requested } : { kind: 'noAccelerator' });
   }
   const parts: PodSetCost[] = [];
@@ -71,7 +72,7 @@ export function inheritedBy(podSets: readonly PodSet[]): readonly Assumption[] {
 /** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */
 export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
   return podSet.accelerators.filter(
-    ({ perPod, devices, form }) => perPod !== 0 && devices !== 0 && form !== 'memory' && form !== 'percent',
+    (one) => isRequested(one) && one.devices !== 0 && one.form !== 'memory' && one.form !== 'percent',
   );
 }
 
@@ -81,8 +82,8 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
   let max: number | null = 0;
   for (const podSet of workload.podSets) {
     for (const { devices } of podSet.accelerators) {
-      min = add(min, times(devices, podSet.pods.min));
-      max = add(max, times(devices, podSet.pods.max));
+      min = plus(min, product(devices, podSet.pods.min));
+      max = plus(max, product(devices, podSet.pods.max));
     }
   }
   return { min, max };
@@ -247,13 +248,4 @@ function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis
 function rangeOfQuotes(quotes: readonly Quote[]): Range {
   const amounts = quotes.flatMap(({ prices }) => prices.map(({ hourly }) => hourly));
   return { min: Math.min(...amounts), max: Math.max(...amounts) };
-}
-
-function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : knownCount(a + b);
-}
-
-function times(devices: number | null, pods: number | null): number | null {
-  if (devices === 0 || pods === 0) return 0;
-  return devices === null || pods === null ? null : knownCount(devices * pods);
 }

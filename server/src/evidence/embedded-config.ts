@@ -19,7 +19,7 @@ export function configsInConfigMap(manifest: Manifest, key: string, document: Ya
   if (manifest.kind !== 'ConfigMap' || groupOf(manifest.apiVersion) !== '') return [];
   return entries(getIn(manifest.root, 'data')).flatMap((entry): EmbeddedConfig[] => {
     const text = asText(entry);
-    if (text === undefined || !text.includes(`${key}:`) || text.length > 200_000) return [];
+    if (text === undefined || !text.includes(key) || text.length > 200_000) return [];
     const scalar: Located<string> = { value: text, at: entry };
     return parseYaml(text).documents.flatMap(({ root, base, template, problems }): EmbeddedConfig[] => {
       if (root === null || template || problems.length > 0) return [];

@@ -1,5 +1,6 @@
-import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel, type Vendor } from '../catalog/index.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { NodePool } from '../model/node-pool.ts';
 import type { Manifest } from '../model/workload.ts';
 import {
   asString,
@@ -12,18 +13,25 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
+import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
-/** A pool of nodes that all have accelerators, as an autoscaler's object describes it. */
+/** A pool of nodes that all have accelerators, and where an autoscaler's object describes it. */
 export interface GpuPool {
   readonly kind: 'NodePool' | 'Provisioner' | 'node group';
-  readonly name: string | null;
+  readonly pool: NodePool;
   /** What makes it one: `p5.48xlarge`, `instance-category p`. */
   readonly because: string;
+  readonly vendor: Vendor;
   /** The mapping that holds (or should hold) the taints. */
   readonly owner: Cursor;
   readonly taints: Cursor | undefined;
   /** Where its limits stand; undefined for pools that are bounded otherwise. */
   readonly spec: Cursor | undefined;
+}
+
+/** What an object says of the pools of GPU nodes that it describes. */
+export function poolsOf(manifest: Manifest): readonly NodePool[] {
+  return manifest.kind === 'ComputeClass' ? computeClassPools(manifest) : gpuPools(manifest).map(({ pool }) => pool);
 }
 
 /** The pools of an object that offer nodes with accelerators and no others. A pool that may also start CPU nodes is none. */
@@ -42,7 +50,7 @@ export function gpuPools(manifest: Manifest): readonly GpuPool[] {
 }
 
 function fromRequirements(
-  { name }: Manifest,
+  manifest: Manifest,
   kind: 'NodePool' | 'Provisioner',
   owner: Cursor | undefined,
   spec: Cursor | undefined,
@@ -52,27 +60,40 @@ function fromRequirements(
   // Simulated nodes.
   if (requirements.some((requirement) => /kwok/.test(asText(getIn(requirement, 'key')) ?? ''))) return [];
   const because = requirements.map(meansGpu).find((reason) => reason !== undefined);
-  return because === undefined ? [] : [{ kind, name, because, owner, taints: getIn(owner, 'taints'), spec }];
+  if (because === undefined) return [];
+  return [{ kind, pool: karpenterPool(manifest, owner), ...because, owner, taints: getIn(owner, 'taints'), spec }];
 }
 
+type Reason = Pick<GpuPool, 'because' | 'vendor'>;
+
 /** Why a requirement leaves only nodes with accelerators; undefined where it does not. */
-function meansGpu(requirement: Cursor): string | undefined {
+function meansGpu(requirement: Cursor): Reason | undefined {
   const key = asText(getIn(requirement, 'key')) ?? '';
   const operator = asString(getIn(requirement, 'operator'));
   const values = items(getIn(requirement, 'values'));
   const texts = values.map((value) => asText(value) ?? '');
   const short = key.slice(key.indexOf('/') + 1);
+  const [first = ''] = texts;
+  const reason = { because: `${short} ${first}`, vendor: vendorOf(key, first) };
   if (/\/(?:instance-(?:gpu|accelerator)|sku-gpu)-(?:name|count|manufacturer|memory)$/.test(key)) {
-    if (operator === 'Exists' || operator === 'Gt') return short;
-    return operator === 'In' && texts.length > 0 && !texts.includes('0') ? `${short} ${texts[0] ?? ''}` : undefined;
+    if (operator === 'Exists' || operator === 'Gt') return { because: short, vendor: 'nvidia' };
+    return operator === 'In' && texts.length > 0 && !texts.includes('0') ? reason : undefined;
   }
   if (operator !== 'In' || texts.length === 0 || values.some(isTemplated)) return undefined;
-  const each = (test: (text: string) => boolean) => (texts.every(test) ? `${short} ${texts[0] ?? ''}` : undefined);
+  const each = (test: (text: string) => boolean) => (texts.every(test) ? reason : undefined);
   if (/\/instance-category$/.test(key)) return each((text) => /^(?:p|g|inf|trn|dl)$/.test(text));
   if (/\/instance-family$/.test(key)) return each((text) => /^(?:p|g)\d\w*$|^(?:inf|trn|dl)\d/.test(text));
-  if (/instance-type$/.test(key)) return each((text) => hasAccelerator(text));
+  if (isInstanceTypeLabel(key)) return each((text) => hasAccelerator(text));
   if (/\/sku-family$/.test(key)) return undefined;
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
+}
+
+/** Whose accelerators a label's value stands for; machines of AWS that the catalogue lacks are told by the letters of their family. */
+function vendorOf(key: string, value: string): Vendor {
+  const [model] = gpusByLabel(key, value);
+  if (model !== undefined) return model.vendor;
+  if (/^(?:inf|trn)/.test(value)) return 'aws';
+  return value.startsWith('dl') ? 'habana' : 'nvidia';
 }
 
 function hasAccelerator(type: string): boolean {
@@ -86,12 +107,14 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
   const mixed = items(getIn(group, 'instancesDistribution', 'instanceTypes'));
   const all = [...types.filter((type) => asText(type) !== 'mixed'), ...mixed];
   if (all.length === 0 || isIncomplete(group) || all.some(isTemplated)) return [];
-  if (!all.every((type) => hasAccelerator(asText(type) ?? ''))) return [];
+  const names = all.map((type) => asText(type) ?? '');
+  if (!names.every(hasAccelerator)) return [];
   return [
     {
       kind: 'node group',
-      name: asText(getIn(group, 'name')) ?? null,
-      because: asText(all[0]) ?? '',
+      pool: eksctlPool(group, names),
+      because: names[0] ?? '',
+      vendor: vendorOf('node.kubernetes.io/instance-type', names[0] ?? ''),
       owner: group,
       taints: getIn(group, 'taints'),
       spec: undefined,
@@ -107,4 +130,10 @@ export function hasTaints({ taints }: GpuPool): boolean {
     isIncomplete(taints) ||
     isTemplated(taints)
   );
+}
+
+/** The resource that the nodes of a pool offer, by which pools are limited and tainted; undefined for vendors whose machines are rare. */
+export function poolResource(vendor: Vendor): string | undefined {
+  if (vendor === 'aws') return 'aws.amazon.com/neuron';
+  return vendor === 'nvidia' || vendor === 'amd' ? `${vendor}.com/gpu` : undefined;
 }

@@ -1,10 +1,8 @@
-import { gpus, instanceType } from '../catalog/index.ts';
+import { gpus, instanceType, isGpuCountLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { countIn } from '../model/count.ts';
-import { isGpuCountLabel } from '../model/gpu-model.ts';
 import { knownResource, type RequestedResource } from '../model/requested-resource.ts';
 import type { PodAccelerator, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
-import { isInstanceTypeKey } from './selected-models.ts';
 
 /** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
 export function largestNode(selectors: readonly Selector[], { requested }: PodAccelerator): Node | undefined {
@@ -29,7 +27,7 @@ interface Node {
 function nodeOf(key: string, value: string, requested: RequestedResource): Node | undefined {
   const told = isGpuCountLabel(key) ? countIn(value) : null;
   if (told !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: told };
-  if (!isInstanceTypeKey(key)) return undefined;
+  if (!isInstanceTypeLabel(key)) return undefined;
   const type = instanceType(value);
   const count = type?.gpuCount ?? null;
   if (type === undefined || count === null || !Number.isInteger(count)) return undefined;

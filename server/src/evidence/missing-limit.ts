@@ -1,3 +1,5 @@
+import { kindEntry } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 
@@ -12,16 +14,12 @@ export function lacksLimitOf(
   // A count that is written at the wrong level is gpu-misplaced's.
   if (getIn(container.resources, resource) !== undefined || getIn(container.at, 'limits', resource) !== undefined)
     return false;
-  if ((workload.partial || workload.role === 'definition') && !wholeResources.has(workload.kind)) return false;
+  if ((workload.partial || workload.role === 'definition') && !hasWholeResources(workload)) return false;
   return (
     !isIncomplete(container.at) && !isIncomplete(container.resources) && !isIncomplete(limits) && !isTemplated(limits)
   );
 }
 
-/** Kinds that leave things out, but whose `resources` is written in one piece: nothing adds the limits. */
-const wholeResources: ReadonlySet<string> = new Set([
-  'TrainJob',
-  'TrainingRuntime',
-  'ClusterTrainingRuntime',
-  'HyperJob',
-]);
+function hasWholeResources({ apiVersion, kind }: Workload): boolean {
+  return kindEntry(groupOf(apiVersion), kind)?.wholeResources === true;
+}

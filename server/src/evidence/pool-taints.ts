@@ -1,6 +1,6 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import type { CrossReferences, Landing } from '../model/cross-references.ts';
-import type { NodeTaint } from '../model/options.ts';
+import type { NodeTaint } from '../model/node-pool.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';

@@ -1,5 +1,6 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
+import { isRequested } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../model/workload.ts';
@@ -19,7 +20,7 @@ export function checkpointSigns(container: Container): readonly CheckpointSign[]
 
 /** Whole GPUs of a container that are its own: null where the number is not known, or where the nodes share or cut their cards. */
 export function wholeGpus({ accelerators }: Container, podSet: PodSet): number | null {
-  const [only, ...others] = accelerators.filter(({ count }) => count !== 0);
+  const [only, ...others] = accelerators.filter(isRequested);
   if (only === undefined || others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
   const inPod = acceleratorByName(podSet.accelerators, only.resource);
   return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;

@@ -1,5 +1,5 @@
-import { containerUse } from '../command/programs.ts';
 import { once } from '../model/once.ts';
+import { useOf } from '../model/process-input.ts';
 import { pathsAbove } from '../model/scripts.ts';
 import type { Container, PodSet, Volume, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
@@ -8,14 +8,10 @@ import { asText, type Cursor, getIn } from '../yaml/cursor.ts';
 export const isTrial = once(({ name, podSets }: Workload): boolean => {
   if (/bench|nccl|burn|smoke|hello|-test\b|\btest-/.test(name ?? '')) return true;
   return podSets.some(({ containers }) =>
-    containers.some(({ type, image, command, args }) => {
-      if (type === 'init') return false;
-      const use = containerUse({
-        ...(image && { image: image.value }),
-        command: command.map(({ value }) => value),
-        args: args.map(({ value }) => value),
-      });
-      return use.use === 'batch' || use.use === 'serving' || use.use === 'interactive';
+    containers.some((container) => {
+      if (container.type === 'init') return false;
+      const { use } = useOf(container);
+      return use === 'batch' || use === 'serving' || use === 'interactive';
     }),
   );
 });

@@ -10,3 +10,14 @@ export function knownCount(count: number | null | undefined): number | null {
 export function countIn(text: string | undefined): number | null {
   return text !== undefined && /^\+?\d+$/.test(text) ? knownCount(Number(text)) : null;
 }
+
+/** Of two counts that may be unknown: nothing times anything is nothing. */
+export function product(a: number | null, b: number | null): number | null {
+  if (a === 0 || b === 0) return 0;
+  return a === null || b === null ? null : knownCount(a * b);
+}
+
+/** Of two counts that may be unknown. */
+export function plus(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : knownCount(a + b);
+}

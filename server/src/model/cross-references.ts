@@ -1,6 +1,6 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
-import type { NodeTaint } from './options.ts';
+import type { NodeTaint } from './node-pool.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, Manifest } from './workload.ts';
@@ -168,19 +168,6 @@ export interface WorkloadFacts {
 export interface QueueFacts {
   /** null where a template may add to them. */
   readonly resources: readonly string[] | null;
-}
-
-/** A pool of nodes that all have GPUs. */
-export interface PoolFacts {
-  /** Labels of all its nodes that are its own: given by it, or its name. */
-  readonly labels: Table<string>;
-  readonly taints: readonly NodeTaint[];
-  /** The provider's admission plugins tolerate the taint of a requested resource by themselves. */
-  readonly toleratesRequested: boolean;
-  /** Only pods that select it land on it. */
-  readonly chosen: boolean;
-  /** Some of the pool is templated, or taints may be added that are not seen. */
-  readonly open: boolean;
 }
 
 /** A document that stands alone. */

@@ -8,8 +8,6 @@ import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-export { isInstanceTypeLabel } from './gpu-model.ts';
-
 /** Where it is said what one pod takes. */
 export interface AcceleratorSource {
   readonly containers: readonly RequestingContainer[];

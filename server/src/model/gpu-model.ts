@@ -1,5 +1,13 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
-import { gpus, gpusByLabel, instanceType, isGpuLabel, labelCandidates } from '../catalog/index.ts';
+import {
+  gpus,
+  gpusByLabel,
+  isGpuLabel,
+  isInstanceTypeLabel,
+  labelCandidates,
+  nodeLabelMeaning,
+} from '../catalog/index.ts';
+import { isTemplated } from '../yaml/cursor.ts';
 import type { ModelOptions } from './options.ts';
 import type { ModelFrom, Selector } from './workload.ts';
 
@@ -28,7 +36,7 @@ export function toldModels(selectors: readonly Selector[]): Told | undefined {
       if (namesModel(selector)) unknown ??= { candidates: [], from: selector.from };
       continue;
     }
-    const from: ModelFrom = /instance-(type|family)$/.test(selector.key) ? 'instance-type' : selector.from;
+    const from: ModelFrom = isOfInstance(selector.key) ? 'instance-type' : selector.from;
     const both = told?.candidates.filter((model) => models.includes(model));
     // Contradicting selectors are a rule's business; here the first one stands.
     if (both === undefined) told = { candidates: models, from };
@@ -40,15 +48,6 @@ export function toldModels(selectors: readonly Selector[]): Told | undefined {
 function namesModel({ key, values }: Selector): boolean {
   const written = values.some(({ at }) => at.node.kind !== 'scalar' || !at.node.templated);
   return written && (isInstanceTypeLabel(key) || (isGpuLabel(key) && labelCandidates(key).length > 0));
-}
-
-export function isInstanceTypeLabel(key: string): boolean {
-  return key === 'node.kubernetes.io/instance-type' || key === 'beta.kubernetes.io/instance-type';
-}
-
-/** Labels that say how many accelerators a node has: GKE's, Karpenter's and EKS Auto Mode's. */
-export function isGpuCountLabel(key: string): boolean {
-  return /\/(gke-accelerator|instance-gpu|instance-accelerator)-count$/.test(key);
 }
 
 /**
@@ -74,14 +73,17 @@ export function resolveModel(
   return { candidates: [], modelFrom: null };
 }
 
-function modelsOf(selector: Selector): readonly GpuModel[] {
+function isOfInstance(key: string): boolean {
+  const names = nodeLabelMeaning(key);
+  return names === 'instance-type' || names === 'instance-family';
+}
+
+/** The models that one selector allows; empty where it says nothing of them, or where an alternative is not understood. */
+export function modelsOf(selector: Selector): readonly GpuModel[] {
   const models = new Set<GpuModel>();
   for (const { value, at } of selector.values) {
-    if (at.node.kind === 'scalar' && at.node.templated) return [];
-    const found = isInstanceTypeLabel(selector.key)
-      ? [gpus.get(instanceType(value)?.gpu ?? '')].filter((model) => model !== undefined)
-      : gpusByLabel(selector.key, value);
-    // One alternative that is not understood makes the whole list unknown.
+    if (isTemplated(at)) return [];
+    const found = gpusByLabel(selector.key, value);
     if (found.length === 0) return [];
     for (const model of found) models.add(model);
   }

@@ -1,6 +1,7 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { namesAccelerators } from './accelerators.ts';
 import type { Claims } from './claims.ts';
 import { noClaims, podClaims } from './claims.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
@@ -73,7 +74,7 @@ export function lowerManifest(
   if (guessed === undefined) return undefined;
   const workload = lowerWorkload(manifest, guessed, undefined, context);
   // Without accelerators a guess is of no use to anybody.
-  const uses = workload.podSets.some(({ accelerators }) => accelerators.length > 0);
+  const uses = namesAccelerators(workload);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
 }
 
@@ -146,7 +147,7 @@ function lowerPodSet(
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
   const implicit = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
-    ...(containers.some(({ accelerators }) => accelerators.length > 0) ? [] : annotatedFractions(annotations)),
+    ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
       find: (kind, name) => crossReferences.claim(kind, namespace, name),
       users: (name) => crossReferences.claimUsers(namespace, name),

@@ -1,5 +1,6 @@
 import { instanceType } from '../catalog/index.ts';
-import type { ModelOptions, NodePool, NodeTaint } from './options.ts';
+import type { NodePool, NodeTaint } from './node-pool.ts';
+import type { ModelOptions } from './options.ts';
 import type { Selector } from './workload.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { Table } from '../yaml/table.ts';
+import type { SelectedCapacity } from '../catalog/index.ts';
+import type { NodePool, NodeTaint } from './node-pool.ts';
 
 /** What the project says of its platform, for what the manifests leave out. */
 export interface ModelOptions {
@@ -9,7 +10,7 @@ export interface ModelOptions {
   readonly region: string | null;
   /** Catalogue id of the GPU that a request means where no selector names one. */
   readonly gpu: string | null;
-  readonly capacity: 'spot' | 'on-demand' | null;
+  readonly capacity: SelectedCapacity | null;
   readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null; readonly version: string | null };
   /** As `1.34`; null where it is not told. */
   readonly kubernetesVersion: string | null;
@@ -30,26 +31,6 @@ export interface SharingOptions {
   readonly strategy: 'time-slicing' | 'mps' | null;
   /** Pods to a GPU. */
   readonly replicas: number | null;
-}
-
-/** A pool of nodes, as far as it is told. */
-export interface NodePool {
-  readonly name: string;
-  readonly labels: Table<string>;
-  /** Catalogue id. */
-  readonly gpu: string | null;
-  readonly instanceType: string | null;
-  readonly capacity: 'spot' | 'on-demand' | null;
-  /** null where they are not told: those of all GPU nodes count. */
-  readonly taints: readonly NodeTaint[] | null;
-}
-
-/** A taint of nodes, as far as it is told. */
-export interface NodeTaint {
-  readonly key: string;
-  /** null where it is not told. */
-  readonly value: string | null;
-  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
 export const defaultModelOptions: ModelOptions = {

@@ -1,7 +1,7 @@
-import { instanceType, providerOfLabel, spotSelector } from '../catalog/index.ts';
+import { instanceType, isGpuCountLabel, isInstanceTypeLabel, providerOfLabel, spotSelector } from '../catalog/index.ts';
 import { countIn } from './count.ts';
-import { isGpuCountLabel, isInstanceTypeLabel } from './gpu-model.ts';
-import type { ModelOptions, NodePool } from './options.ts';
+import type { NodePool } from './node-pool.ts';
+import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
 /**

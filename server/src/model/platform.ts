@@ -1,4 +1,4 @@
-import { instanceType, type PlatformFacts, platforms, providerOfLabel } from '../catalog/index.ts';
+import { instanceType, isInstanceTypeLabel, type PlatformFacts, platforms, providerOfLabel } from '../catalog/index.ts';
 import type { ModelOptions } from './options.ts';
 import type { PodSet } from './workload.ts';
 
@@ -25,7 +25,7 @@ export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform
     marks.find(([pattern, , sure]) => sure === confidence && keys.some((key) => pattern.test(key)))?.[1];
   const certain = marked('certain');
   if (certain !== undefined) return found(certain, 'certain');
-  const types = podSet.selectors.filter(({ key }) => /instance-type$/.test(key)).flatMap(({ values }) => values);
+  const types = podSet.selectors.filter(({ key }) => isInstanceTypeLabel(key)).flatMap(({ values }) => values);
   const provider = types.map(({ value }) => instanceType(value)?.provider).find((known) => known !== undefined);
   const configured = platforms.get(options.platform ?? '');
   const providers = [provider ?? null, ...keys.map(providerOfLabel)].filter((known) => known !== null);

@@ -49,6 +49,11 @@ export function lowerContainer(
   };
 }
 
+/** Whether a container stands in a list of a pod's: mappings that stand for one elsewhere have names and fields of their own. */
+export function isListedContainer(container: Cursor): boolean {
+  return /^(containers|initContainers)$/.test(String(container.parent?.step));
+}
+
 function unknownTimes(accelerators: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
   return accelerators.map((request) => ({ ...request, count: null }));
 }

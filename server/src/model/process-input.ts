@@ -1,4 +1,5 @@
 import type { ProcessInput } from '../command/processes.ts';
+import { containerUse } from '../command/programs.ts';
 import type { Container } from './workload.ts';
 
 /** What a container runs, as the command room reads it. */
@@ -8,4 +9,13 @@ export function processInput({ command, args, env }: Container): ProcessInput {
     args: args.map(({ value }) => value),
     env: env.map(({ name, value }) => ({ name, value: value?.value })),
   };
+}
+
+/** What a container is there for, by its image and its command line. */
+export function useOf({ image, command, args }: Container): ReturnType<typeof containerUse> {
+  return containerUse({
+    ...(image && { image: image.value }),
+    command: command.map(({ value }) => value),
+    args: args.map(({ value }) => value),
+  });
 }

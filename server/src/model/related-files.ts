@@ -2,6 +2,7 @@ import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
+import { namesAccelerators } from './accelerators.ts';
 import type { Claims } from './claims.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
@@ -125,5 +126,5 @@ function startOf({ manifest }: Workload): number {
 }
 
 function asks({ podSets }: Workload): boolean {
-  return podSets.some(({ accelerators }) => accelerators.length > 0);
+  return namesAccelerators({ podSets });
 }

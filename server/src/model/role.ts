@@ -1,5 +1,7 @@
-import { containerUse } from '../command/programs.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
+import { likeKind } from './kinds/index.ts';
+import { groupOf } from './manifest.ts';
+import { useOf } from './process-input.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
 /** Namespaces in which nothing is a workload to optimise. */
@@ -22,34 +24,18 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   const infrastructure = infrastructureSign(manifest, podSets);
   if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
   const containers = podSets.flatMap((podSet) => podSet.containers.filter(({ type }) => type !== 'init'));
-  const uses = containers.map((container) =>
-    containerUse({
-      ...(container.image && { image: container.image.value }),
-      command: container.command.map(({ value }) => value),
-      args: container.args.map(({ value }) => value),
-    }),
-  );
+  const uses = containers.map(useOf);
   for (const role of ['serving', 'training', 'interactive', 'batch'] as const) {
     const [surest] = uses.filter(({ use }) => use === role).sort((a) => (a.confidence === 'certain' ? -1 : 1));
     if (surest?.confidence) return { role, confidence: surest.confidence, from: surest.program };
   }
-  const { kind } = manifest;
-  if (kind === 'Job' || kind === 'CronJob') return { role: 'batch', confidence: 'likely', from: `kind ${kind}` };
-  const port = staysUp.has(kind) ? servedPort(containers) : undefined;
+  const { kind, apiVersion } = manifest;
+  const entry = likeKind(groupOf(apiVersion), kind);
+  if (entry?.usualRole !== undefined) return { role: entry.usualRole, confidence: 'likely', from: `kind ${kind}` };
+  const port = entry?.staysUp === true ? servedPort(containers) : undefined;
   if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
-
-/** Kinds whose pods are kept running. */
-const staysUp: ReadonlySet<string> = new Set([
-  'Deployment',
-  'StatefulSet',
-  'ReplicaSet',
-  'ReplicationController',
-  'LeaderWorkerSet',
-  'Rollout',
-  'CloneSet',
-]);
 
 /** A readiness probe over HTTP or gRPC, or a port that is not there for metrics: somebody is to be answered. */
 function servedPort(containers: readonly Container[]): string | undefined {

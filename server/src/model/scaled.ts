@@ -1,35 +1,18 @@
 import { getIn } from '../yaml/cursor.ts';
-import { table } from '../yaml/table.ts';
+import { namesAccelerators, requestsAccelerators } from './accelerators.ts';
 import type { CrossReferences } from './cross-references.ts';
+import { kindEntry, likeKind } from './kinds/index.ts';
 import { times } from './kinds/pod-sets.ts';
 import { groupOf } from './manifest.ts';
 import { lowerCount } from './pod.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import type { PodSet, Workload } from './workload.ts';
 
-/** Kinds whose `spec.replicas` a scaler sets, by their API group: a replica is one pod, or the pods of a group. */
-const scalable = table<string>({
-  Deployment: 'apps',
-  StatefulSet: 'apps',
-  ReplicaSet: 'apps',
-  Rollout: 'argoproj.io',
-  CloneSet: 'apps.kruise.io',
-  LeaderWorkerSet: 'leaderworkerset.x-k8s.io',
-  StormService: 'orchestration.aibrix.ai',
-  RayClusterFleet: 'orchestration.aibrix.ai',
-  InferenceSet: 'kaito.sh',
-});
-
-/** The API group of a kind that can be scaled; undefined for all others. */
-export function scalableGroup(kind: string): string | undefined {
-  return scalable[kind];
-}
-
 /** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */
 export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
-  const { kind, namespace, name, podSets } = workload;
+  const { kind, namespace, name } = workload;
   if (name === null || !isScalable(workload)) return workload;
-  if (podSets.every(({ accelerators }) => accelerators.length === 0)) return workload;
+  if (!namesAccelerators(workload)) return workload;
   const [scaler, ...more] = crossReferences.scalersOf(kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
@@ -52,7 +35,7 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
 /** The workload with the pods of one replica, as its own object says it; null where that is not told. */
 export function oneReplica(workload: Workload): Workload | null {
   const { podSets, manifest } = workload;
-  const single = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  const single = podSets.filter(requestsAccelerators);
   if (podSets.length === 1 && hasOnePod(workload)) return withPods(workload, () => 1);
   if (!isScalable(workload)) return single.length > 1 ? null : withPods({ ...workload, podSets: single }, () => 1);
   const replicas = lowerCount(getIn(manifest.root, 'spec', 'replicas'), 1);
@@ -69,10 +52,10 @@ function withPods(workload: Workload, of: (count: number | null) => number | nul
 }
 
 function isScalable({ kind, apiVersion }: Workload): boolean {
-  return scalableGroup(kind) === groupOf(apiVersion);
+  return kindEntry(groupOf(apiVersion), kind)?.replica !== undefined;
 }
 
 /** Built-in controllers and those in their shape: the number of pods may be unknown, but a replica is a pod. */
-function hasOnePod({ kind }: Workload): boolean {
-  return ['Deployment', 'StatefulSet', 'ReplicaSet', 'Rollout', 'CloneSet'].includes(kind);
+function hasOnePod({ kind, apiVersion }: Workload): boolean {
+  return likeKind(groupOf(apiVersion), kind)?.replica === 'pod';
 }

@@ -1,6 +1,7 @@
 import { acceleratorResource, instanceType } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { namesAccelerators } from './accelerators.ts';
 import type { PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { countOf, lowerContainer, lowerContainers, text } from './pod.ts';
@@ -94,8 +95,7 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && saysAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
-    if (container.accelerators.length > 0)
-      sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
+    if (namesAccelerators(container)) sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
   }
   return sets;
 }

@@ -1,3 +1,4 @@
+import type { AcceleratorForm } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
@@ -97,8 +98,7 @@ export interface MountedScript {
   readonly at: Cursor;
 }
 
-/** What of a device an accelerator resource stands for. */
-export type AcceleratorForm = 'whole' | 'mig' | 'shared' | 'core' | 'memory' | 'percent';
+export type { AcceleratorForm };
 
 /** One accelerator resource name in a container's `resources`, with what its limits and requests say. */
 export interface AcceleratorRequest {

@@ -1,5 +1,4 @@
-import { meantMigResource } from '../catalog/mig-spelling.ts';
-import { meantResource } from '../catalog/resource-spelling.ts';
+import { meantMigResource, meantResource } from '../catalog/resource-spelling.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';

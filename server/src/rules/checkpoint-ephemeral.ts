@@ -3,6 +3,7 @@ import { checkpointSigns } from '../evidence/processes.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -93,7 +94,7 @@ export default defineRule({
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
-    if (!container.accelerators.some(({ count }) => count !== 0)) return;
+    if (!requestsAccelerators(container)) return;
     if (items(getIn(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // Then there is no progress to lose, which checkpoint-never tells.

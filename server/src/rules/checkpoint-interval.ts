@@ -2,6 +2,7 @@ import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from
 import { formatNumber } from '../cost/format.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -83,7 +84,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
-    if (!container.accelerators.some(({ count }) => count !== 0)) return;
+    if (!requestsAccelerators(container)) return;
     const intervals = findCheckpointIntervals(
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),

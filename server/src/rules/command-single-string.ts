@@ -1,5 +1,5 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
-import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { appendItem, replaceScalar } from '../yaml/edit.ts';
@@ -69,7 +69,7 @@ export default defineRule({
     const list = first?.at.parent;
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and kinds of others may join the items, or hand them to a shell.
-    if (!holds(context.podSet) || workload.byShape || isValues(workload)) return;
+    if (!requestsAccelerators(context.podSet) || workload.byShape || isValues(workload)) return;
     const words = first.value.trim().split(/\s+/);
     const program = words[0] ?? '';
     if (words.length < 2 || !isProgram(program)) return;
@@ -80,10 +80,6 @@ export default defineRule({
     });
   },
 });
-
-function holds({ accelerators }: PodSet): boolean {
-  return accelerators.some(({ perPod }) => perPod !== 0);
-}
 
 /** What people start containers with: everything else may be a path with blanks. */
 function isProgram(word: string): boolean {

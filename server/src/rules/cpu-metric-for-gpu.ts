@@ -1,4 +1,5 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
@@ -197,7 +198,7 @@ function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
 }
 
 function hold(podSets: readonly PodSet[]): boolean {
-  return podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+  return podSets.some(requestsAccelerators);
 }
 
 /** What trains or works off a queue is scaled by other people's reasons. */

@@ -1,6 +1,6 @@
-import { gpusByLabel, instanceType, isGpuLabel } from '../catalog/index.ts';
+import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
-import { isInstanceTypeKey } from '../evidence/selected-models.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -89,7 +89,7 @@ function unselect({ selectors }: PodSet, { document }: PodSetContext): Fix | und
 function meansAccelerator({ key, values }: Selector): boolean {
   if (values.length === 0 || values.some(({ at: value }) => isTemplated(value))) return false;
   if (key === 'nvidia.com/gpu.present') return values.every(({ value }) => value === 'true');
-  if (isInstanceTypeKey(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
+  if (isInstanceTypeLabel(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
   return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
 }
 
@@ -125,5 +125,5 @@ function isPrivileged({ at: container }: Container): boolean {
 }
 
 const asksForAny = once(({ podSets }: Workload) =>
-  podSets.some(({ accelerators, containers }) => accelerators.length > 0 || containers.some(misspells)),
+  podSets.some((podSet) => namesAccelerators(podSet) || podSet.containers.some(misspells)),
 );

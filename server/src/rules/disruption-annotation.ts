@@ -1,3 +1,4 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -73,7 +74,7 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     const { manifest, podSets } = workload;
-    const holders = podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
     if (!ownTemplate.test(workload.kind)) return;

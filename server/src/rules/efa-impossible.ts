@@ -1,6 +1,5 @@
-import { type InstanceType, instanceType } from '../catalog/index.ts';
+import { type InstanceType, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
-import { isInstanceTypeLabel } from '../model/gpu-model.ts';
 import { countOf } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';

@@ -1,9 +1,12 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { moveField } from '../rewrite/move-field.ts';
 import { type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
 
 /**
@@ -65,7 +68,7 @@ export default defineRule({
   severity: 'error',
   workload({ kind, manifest, podSets }, context) {
     // KServe's pods are written in the predictor: beside it there is nothing that places them.
-    if (kind !== 'InferenceService' || !podSets.some(holdsAccelerator)) return;
+    if (kind !== 'InferenceService' || !podSets.some(requestsAccelerators)) return;
     for (const field of placementFields(getIn(manifest.root, 'spec'))) {
       context.report({
         message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
@@ -77,8 +80,8 @@ export default defineRule({
   podSet(podSet, context) {
     // A chart puts each of its values where it wants.
     if (isValues(context.workload)) return;
-    const concerns = (field: Cursor) => holdsAccelerator(podSet) || speaksOfGpus(field, context);
-    for (const container of podSet.containers.filter(({ at }) => isListed(at))) {
+    const concerns = (field: Cursor) => requestsAccelerators(podSet) || speaksOfGpus(field);
+    for (const container of podSet.containers.filter(({ at }) => isListedContainer(at))) {
       for (const field of placementFields(container.at).filter(concerns)) {
         context.report({
           message: `${rightName(field)} is no field of a container but of the pod: ${lost}`,
@@ -159,18 +162,8 @@ function rightName(field: Cursor): string {
   return keyOf(field) === 'toleration' ? 'toleration (tolerations)' : keyOf(field);
 }
 
-function holdsAccelerator({ accelerators }: PodSet): boolean {
-  return accelerators.some(({ perPod }) => perPod !== 0);
-}
-
-function speaksOfGpus(field: Cursor, { document }: PodSetContext): boolean {
-  const { start, end } = field.node.span;
-  return /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(document.text.slice(start, end));
-}
-
-/** A container of a pod's list: mappings that stand for one elsewhere have fields of their own. */
-function isListed(container: Cursor): boolean {
-  return /^(containers|initContainers)$/.test(String(container.parent?.step));
+function speaksOfGpus({ node }: Cursor): boolean {
+  return someText(node, (text) => /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(text));
 }
 
 /** Accelerators right under `resources`, or under `limits` and `requests` right under the container. */

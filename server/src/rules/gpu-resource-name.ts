@@ -1,7 +1,8 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { isListedContainer } from '../model/pod.ts';
 import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
-import { type Cursor, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -62,7 +63,7 @@ export default defineRule({
       const name = keyOf(entry);
       if (seen.has(name)) continue;
       seen.add(name);
-      if (/^gpus?$/i.test(name) && isListed(container.at)) {
+      if (/^gpus?$/i.test(name) && isListedContainer(container.at)) {
         context.report({
           severity: 'error',
           message: `Resource ${name} has no domain: the API server refuses the pod (NVIDIA's is nvidia.com/gpu)`,
@@ -84,8 +85,3 @@ export default defineRule({
     }
   },
 });
-
-/** In a pod's list of containers: mappings that stand for one elsewhere have their own names. */
-function isListed(container: Cursor): boolean {
-  return /^(containers|initContainers)$/.test(String(container.parent?.step));
-}

@@ -1,6 +1,7 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
 import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -147,9 +148,7 @@ function says({ what, kind, seconds }: Waiting): string {
 }
 
 const holdersOf = once(({ podSets }: Workload) =>
-  podSets.flatMap(({ containers }) =>
-    containers.filter(({ accelerators }) => accelerators.some(({ count }) => count !== 0)),
-  ),
+  podSets.flatMap(({ containers }) => containers.filter(requestsAccelerators)),
 );
 
 /** What the workload costs an hour, where this container is all that holds accelerators in it. */

@@ -1,6 +1,8 @@
-import type { PodSet } from '../model/workload.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { someText } from '../yaml/texts.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -52,8 +54,9 @@ export default defineRule({
   topic: 'image-pin',
   severity: 'error',
   container({ image }, context) {
-    if (image === undefined || image.value === '' || isTemplated(image.at) || !holds(context.podSet)) return;
-    const fault = faultOf(image.value, context.document.text);
+    if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
+      return;
+    const fault = faultOf(image.value, context.document);
     if (fault === undefined) return;
     context.report({
       message: `Image ${shorten(image.value, 50)} has ${fault}: the node refuses it (InvalidImageName) and the pod never starts`,
@@ -62,20 +65,16 @@ export default defineRule({
   },
 });
 
-function holds({ accelerators }: PodSet): boolean {
-  return accelerators.some(({ perPod }) => perPod !== 0);
-}
-
 /** What of it no image's name has; undefined for what may be one, or stands in for one. */
-function faultOf(image: string, text: string): string | undefined {
+function faultOf(image: string, { root }: YamlDocument): string | undefined {
   // A word in capitals is somebody's placeholder; so is what stands in angle brackets, and what is mine or yours.
   const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
   if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;
   if (/\s/.test(image.trim())) return /\n/.test(image.trim()) ? 'several lines' : 'a blank in it';
   const braces = /\{[A-Za-z_]\w*\}/.exec(image)?.[0];
   // Others beside it make the file a template of somebody's own.
-  if (braces !== undefined && (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces))
-    return undefined;
+  const others = (text: string) => (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces);
+  if (braces !== undefined && root !== null && someText(root, others)) return undefined;
   if (braces !== undefined) return `${shorten(braces, 20)}, which nothing fills in`;
   const [first = '', ...rest] = (image.split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);

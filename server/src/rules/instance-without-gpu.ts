@@ -1,5 +1,4 @@
-import { acceleratorResource, gpus, instanceType } from '../catalog/index.ts';
-import { isInstanceTypeKey } from '../evidence/selected-models.ts';
+import { acceleratorResource, gpus, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -62,7 +61,7 @@ export default defineRule({
     if (wanted === undefined) return;
     for (const { key, values } of podSet.selectors) {
       const [first] = values;
-      if (!isInstanceTypeKey(key) || first === undefined) continue;
+      if (!isInstanceTypeLabel(key) || first === undefined) continue;
       if (values.some(({ value, at }) => isTemplated(at) || !lacks(value, wanted.vendor))) continue;
       const shown = values.length === 1 ? first.value : `none of ${values.length} types (${first.value} ...)`;
       context.report({

@@ -1,6 +1,7 @@
 import { programWords, recogniseProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/requests.ts';
 import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
@@ -114,7 +115,7 @@ function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): stri
   if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
   const spec = getIn(manifest.root, 'spec');
   const others = podSets.filter((other) => other.name !== name);
-  if (!others.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0))) return undefined;
+  if (!others.some(requestsAccelerators)) return undefined;
   if (kind === 'RayJob' && name === 'submitter') return 'The submitter, which waits for the Ray cluster,';
   if (kind === 'MPIJob' && name === 'Launcher')
     return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true

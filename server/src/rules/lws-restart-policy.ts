@@ -1,3 +1,4 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asString, getIn, spanOf } from '../yaml/cursor.ts';
@@ -74,7 +75,7 @@ export default defineRule({
     if (policy === undefined || (written !== 'None' && written !== 'Default')) return;
     if (lowerCount(getIn(template, 'size'), 1) === 1) return;
     const worker = podSets.find(({ name }) => name === 'worker');
-    if (worker === undefined || !worker.accelerators.some(({ perPod }) => perPod !== 0)) return;
+    if (worker === undefined || !requestsAccelerators(worker)) return;
     context.report({
       message: `restartPolicy ${written}: when one pod restarts, the rest of its group waits for it for ever, with its GPUs`,
       span: spanOf(policy),

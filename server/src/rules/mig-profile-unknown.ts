@@ -1,5 +1,5 @@
 import { gpus, migByResource, migTable } from '../catalog/index.ts';
-import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { meantMigResource } from '../catalog/resource-spelling.ts';
 import { isWithoutTable } from '../evidence/mig-placement.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';

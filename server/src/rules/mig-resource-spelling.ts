@@ -1,4 +1,4 @@
-import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { meantMigResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
 import { keyOf, keySpanOf } from '../yaml/cursor.ts';

@@ -1,4 +1,5 @@
 import { plural } from '../cost/format.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -119,11 +120,9 @@ function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
     )
   )
     return false;
-  return podSets.every(({ containers, accelerators }) => {
+  return podSets.every((podSet) => {
+    const { containers } = podSet;
     const line = containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)).join(' ');
-    return (
-      accelerators.some(({ perPod }) => perPod !== 0) &&
-      !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line)
-    );
+    return requestsAccelerators(podSet) && !/nnodes[= ](?:(?!nnodes[= ])\S)*:|elastic|\$\(?\{?(MIN|NNODES)/.test(line);
   });
 }

@@ -1,4 +1,4 @@
-import { meantMigResource } from '../catalog/mig-spelling.ts';
+import { meantMigResource } from '../catalog/resource-spelling.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
 import { keySpanOf } from '../yaml/cursor.ts';

@@ -1,4 +1,5 @@
-import { gpuPools } from '../evidence/gpu-pools.ts';
+import type { Vendor } from '../catalog/index.ts';
+import { gpuPools, poolResource } from '../evidence/gpu-pools.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, isIncomplete, isTemplated, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -71,15 +72,15 @@ export default defineRule({
   },
   manifest(manifest, context) {
     const gpus = context.option('gpus');
-    for (const { spec, kind, name, because } of gpuPools(manifest)) {
+    for (const { spec, kind, pool, because, vendor } of gpuPools(manifest)) {
       if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
       const limits = getIn(spec, 'limits');
       if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
-      const shown = name === null ? '' : ` ${shorten(name)}`;
+      const shown = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
         message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
         span: keySpanOf(spec),
-        fixes: () => [limit(spec, limits, because, gpus, context)],
+        fixes: () => [limit(spec, limits, vendor, gpus, context)],
       });
     }
   },
@@ -88,12 +89,12 @@ export default defineRule({
 function limit(
   spec: Cursor,
   limits: Cursor | undefined,
-  because: string,
+  vendor: Vendor,
   gpus: number,
   { document }: RuleContext,
 ): Fix | undefined {
-  const resource = /(^|\s)(inf|trn)\d?/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
-  if (/(^|\s)dl\d?/.test(because)) return undefined;
+  const resource = poolResource(vendor);
+  if (resource === undefined) return undefined;
   const edits =
     limits === undefined
       ? insertKey(document, spec, 'limits', { [resource]: gpus })

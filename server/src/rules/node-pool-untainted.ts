@@ -1,4 +1,4 @@
-import { type GpuPool, gpuPools, hasTaints } from '../evidence/gpu-pools.ts';
+import { type GpuPool, gpuPools, hasTaints, poolResource } from '../evidence/gpu-pools.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -67,29 +67,30 @@ export default defineRule({
   severity: 'warning',
   wasteful: true,
   manifest(manifest, context) {
-    for (const pool of gpuPools(manifest)) {
-      if (hasTaints(pool)) continue;
-      const [devices, one] = deviceWords(pool);
+    for (const described of gpuPools(manifest)) {
+      const { pool, kind, because, owner } = described;
+      if (hasTaints(described)) continue;
+      const [devices, one] = deviceWords(described);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
-      const place = getIn(pool.owner, 'requirements') ?? getIn(pool.owner, 'name') ?? pool.owner;
+      const place = getIn(owner, 'requirements') ?? getIn(owner, 'name') ?? owner;
       context.report({
-        message: `The ${devices} ${pool.kind}${name} (${shorten(pool.because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
-        span: pool.kind === 'node group' ? spanOf(place) : keySpanOf(place),
-        fixes: () => [taint(pool, context)],
+        message: `The ${devices} ${kind}${name} (${shorten(because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
+        span: kind === 'node group' ? spanOf(place) : keySpanOf(place),
+        fixes: () => [taint(described, context)],
       });
     }
   },
 });
 
 /** What the nodes have, and one of it. */
-function deviceWords({ because }: GpuPool): readonly [string, string] {
-  if (/(^|\s)(inf|trn)\d?/.test(because)) return ['Neuron', 'Neuron devices'];
-  return /(^|\s)dl\d?/.test(because) ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
+function deviceWords({ vendor }: GpuPool): readonly [string, string] {
+  if (vendor === 'aws') return ['Neuron', 'Neuron devices'];
+  return vendor === 'habana' ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
 }
 
-function taint({ owner, because }: GpuPool, { document }: RuleContext): Fix | undefined {
-  const key = /(^|\s)(inf|trn)\d/.test(because) ? 'aws.amazon.com/neuron' : 'nvidia.com/gpu';
-  if (/(^|\s)dl\d/.test(because)) return undefined;
+function taint({ owner, vendor }: GpuPool, { document }: RuleContext): Fix | undefined {
+  const key = poolResource(vendor);
+  if (key === undefined) return undefined;
   const value = { key, value: 'true', effect: 'NoSchedule' };
   return fix(
     `Taint the nodes with ${key}`,

@@ -1,4 +1,5 @@
 import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { removeRequests } from '../rewrite/requests.ts';
 import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -88,8 +89,8 @@ export default defineRule({
     if (!apiVersion.startsWith('ray.io/')) return;
     const head = podSets.find(({ name }) => name === 'head');
     const helped = podSets.some(
-      ({ name, pods, accelerators }) =>
-        name !== 'head' && name !== 'submitter' && pods.max !== 0 && accelerators.some(({ perPod }) => perPod !== 0),
+      (podSet) =>
+        podSet.name !== 'head' && podSet.name !== 'submitter' && podSet.pods.max !== 0 && requestsAccelerators(podSet),
     );
     if (head === undefined || !helped) return;
     for (const container of head.containers) {

@@ -1,6 +1,7 @@
 import { recogniseProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
@@ -83,9 +84,7 @@ export default defineRule({
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
     // Groups that the autoscaler takes down to nothing cost nothing when they are idle.
-    const holds = workload.podSets.some(
-      ({ accelerators, pods }) => pods.min !== 0 && accelerators.some(({ perPod }) => perPod !== 0),
-    );
+    const holds = workload.podSets.some((podSet) => podSet.pods.min !== 0 && requestsAccelerators(podSet));
     if (!holds) return;
     const idle = context.costOf(workload).cost?.idleHourly ?? 0;
     const amount = idle === 0 ? '' : ` (${formatHourly(idle)})`;

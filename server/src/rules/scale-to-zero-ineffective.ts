@@ -1,4 +1,5 @@
 import { targetOf } from '../evidence/scaler-target.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -92,7 +93,7 @@ export default defineRule({
     const { kind, scaling, podSets } = workload;
     if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return;
     if (scaling.min === undefined || asNumber(scaling.min) !== 0) return;
-    const holds = podSets.some(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    const holds = podSets.some(requestsAccelerators);
     if (!holds) return;
     const idle = context.costOf(workload).cost?.idleHourly ?? 0;
     context.report({

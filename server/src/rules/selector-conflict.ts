@@ -1,6 +1,6 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
-import { modelsOf } from '../evidence/selected-models.ts';
+import { modelsOf } from '../model/gpu-model.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';
 import { asText, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';

@@ -5,6 +5,7 @@ import { processInput } from '../evidence/processes.ts';
 import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { platformOf } from '../model/platform.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -82,7 +83,7 @@ export default defineRule({
   workload(workload, context) {
     if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
-    const holding = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    const holding = workload.podSets.filter(requestsAccelerators);
     // It would begin at step 0 after each interruption, which resume-disabled tells.
     if (holding.some(({ containers }) => containers.some((container) => resumeOff(container) !== undefined))) return;
     if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;

@@ -1,4 +1,5 @@
 import { providerName } from '../catalog/index.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { type FoundPlatform, platformOf } from '../model/platform.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
@@ -72,8 +73,8 @@ export default defineRule({
   topic: 'spot',
   severity: 'info',
   podSet(podSet, context) {
-    const { pod, placement, accelerators } = podSet;
-    if (placement.capacity !== 'spot' || !accelerators.some(({ perPod }) => perPod !== 0)) return;
+    const { pod, placement } = podSet;
+    if (placement.capacity !== 'spot' || !requestsAccelerators(podSet)) return;
     // The notice is the provider's, which a likely platform tells as well.
     const platform = platformOf(podSet, context.options);
     const granted = platform && grantedSeconds(platform);

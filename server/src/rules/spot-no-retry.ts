@@ -1,4 +1,5 @@
-import type { PodSet, Workload } from '../model/workload.ts';
+import { isOnSpot } from '../evidence/spot.ts';
+import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -112,10 +113,6 @@ const usual = 6;
 function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
   const edits = replaceScalar(document, getIn(rule, 'action'), 'Ignore');
   return fix('Do not count disruptions as failures', 'unsafe', edits);
-}
-
-function isOnSpot({ placement, accelerators }: PodSet): boolean {
-  return placement.capacity === 'spot' && accelerators.some(({ perPod }) => perPod !== 0);
 }
 
 function isOrchestrated({ manifest }: Workload): boolean {

@@ -1,7 +1,10 @@
+import { aksSpotTaint as taint } from '../catalog/index.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { textsIn } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -81,14 +84,12 @@ export default defineRule({
   },
 });
 
-const taint = 'kubernetes.azure.com/scalesetpriority';
-
 /** The toleration lets pods onto spot nodes and does not send them there. Other words on the same label (affinity) may. */
-function toleratesAlone({ pod, accelerators, tolerations, selectors }: PodSet, context: PodSetContext): void {
-  const { document, workload, report } = context;
+function toleratesAlone(podSet: PodSet, context: PodSetContext): void {
+  const { pod, tolerations, selectors } = podSet;
+  const { workload, report } = context;
   if (workload.role === 'infrastructure' || workload.role === 'definition' || workload.byShape) return;
-  if (!accelerators.some(({ perPod }) => perPod !== 0) || selectors.some(({ key }) => key === taint)) return;
-  const { start, end } = pod.node.span;
+  if (!requestsAccelerators(podSet) || selectors.some(({ key }) => key === taint)) return;
   const [first, ...others] = tolerations.filter(({ key, value }) => key?.value === taint && value?.value === 'spot');
   // A pool that is named may be the spot pool.
   if (
@@ -97,7 +98,7 @@ function toleratesAlone({ pod, accelerators, tolerations, selectors }: PodSet, c
     selectors.some(({ key }) => /pool|spot|priority|capacity/i.test(key))
   )
     return;
-  if (document.text.slice(start, end).split(taint).length > 2) return;
+  if ([...textsIn(pod.node)].filter((text) => text.includes(taint)).length > 1) return;
   report({
     severity: 'info',
     message: `Tolerates the taint of AKS spot nodes, but does not select them: the pod may run on any node, at its full price`,

@@ -1,4 +1,5 @@
 import { hasRole } from '../evidence/role-confidence.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet } from '../model/workload.ts';
 import { asText, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -67,7 +68,7 @@ export default defineRule({
   severity: 'warning',
   workload(workload, context) {
     if (!hasRole(workload, 'serving') || workload.partial) return;
-    const serving = workload.podSets.filter(({ accelerators }) => accelerators.some(({ perPod }) => perPod !== 0));
+    const serving = workload.podSets.filter(requestsAccelerators);
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;
     // Without a number, a HorizontalPodAutoscaler may tell it.

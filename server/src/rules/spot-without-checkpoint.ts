@@ -1,5 +1,6 @@
 import { checkpointSigns } from '../evidence/processes.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
+import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -93,10 +94,6 @@ export default defineRule({
     });
   },
 });
-
-function isOnSpot({ placement, accelerators }: PodSet): boolean {
-  return placement.capacity === 'spot' && accelerators.some(({ perPod }) => perPod === null || perPod > 0);
-}
 
 /** Parameter servers off spot hold the weights; boosting and elastic Horovod go on with what the surviving workers hold. */
 function keepsStateElsewhere({ kind, podSets }: Workload): boolean {

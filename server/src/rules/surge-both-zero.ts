@@ -1,3 +1,4 @@
+import { namesAccelerators } from '../model/accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -74,7 +75,7 @@ export default defineRule({
   severity: 'error',
   workload({ kind, apiVersion, manifest, podSets }, context) {
     if (kind !== 'Deployment' || !apiVersion.startsWith('apps/')) return;
-    if (!podSets.some(({ accelerators }) => accelerators.length > 0)) return;
+    if (!namesAccelerators({ podSets })) return;
     const update = getIn(manifest.root, 'spec', 'strategy', 'rollingUpdate');
     const surge = getIn(update, 'maxSurge');
     const unavailable = getIn(update, 'maxUnavailable');

@@ -1,7 +1,9 @@
+import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { entries, isIncomplete, isNull, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -76,7 +78,6 @@ export default defineRule({
 
 /** Lt and Gt exist from Kubernetes 1.35. */
 const operators = ['Exists', 'Equal', 'Lt', 'Gt'] as const;
-const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const;
 
 function checkOperator(toleration: Toleration, context: PodSetContext): void {
   const { key, operator, value } = toleration;
@@ -120,11 +121,11 @@ function operatorsFor({ key, value }: Toleration): readonly string[] {
 
 function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetContext): void {
   if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
-  if (effects.some((known) => known === effect.value)) return;
+  if (isTaintEffect(effect.value)) return;
   context.report({
-    message: `Effect ${quoted(effect.value)} does not exist (${effects.join(', ')}): the API server refuses the pod`,
+    message: `Effect ${quoted(effect.value)} does not exist (${taintEffects.join(', ')}): the API server refuses the pod`,
     span: spanOf(effect.at),
-    fixes: () => [respell(effect, tolerationSeconds === undefined ? effects : ['NoExecute'], context)],
+    fixes: () => [respell(effect, tolerationSeconds === undefined ? taintEffects : ['NoExecute'], context)],
   });
 }
 
@@ -132,7 +133,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
   if (tolerationSeconds === undefined || isTemplated(tolerationSeconds) || isNull(tolerationSeconds)) return;
   if (effect !== undefined && (isTemplated(effect.at) || effect.value === 'NoExecute')) return;
   // A misspelt effect is the cause, and is told by itself.
-  if (hasText(effect) && !effects.some((known) => known === effect?.value)) return;
+  if (hasText(effect) && !isTaintEffect(effect?.value)) return;
   const { document } = context;
   const evict = () =>
     effect === undefined
@@ -192,5 +193,5 @@ function hasText(located: Located<string> | undefined): boolean {
 }
 
 function quoted(text: string): string {
-  return `"${text.length > 30 ? `${text.slice(0, 29)}…` : text}"`;
+  return `"${shorten(text, 30)}"`;
 }

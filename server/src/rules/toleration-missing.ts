@@ -1,8 +1,8 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { acceleratorResource, aksSpotTaint } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { poolTaints } from '../evidence/pool-taints.ts';
+import { isTaintEffect, type NodeTaint } from '../model/node-pool.ts';
 import { nodeTaints } from '../model/node-pools.ts';
-import type { NodeTaint } from '../model/options.ts';
 import { platformOf } from '../model/platform.ts';
 import { acceleratorByName, knownResource } from '../model/requested-resource.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
@@ -123,7 +123,7 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
   if (effect === 'PreferNoSchedule' || podSet.tolerations.some((toleration) => tolerates(toleration, taint)))
     return false;
   // spot-selector-toleration tells this one.
-  if (key === spotTaint && podSet.selectors.some((selector) => selector.key === spotTaint)) return false;
+  if (key === aksSpotTaint && podSet.selectors.some((selector) => selector.key === aksSpotTaint)) return false;
   if (acceleratorResource(key) === undefined) return true;
   // Nodes of the other vendor are not the ones that are meant.
   if (acceleratorByName(podSet.accelerators, key) === undefined) return false;
@@ -133,21 +133,17 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
 
 const ofProject = "the project's GPU nodes";
 
-const spotTaint = 'kubernetes.azure.com/scalesetpriority';
-
 /** Whether it does, or may: what is templated or misspelt is told by others. */
 function tolerates({ key, operator, value, effect, at: cursor }: Toleration, taint: NodeTaint): boolean {
   if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   const fields = [key, operator, value, effect];
   if (fields.some((field) => field?.at.node.kind === 'scalar' && field.at.node.templated)) return true;
-  if (effect !== undefined && effects.has(effect.value) && effect.value !== taint.effect) return false;
+  if (effect !== undefined && isTaintEffect(effect.value) && effect.value !== taint.effect) return false;
   if (key === undefined || key.value === '') return true;
   if (key.value !== taint.key && meantResource(key.value) !== taint.key) return false;
   const equal = operator === undefined || operator.value === 'Equal';
   return !equal || taint.value === null || (value?.value ?? '') === taint.value;
 }
-
-const effects: ReadonlySet<string> = new Set(['NoSchedule', 'PreferNoSchedule', 'NoExecute']);
 
 function textOf({ key, value, effect }: NodeTaint): string {
   const shown = `${key}${value === null ? '' : `=${value}`}:${effect}`;

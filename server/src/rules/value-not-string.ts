@@ -1,4 +1,5 @@
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -59,7 +60,7 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const { workload, document } = context;
-    if (workload.byShape || !isPodSpec(podSet) || !holdsAccelerators(workload)) return;
+    if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
     const values = [
       ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
       ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: getIn(one, 'value') })),
@@ -103,10 +104,6 @@ function typeOf({ node }: Cursor): string {
 /** Kinds that describe pods in words of their own may take numbers there. */
 function isPodSpec({ pod }: PodSet): boolean {
   return getIn(pod, 'containers')?.node.kind === 'seq';
-}
-
-function holdsAccelerators({ podSets }: Workload): boolean {
-  return podSets.some(({ accelerators }) => accelerators.length > 0);
 }
 
 /** The object was refused before, and the text stays what it is. */

@@ -1,6 +1,7 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/format.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -165,7 +166,7 @@ function startsMore({ podSets }: Workload, slots: number): boolean {
 
 function gpusOfWorker({ kind, podSets }: Workload): number | null {
   const worker = podSets.find(({ name }) => name === 'Worker');
-  const [only, ...others] = worker?.containers.filter(({ accelerators }) => accelerators.length > 0) ?? [];
+  const [only, ...others] = worker?.containers.filter(namesAccelerators) ?? [];
   if (kind !== 'MPIJob' || worker === undefined || only === undefined || others.length > 0) return null;
   const gpus = wholeGpus(only, worker);
   return gpus === 0 ? null : gpus;

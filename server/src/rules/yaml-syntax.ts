@@ -59,6 +59,9 @@ export default defineRule({
   },
 });
 
-/** Other YAML that merely speaks of GPUs (a CI file, notes) is not ours to judge. */
+/**
+ * Other YAML that merely speaks of GPUs (a CI file, notes) is not ours to judge. The text is looked at and not its values, because a document
+ * with a fault may have none.
+ */
 const manifestWords =
   /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^[ \t]*(?:nodeSelector|tolerations|resources):/m;

@@ -1,4 +1,5 @@
 import type { Dangling, Referenced } from '../model/cross-references.ts';
+import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -15,9 +16,9 @@ const wholeKinds: ReadonlySet<string> = new Set([
   ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
 ]);
 
-/** Whether a text may name one of them. */
+/** Whether a text may name one of them: these are the keys by which `namesIn` finds any, so what has none is only not walked through. */
 const mayName = once(({ text }: YamlDocument) =>
-  /\bruntime: |runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
+  /\bruntime["']?:|runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
 );
 
 /** What an object names of those kinds. */
@@ -32,7 +33,7 @@ export function restsOn({ kinds }: NamedAt): readonly string[] {
 }
 
 /** Objects that bring in others, which are not seen. */
-const bringers = ['HelmRelease', 'Application', 'ApplicationSet'];
+const bringers = kindsFor('installer');
 
 /**
  * The objects that a name which nothing has was surely meant to be, one of each name; none where it may well be somewhere else. The workspace

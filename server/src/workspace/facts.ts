@@ -1,13 +1,14 @@
 import type { OwnPrices } from '../cost/custom-prices.ts';
 import { estimateCost, gpusOf } from '../cost/estimate.ts';
+import { poolsOf } from '../evidence/gpu-pools.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
 import { claimedDevices } from '../model/claims.ts';
 import type {
   BudgetFacts,
   LlmConfigFacts,
   LlmRoleFacts,
   PodsFacts,
-  PoolFacts,
   QueueFacts,
   ScalerFacts,
   SeenDevice,
@@ -20,6 +21,7 @@ import type { ImplicitDevices } from '../model/implicit-devices.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
 import { lowerManifest } from '../model/lower.ts';
 import { groupOf } from '../model/manifest.ts';
+import type { NodePool } from '../model/node-pool.ts';
 import type { ModelOptions } from '../model/options.ts';
 import { defaultModelOptions } from '../model/options.ts';
 import { lowerCount } from '../model/pod.ts';
@@ -27,7 +29,6 @@ import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
-import { poolsOf } from './pools.ts';
 import { scalerOf } from './scalers.ts';
 
 /** What an object says to those that name it, by what they need it for. */
@@ -45,7 +46,7 @@ export type Facts =
   | { readonly type: 'localQueue'; readonly clusterQueue: string }
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
-  | { readonly type: 'pools'; readonly facts: readonly PoolFacts[] }
+  | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
 /** What a project says of its nodes, and what it pays. */
@@ -214,7 +215,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
   // How many pods of each set one replica has is not told by their numbers.
   if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };
   const { cost } = estimateCost(replica, options.prices);
-  const idle = replica.podSets.some(({ accelerators }) => accelerators.length > 0) ? (cost?.idleHourly ?? null) : 0;
+  const idle = namesAccelerators(replica) ? (cost?.idleHourly ?? null) : 0;
   return {
     type: 'workload',
     facts: { ...facts, devices: gpusOf(replica).min, hourly: idle, price: cost?.hourly ?? null },

@@ -1,6 +1,8 @@
+import { namedKinds } from '../model/kinds/index.ts';
+
 /** The kinds of use that a text names anywhere, found without reading it: a file that names none is not parsed. */
 export function kindsIn(text: string): ReadonlySet<string> {
-  const kinds = new Set(valuesOf(text, 'kind').filter((kind) => targetKinds.has(kind)));
+  const kinds = new Set(valuesOf(text, 'kind').filter((kind) => namedKinds.has(kind)));
   // Pods that share a claim have to know of each other.
   if (text.includes(claimUse)) kinds.add(claimUse);
   return kinds;
@@ -27,42 +29,3 @@ function valuesOf(text: string, key: string): readonly string[] {
 }
 
 const word = /["']?[ \t]*:[ \t]*["']?([\w.-]{1,253})/y;
-
-/** Kinds by which other objects can be told more, or which they name. */
-const targetKinds: ReadonlySet<string> = new Set([
-  ...[
-    'ServingRuntime',
-    'ClusterServingRuntime',
-    'LLMInferenceServiceConfig',
-    'InferenceService',
-    'LLMInferenceService',
-  ],
-  ...['HelmRelease', 'Application', 'ApplicationSet'],
-  ...['TrainingRuntime', 'ClusterTrainingRuntime'],
-  ...['LocalQueue', 'ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
-  ...['ResourceClaim', 'ResourceClaimTemplate', 'DeviceClass'],
-  ...[
-    'ScaledObject',
-    'HTTPScaledObject',
-    'HorizontalPodAutoscaler',
-    'PodAutoscaler',
-    'TriggerAuthentication',
-    'PodDisruptionBudget',
-  ],
-  ...['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass', 'EC2NodeClass', 'AKSNodeClass', 'NodeClaim'],
-  ...[
-    'PersistentVolumeClaim',
-    'StorageClass',
-    'ConfigMap',
-    'Secret',
-    'ServiceAccount',
-    'RuntimeClass',
-    'PriorityClass',
-  ],
-  ...['Deployment', 'StatefulSet', 'ReplicaSet', 'Rollout', 'LeaderWorkerSet', 'RayCluster', 'CloneSet'],
-  ...['StormService', 'RayClusterFleet', 'InferenceSet'],
-]);
-
-export function isTargetKind(kind: string): boolean {
-  return targetKinds.has(kind);
-}

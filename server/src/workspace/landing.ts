@@ -1,11 +1,12 @@
-import type { Landing, PoolFacts, WantedLabel } from '../model/cross-references.ts';
-import type { NodeTaint } from '../model/options.ts';
+import type { Landing, WantedLabel } from '../model/cross-references.ts';
+import { kindsFor } from '../model/kinds/object-kinds.ts';
+import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { type Asker, factsAs, seen } from './named.ts';
 import { type Places, placesOf } from './places.ts';
 import { everyOne, type Found, type Workspace } from './workspace.ts';
 
-export const poolKinds = ['NodePool', 'Provisioner', 'ClusterConfig', 'ComputeClass'] as const;
+export const poolKinds = kindsFor('pool');
 
 /**
  * The pools on which a pod lands for sure, if on any: those whose own label it selects; for one that selects nothing all there are, where none of
@@ -22,7 +23,7 @@ export function landingOf(asker: Asker, wanted: readonly WantedLabel[], isFree: 
 
 /** A pool, where it is described. */
 interface Pool extends Found {
-  readonly pool: PoolFacts;
+  readonly pool: NodePool;
 }
 
 interface Together {
@@ -69,7 +70,7 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, Together>();
   const pools: Pools = {
-    open: together(all.filter(({ pool }) => !pool.chosen)),
+    open: together(all.filter(({ pool }) => pool.chosen !== true)),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
@@ -91,14 +92,15 @@ function together(pools: readonly Pool[]): Together {
   return { places: placesOf(pools), alike: lazy(() => alike(pools.map(({ pool }) => pool))) };
 }
 
-function alike(pools: readonly PoolFacts[]): ReturnType<Together['alike']> {
+function alike(pools: readonly NodePool[]): ReturnType<Together['alike']> {
   const [first, ...others] = pools;
-  if (first === undefined || pools.some(({ open }) => open)) return undefined;
-  const taints = first.taints.filter((taint) => others.every((other) => other.taints.some((one) => same(one, taint))));
-  return { taints, toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested) };
+  if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
+  const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
+  const taints = first.taints?.filter(shared) ?? [];
+  return { taints, toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true) };
 }
 
-function mayHave({ labels }: PoolFacts, { key, values }: WantedLabel): boolean {
+function mayHave({ labels }: NodePool, { key, values }: WantedLabel): boolean {
   return !Object.hasOwn(labels, key) || values.length === 0 || values.includes(labels[key] ?? '');
 }
 

@@ -1,6 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
 import type { BudgetFacts, CrossReferences, QueueFacts, Referenced, ScalerFacts } from '../model/cross-references.ts';
-import { scalableGroup } from '../model/scaled.ts';
+import { scalableKinds } from '../model/kinds/index.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, meant, restsOn, wholeNames } from './dangling.ts';
@@ -106,9 +106,9 @@ function targetNamed(
   namespace: string | null,
   name: string,
 ): ReturnType<CrossReferences['workload']> {
-  const group = kind === 'InferenceService' ? 'serving.kserve.io' : scalableGroup(kind);
-  if (group === undefined) return undefined;
-  const own = factsNamed(asker, [`${group}/${kind}`], namespace, name, 'workload');
+  const kinds = kind === 'InferenceService' ? ['serving.kserve.io/InferenceService'] : scalableKinds(kind);
+  if (kinds.length === 0) return undefined;
+  const own = factsNamed(asker, kinds, namespace, name, 'workload');
   // In Standard mode KServe names the Deployment of an InferenceService after it.
   const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
   if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;

@@ -1,7 +1,7 @@
 import type { Referenced } from '../model/cross-references.ts';
+import { isClusterKind } from '../model/kinds/index.ts';
 import type { Facts } from './facts.ts';
 import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
-import { isClusterKind } from './references.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
 

@@ -15,20 +15,6 @@ export interface Reference {
   readonly namespace: string | null;
 }
 
-/** Kinds that are in no namespace. */
-const clusterKinds: ReadonlySet<string> = new Set([
-  ...['serving.kserve.io/ClusterServingRuntime', 'trainer.kubeflow.org/ClusterTrainingRuntime'],
-  ...['kueue.x-k8s.io/ClusterQueue', 'kueue.x-k8s.io/ResourceFlavor', 'kueue.x-k8s.io/Topology'],
-  ...['kueue.x-k8s.io/WorkloadPriorityClass', 'resource.k8s.io/DeviceClass', 'node.k8s.io/RuntimeClass'],
-  ...['scheduling.k8s.io/PriorityClass', 'storage.k8s.io/StorageClass', 'karpenter.sh/NodePool'],
-  ...['karpenter.k8s.aws/EC2NodeClass', 'karpenter.azure.com/AKSNodeClass'],
-  'cloud.google.com/ComputeClass',
-]);
-
-export function isClusterKind(kind: string): boolean {
-  return clusterKinds.has(kind);
-}
-
 /** Every object that this one names, wherever its kind does so. */
 export function referencesOf(manifest: Manifest): readonly Reference[] {
   return namesIn(manifest).map(({ at: cursor, ...reference }) => ({ span: spanOf(cursor), ...reference }));

@@ -1,11 +1,12 @@
 import type { ScalerFacts } from '../model/cross-references.ts';
+import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 
 /** The kinds of objects that set the replicas of others. */
-export const scalerKinds = ['ScaledObject', 'HTTPScaledObject', 'HorizontalPodAutoscaler', 'PodAutoscaler'] as const;
+export const scalerKinds = kindsFor('scaler');
 
 export interface ScalerOf {
   readonly target: { readonly kind: string; readonly name: string };

@@ -1,3 +1,5 @@
+import { isSlip } from '../catalog/spelling.ts';
+
 /** Names, found by what is written when a finger slips. */
 export interface Slips {
   /** Says whether there is something of a name. */
@@ -54,19 +56,3 @@ function sumsOf(name: string): ReadonlySet<number> {
 }
 
 const base = 0x01000193;
-
-/** One letter too many, too few, another or exchanged; names that differ in a number are those of several things. */
-function isSlip(one: string, other: string): boolean {
-  if (one === other || Math.min(one.length, other.length) < 4) return false;
-  let start = 0;
-  while (start < one.length && one[start] === other[start]) start += 1;
-  let end = 0;
-  while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
-  const [a, b] = [one.slice(start, one.length - end), other.slice(start, other.length - end)];
-  if (/\d/.test(a + b)) return false;
-  const exchanged = a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0];
-  if (a.length !== b.length) return a.length + b.length === 1;
-  // The last letter, or one that stands alone, is the one of a row: `train-a` and `train-b`.
-  const alone = /(?:^|[^a-z])$/i.test(one.slice(0, start)) && /^(?:$|[^a-z])/i.test(one.slice(start + 1));
-  return exchanged || (a.length === 1 && end > 0 && !alone);
-}

@@ -7,7 +7,7 @@ import { checkLimits, parseDocument, splitDocuments } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { shiftSpan } from '../yaml/span.ts';
 import { type Facts, type FactsOptions, factsOf } from './facts.ts';
-import { isTargetKind, kindsIn } from './kinds.ts';
+import { kindsIn } from './kinds.ts';
 import { type Reference, referencesOf } from './references.ts';
 
 /** What other files may need of an object. */
@@ -60,7 +60,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
         // What the text does not name plainly is told of no document: some are not even parsed.
-        if (!isTargetKind(kind) || !kinds().has(kind) || name === undefined || manifest.name === null) return [];
+        if (!kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];
         const slash = apiVersion.indexOf('/');
         const group = slash < 0 ? '' : apiVersion.slice(0, slash);

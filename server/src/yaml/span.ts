@@ -46,3 +46,13 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 function byStart(a: TextEdit, b: TextEdit): number {
   return a.span.start - b.span.start || a.span.end - b.span.end;
 }
+
+/** Whether two spans overlap or meet. An empty span, a caret, touches what it stands next to. */
+export function touches(a: Span, b: Span): boolean {
+  return a.start <= b.end && b.start <= a.end;
+}
+
+/** Whether a caret at an offset stands in a span, or right after it: that is where it stands after a word. */
+export function isAt(span: Span, offset: number): boolean {
+  return span.start <= offset && offset <= span.end;
+}

@@ -10,6 +10,7 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
+import { namesAccelerators, requestsAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
@@ -43,7 +44,7 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
     parse: file.parse,
     problem: file.problem,
     workloads: file.documents.flatMap((document) =>
-      document.costed.filter(asksForAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
+      document.costed.filter(namesAccelerators).map((workload) => toReportWorkload(workload, document, lineStarts)),
     ),
     findings: findings.map((finding, index) => ({ ...finding, fingerprint: fingerprints[index] ?? '' })),
   };
@@ -52,7 +53,7 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
 /** What the workloads of a file cost, those that have a price. */
 export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
   return documents.flatMap((document) =>
-    document.costed.filter(asksForAccelerators).flatMap((workload) => document.costOf(workload).cost ?? []),
+    document.costed.filter(requestsAccelerators).flatMap((workload) => document.costOf(workload).cost ?? []),
   );
 }
 
@@ -91,7 +92,7 @@ function toReportWorkload(
   lineStarts: readonly number[],
 ): ReportWorkload {
   const { cost, unknown } = document.costOf(workload);
-  const using = workload.podSets.filter(({ accelerators }) => accelerators.length > 0);
+  const using = workload.podSets.filter(namesAccelerators);
   const placements = using.map(({ placement }) => placement);
   const provider = common(placements.map((placement) => placement.provider));
   const { start } = shiftSpan(workload.manifest.root.node.span, document.base);
@@ -192,10 +193,6 @@ function toHint({ span, message }: UnusedSuppression, lineStarts: readonly numbe
 
 function workloadName({ kind, name }: Workload): string {
   return name === null ? kind : `${kind}/${name}`;
-}
-
-function asksForAccelerators(workload: Workload): boolean {
-  return workload.podSets.some(({ accelerators }) => accelerators.length > 0);
 }
 
 /** The value that all have; null where they differ or there is none. */

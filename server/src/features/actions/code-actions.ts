@@ -1,6 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import type { Finding } from '../../rules/rule.ts';
-import { type Span, shiftSpan, type TextEdit } from '../../yaml/span.ts';
+import { type Span, shiftSpan, type TextEdit, touches } from '../../yaml/span.ts';
 import { confirmationOf } from './confirmation.ts';
 import {
   describeSlice,
@@ -216,9 +216,4 @@ function eachSlice(sliceable: Sliceable, budget: ProofBudget): readonly Action[]
 
 function inFile(edits: readonly TextEdit[], base: number): readonly TextEdit[] {
   return edits.map(({ span, newText }) => ({ span: shiftSpan(span, base), newText }));
-}
-
-/** An empty span, a caret, touches what it stands beside. */
-function touches(a: Span, b: Span): boolean {
-  return a.start <= b.end && b.start <= a.end;
 }

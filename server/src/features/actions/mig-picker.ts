@@ -16,7 +16,7 @@ import { rewriteToShared, sharedForm } from '../../rewrite/shared.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { keySpanOf, spanOf } from '../../yaml/cursor.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
 import { formatShare } from '../hover/gpu-words.ts';
 import { type Place, type ProofBudget, provenTogether } from './proof.ts';
 
@@ -140,9 +140,4 @@ export function migGpus(): readonly GpuModel[] {
 
 function entrySpan(cursor: Cursor): Span {
   return { start: keySpanOf(cursor).start, end: spanOf(cursor).end };
-}
-
-/** An empty span, a caret, touches what it stands beside. */
-function touches(a: Span, b: Span): boolean {
-  return a.start <= b.end && b.start <= a.end;
 }

@@ -2,13 +2,13 @@ import {
   allInstanceTypes,
   gpus,
   gpusByLabel,
+  isInstanceTypeLabel,
   labelCandidates,
   providerName,
   providerOfLabel,
   spotSelector,
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
-import { isInstanceTypeLabel } from '../../model/devices.ts';
 import type { Word } from './completion-item.ts';
 import { spotLabels } from './scheduling-words.ts';
 

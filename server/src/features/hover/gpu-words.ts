@@ -3,6 +3,9 @@ import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
 import { formatCount, formatNumber, plural } from '../../cost/format.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
+import { isRequested } from '../../model/accelerators.ts';
+import { plus } from '../../model/count.ts';
+import { times } from '../../model/kinds/pod-sets.ts';
 import { knownResource, resourceName } from '../../model/requested-resource.ts';
 import { isValues } from '../../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
@@ -18,8 +21,8 @@ export function describeAccelerators(workload: Workload): string {
     for (const accelerator of requestedDevices(podSet)) {
       const { name, known } = nameOfAccelerator(accelerator);
       const before = counts.get(name) ?? { min: 0, max: 0, known };
-      const count = times(accelerator.perPod, podSet.pods);
-      counts.set(name, { min: add(before.min, count.min), max: add(before.max, count.max), known });
+      const count = times(podSet.pods, accelerator.perPod);
+      counts.set(name, { min: plus(before.min, count.min), max: plus(before.max, count.max), known });
     }
   }
   return [...counts]
@@ -30,7 +33,7 @@ export function describeAccelerators(workload: Workload): string {
 
 /** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
 export function requestedDevices(podSet: PodSet): readonly PodAccelerator[] {
-  const taken = podSet.accelerators.filter(({ perPod }) => perPod !== 0);
+  const taken = podSet.accelerators.filter(isRequested);
   const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   return devices.length > 0 ? devices : taken.slice(0, 1);
 }
@@ -151,14 +154,4 @@ function nameOfAccelerator({ requested, form, model, candidates, perPod, devices
   if (vendor === 'google') return { name: 'TPU chip', known: false };
   if (vendor === 'aws') return { name: form === 'core' ? 'NeuronCore' : 'Neuron device', known: false };
   return { name: /gpu|^amd\.com|^nvidia\.com/.test(requested.name) ? 'GPU' : 'accelerator', known: false };
-}
-
-function times(perPod: number | null, pods: Count): Count {
-  const multiply = (count: number | null) =>
-    count === 0 ? 0 : perPod === null || count === null ? null : perPod * count;
-  return { min: multiply(pods.min), max: multiply(pods.max) };
-}
-
-function add(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : a + b;
 }

@@ -5,6 +5,7 @@ import {
   gpusByLabel,
   instanceType,
   isGpuLabel,
+  isInstanceTypeLabel,
   migByResource,
   providerName,
   spotSelector,
@@ -13,7 +14,6 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
-import { isInstanceTypeLabel } from '../../model/devices.ts';
 import { acceleratorByName, type RequestedResource } from '../../model/requested-resource.ts';
 import type {
   AcceleratorRequest,
@@ -25,7 +25,7 @@ import type {
 } from '../../model/workload.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn, keySpanOf, spanOf } from '../../yaml/cursor.ts';
-import { type Span, shiftSpan } from '../../yaml/span.ts';
+import { isAt, type Span, shiftSpan } from '../../yaml/span.ts';
 import { roleWords } from '../completion/role-words.ts';
 import { budgetFacts } from './budget-facts.ts';
 import { capacityFacts } from './capacity-facts.ts';
@@ -45,7 +45,7 @@ import { whatWillRun } from './will-run.ts';
 export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const { workload, document } of acceleratedWorkloads(file)) {
     const inside = offset - document.base;
-    if (!touches(spanOf(workload.manifest.root), inside)) continue;
+    if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
     const { facts, cost, first = [], besides = [] } = hit;
@@ -157,7 +157,7 @@ function requestedSentence(kind: RequestedResource['kind'], name: string): strin
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
   if (!isGpuLabel(selector.key) && !isInstanceTypeLabel(selector.key)) return undefined;
   for (const { value, at: cursor } of selector.values) {
-    if (touches(spanOf(cursor), offset))
+    if (isAt(spanOf(cursor), offset))
       return { span: spanOf(cursor), facts: valueFacts(selector.key, value, config), cost: true };
   }
   const span = entryAt(selector.at, offset);
@@ -173,7 +173,7 @@ function capacityHit(
   config: ProjectConfig,
 ): Hit | undefined {
   if (!values.some(({ value }) => spotSelector(key, value) !== undefined)) return undefined;
-  const value = values.find((one) => touches(spanOf(one.at), offset));
+  const value = values.find((one) => isAt(spanOf(one.at), offset));
   const span = value === undefined ? entryAt(cursor, offset) : spanOf(value.at);
   return span && { span, facts: [], cost: true, first: capacityFacts(podSet, key, config) };
 }
@@ -185,7 +185,7 @@ function tolerationHit(
   offset: number,
   config: ProjectConfig,
 ): Hit | undefined {
-  if (key === undefined || !touches(spanOf(item), offset)) return undefined;
+  if (key === undefined || !isAt(spanOf(item), offset)) return undefined;
   const isSpot = spotTaintKeys.includes(key.value) || spotSelector(key.value, value?.value ?? '') === 'spot';
   if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
   const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
@@ -239,18 +239,13 @@ function sliceFacts(accelerators: readonly PodAccelerator[], request: Accelerato
 
 /** The key or the value of an entry, whichever the offset is in. */
 function entryAt(cursor: Cursor, offset: number): Span | undefined {
-  if (cursor.entry !== undefined && touches(keySpanOf(cursor), offset)) return keySpanOf(cursor);
-  if (cursor.node.kind === 'scalar' && touches(spanOf(cursor), offset)) return spanOf(cursor);
+  if (cursor.entry !== undefined && isAt(keySpanOf(cursor), offset)) return keySpanOf(cursor);
+  if (cursor.node.kind === 'scalar' && isAt(spanOf(cursor), offset)) return spanOf(cursor);
   return undefined;
 }
 
 /** A mapping that is one thing, such as a claim of a pod: its name and what it names. */
 function smallMapAt({ node }: Cursor, offset: number): Span | undefined {
   const isSmall = node.kind === 'map' && node.span.end - node.span.start < 300;
-  return isSmall && touches(node.span, offset) ? node.span : undefined;
-}
-
-/** The end counts as inside: that is where the caret stands after a word. */
-function touches(span: Span, offset: number): boolean {
-  return span.start <= offset && offset <= span.end;
+  return isSmall && isAt(node.span, offset) ? node.span : undefined;
 }

@@ -1,7 +1,7 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import { objectNamed } from '../../workspace/named.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
-import type { Span } from '../../yaml/span.ts';
+import { isAt, type Span } from '../../yaml/span.ts';
 import { localNames } from '../completion/local-names.ts';
 
 /** A place in a file, which may be closed. */
@@ -15,19 +15,14 @@ export interface FilePlace {
  * anchor of an alias.
  */
 export function definitions(workspace: Workspace, file: FileAnalysis, offset: number): readonly FilePlace[] {
-  const local = localNames(file).find(({ uses }) => uses.some((span) => touches(span, offset)));
+  const local = localNames(file).find(({ uses }) => uses.some((span) => isAt(span, offset)));
   if (local !== undefined) return [{ uri: file.uri, span: local.declared }];
   const current = workspace.file(file.uri);
-  const reference = current?.summary.references().find(({ span }) => touches(span, offset));
+  const reference = current?.summary.references().find(({ span }) => isAt(span, offset));
   if (current === undefined || reference === undefined) return [];
   const { kinds, namespace, name } = reference;
   return objectNamed(workspace, current, kinds, namespace, name).map((found) => ({
     uri: found.uri,
     span: workspace.placeOf(found),
   }));
-}
-
-/** Whether a span contains an offset. The end counts as inside: the caret is there after a word. */
-export function touches(span: Span, offset: number): boolean {
-  return span.start <= offset && offset <= span.end;
 }

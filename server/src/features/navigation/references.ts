@@ -1,8 +1,9 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import { type Group, objectNamed } from '../../workspace/named.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
+import { isAt } from '../../yaml/span.ts';
 import { localNames } from '../completion/local-names.ts';
-import { definitions, type FilePlace, touches } from './definitions.ts';
+import { definitions, type FilePlace } from './definitions.ts';
 
 /**
  * All references to the object named at an offset, or referenced there; within a file, to a volume or an anchor.
@@ -14,9 +15,7 @@ export function references(
   offset: number,
   declaration: boolean,
 ): readonly FilePlace[] {
-  const local = localNames(file).find(({ declared, uses }) =>
-    [declared, ...uses].some((span) => touches(span, offset)),
-  );
+  const local = localNames(file).find(({ declared, uses }) => [declared, ...uses].some((span) => isAt(span, offset)));
   if (local !== undefined) {
     const spans = declaration ? [local.declared, ...local.uses] : local.uses;
     return spans.map((span) => ({ uri: file.uri, span }));
@@ -48,10 +47,10 @@ interface NamedPlace extends FilePlace {
 /** The object that is defined at an offset, or referenced there. */
 function objectAt(workspace: Workspace, file: FileAnalysis, offset: number): readonly NamedPlace[] {
   const current = workspace.file(file.uri);
-  const object = current?.summary.objects().find(({ span }) => touches(span, offset));
+  const object = current?.summary.objects().find(({ span }) => isAt(span, offset));
   if (current !== undefined && object !== undefined)
     return [{ uri: current.uri, span: object.span, name: object.name }];
-  const reference = current?.summary.references().find(({ span }) => touches(span, offset));
+  const reference = current?.summary.references().find(({ span }) => isAt(span, offset));
   if (reference === undefined) return [];
   return definitions(workspace, file, offset).map((place) => ({ ...place, name: reference.name }));
 }

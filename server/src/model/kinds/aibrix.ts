@@ -1,8 +1,9 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, getIn, items } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
-import { fromTemplate, product, times, untilStopped, written } from './pod-sets.ts';
+import { fromTemplate, times, untilStopped, written } from './pod-sets.ts';
 import { lowerRayCluster } from './ray.ts';
 
 /** AIBrix: groups of roles, and fleets of Ray clusters. https://github.com/vllm-project/aibrix/tree/main/api/orchestration/v1alpha1 */
@@ -10,18 +11,30 @@ export const aibrixKinds: readonly KindEntry[] = [
   {
     group: 'orchestration.aibrix.ai',
     kinds: ['StormService'],
+    words: [],
     role: 'serving',
+    replica: 'group',
     lower: ({ root }) => lowerRoles(getIn(root, 'spec'), getIn(root, 'spec', 'template', 'spec')),
   },
   {
     group: 'orchestration.aibrix.ai',
     kinds: ['RoleSet'],
+    words: [],
     role: 'serving',
     lower: ({ root }) => lowerRoles(undefined, getIn(root, 'spec')),
   },
   {
     group: 'orchestration.aibrix.ai',
-    kinds: ['RayClusterFleet', 'RayClusterReplicaSet'],
+    kinds: ['RayClusterFleet'],
+    words: [],
+    role: 'serving',
+    replica: 'group',
+    lower: ({ root }) => lowerFleet(getIn(root, 'spec')),
+  },
+  {
+    group: 'orchestration.aibrix.ai',
+    kinds: ['RayClusterReplicaSet'],
+    words: [],
     role: 'serving',
     lower: ({ root }) => lowerFleet(getIn(root, 'spec')),
   },

@@ -5,35 +5,76 @@ import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { between, exactly, fromPodSpec, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
 
+const keptRunning = { staysUp: true, replica: 'pod' } as const;
+
 /** Pods and what the built-in controllers make of them. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
-  { group: '', kinds: ['Pod'], lower: ({ root }) => lowerPod(root) },
+  { group: '', kinds: ['Pod'], words: [], lower: ({ root }) => lowerPod(root) },
   // A controller's selector may be left out here: it is read off the template.
-  { group: '', kinds: ['ReplicationController'], lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }) },
+  {
+    group: '',
+    kinds: ['ReplicationController'],
+    words: [],
+    staysUp: true,
+    lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
+  },
   {
     group: '',
     kinds: ['PodTemplate'],
+    words: [],
     role: 'definition',
     lower: ({ root }) => ({ podSets: fromTemplate('pod', getIn(root, 'template'), exactly(null)), ...nothingElse }),
   },
-  { group: 'apps', kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'], lower: ({ root }) => lowerReplicated(root) },
+  {
+    group: 'apps',
+    kinds: ['Deployment', 'StatefulSet', 'ReplicaSet'],
+    words: [],
+    ...keptRunning,
+    lower: ({ root }) => lowerReplicated(root),
+  },
   // Controllers of others that keep the shape of a Deployment; an OpenShift one is told its selector by its template.
-  { group: 'apps.kruise.io', kinds: ['CloneSet', 'StatefulSet'], lower: ({ root }) => lowerReplicated(root) },
-  { group: 'argoproj.io', kinds: ['Rollout'], lower: ({ root }) => lowerReplicated(root) },
+  {
+    group: 'apps.kruise.io',
+    kinds: ['CloneSet', 'StatefulSet'],
+    words: [],
+    ...keptRunning,
+    lower: ({ root }) => lowerReplicated(root),
+  },
+  {
+    group: 'argoproj.io',
+    kinds: ['Rollout'],
+    words: [],
+    ...keptRunning,
+    lower: ({ root }) => lowerReplicated(root),
+  },
   {
     group: 'apps.openshift.io',
     kinds: ['DeploymentConfig'],
+    words: [],
     lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
   },
   {
     group: 'apps',
     kinds: ['DaemonSet'],
+    words: [],
     role: 'infrastructure',
     // One pod a node, and how many nodes there are is not in the file.
     lower: ({ root }) => lowerReplicated(root, exactly(null)),
   },
-  { group: 'batch', kinds: ['Job'], lower: ({ root }) => lowerJob(getIn(root, 'spec')) },
-  { group: 'batch', kinds: ['CronJob'], lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')) },
+  {
+    group: 'batch',
+    kinds: ['Job'],
+    words: [],
+    usualRole: 'batch',
+    lower: ({ root }) => lowerJob(getIn(root, 'spec')),
+  },
+  {
+    group: 'batch',
+    kinds: ['CronJob'],
+    words: [],
+    usualRole: 'batch',
+    lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
+  },
   { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')) },
 ];
 

@@ -10,12 +10,14 @@ export const draKinds: readonly KindEntry[] = [
     group: 'resource.k8s.io',
     kinds: ['ResourceClaimTemplate'],
     role: 'definition',
+    named: true,
     lower: ({ root }) => lowerClaim(getIn(root, 'spec', 'spec')),
   },
   {
     group: 'resource.k8s.io',
     kinds: ['ResourceClaim'],
     role: 'definition',
+    named: true,
     lower: ({ root }) => lowerClaim(getIn(root, 'spec')),
   },
 ];

@@ -1,22 +1,37 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, getIn, items } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { exactly, fromTemplate, product, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import { exactly, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
 
 /** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
-  { group: 'jobset.x-k8s.io', kinds: ['JobSet'], lower: ({ root }) => lowerJobSet(getIn(root, 'spec')) },
+  {
+    group: 'jobset.x-k8s.io',
+    kinds: ['JobSet'],
+    words: [],
+    lower: ({ root }) => lowerJobSet(getIn(root, 'spec')),
+  },
   {
     group: 'leaderworkerset.x-k8s.io',
     kinds: ['LeaderWorkerSet'],
+    words: [],
+    staysUp: true,
+    replica: 'group',
     lower: ({ root }) => lowerLeaderWorkerSet(getIn(root, 'spec')),
   },
-  { group: 'batch.volcano.sh', kinds: ['Job'], lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')) },
+  {
+    group: 'batch.volcano.sh',
+    kinds: ['Job'],
+    usualRole: 'batch',
+    lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),
+  },
   {
     group: 'batch.volcano.sh',
     kinds: ['CronJob'],
+    usualRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   {
@@ -29,6 +44,7 @@ export const groupKinds: readonly KindEntry[] = [
     group: 'training.volcano.sh',
     kinds: ['HyperJob'],
     role: 'training',
+    wholeResources: true,
     lower: ({ root }) => lowerHyperJob(getIn(root, 'spec')),
   },
 ];

@@ -1,5 +1,6 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated } from '../../yaml/cursor.ts';
+import { namesAccelerators } from '../accelerators.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { devicesOfInstance } from '../implicit-devices.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
@@ -18,6 +19,7 @@ export const kaitoKinds: readonly KindEntry[] = [
     group: 'kaito.sh',
     kinds: ['InferenceSet'],
     role: 'serving',
+    replica: 'group',
     lower: ({ root }) => lowerInferenceSet(getIn(root, 'spec')),
   },
   {
@@ -71,7 +73,7 @@ function nodePods(name: string, resource: Cursor | undefined, template: Cursor |
   const containers = pod === undefined ? [] : lowerContainers(pod);
   const instanceType = text(getIn(resource, 'instanceType'));
   const onNode = nodeDevices(resource);
-  const told = onNode.perPod !== null || containers.every(({ accelerators }) => accelerators.length === 0);
+  const told = onNode.perPod !== null || !containers.some(namesAccelerators);
   const count = getIn(resource, 'count');
   return [
     {

@@ -12,6 +12,23 @@ export interface KindEntry {
   readonly kinds: readonly string[];
   /** Where the kind alone tells it. Nothing runs from a `definition` by itself, so its pods are never counted. */
   readonly role?: Role;
+  /** What its objects are for where neither the kind nor their containers tell it. */
+  readonly usualRole?: Role;
+  /** Its pods are kept running, so one that answers on a port is a server. */
+  readonly staysUp?: true;
+  /** What one of `spec.replicas` is, for kinds whose replicas a scaler sets: one pod, or the pods of a group. */
+  readonly replica?: 'pod' | 'group';
+  /** Other objects name it although no scaler sets its replicas: as a runtime, a claim, a cluster. */
+  readonly named?: true;
+  /** It is in no namespace. */
+  readonly cluster?: true;
+  /**
+   * Words of fields by which its objects take accelerators that no resource name shows: what another object says, or sizes alone. Empty: their pods
+   * name all that they request. Left out: each of its objects bears on accelerators.
+   */
+  readonly words?: readonly string[];
+  /** Its objects leave things out, but not of `resources`: nothing adds limits there. */
+  readonly wholeResources?: true;
   readonly lower: (object: KindInput) => KindLowering;
 }
 

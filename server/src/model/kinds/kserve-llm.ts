@@ -13,12 +13,37 @@ import { between, exactly, fromPodSpec, times, untilStopped, written } from './p
 export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
-    kinds: ['ServingRuntime', 'ClusterServingRuntime'],
+    kinds: ['ServingRuntime'],
+    words: ['workerSpec'],
     role: 'definition',
+    named: true,
     lower: ({ root }) => lowerRuntime(getIn(root, 'spec')),
   },
-  { group: 'serving.kserve.io', kinds: ['LLMInferenceService'], role: 'serving', lower: lowerLlmService },
-  { group: 'serving.kserve.io', kinds: ['LLMInferenceServiceConfig'], role: 'definition', lower: lowerLlmService },
+  {
+    group: 'serving.kserve.io',
+    kinds: ['ClusterServingRuntime'],
+    words: ['workerSpec'],
+    role: 'definition',
+    named: true,
+    cluster: true,
+    lower: ({ root }) => lowerRuntime(getIn(root, 'spec')),
+  },
+  {
+    group: 'serving.kserve.io',
+    kinds: ['LLMInferenceService'],
+    words: ['LLMInferenceService'],
+    role: 'serving',
+    named: true,
+    lower: lowerLlmService,
+  },
+  {
+    group: 'serving.kserve.io',
+    kinds: ['LLMInferenceServiceConfig'],
+    words: ['LLMInferenceService'],
+    role: 'definition',
+    named: true,
+    lower: lowerLlmService,
+  },
 ];
 
 function lowerRuntime(spec: Cursor | undefined): KindLowering {

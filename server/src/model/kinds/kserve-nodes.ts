@@ -1,11 +1,12 @@
 import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
 import type { PodsFacts, Referenced, SeenContainer } from '../cross-references.ts';
 import { lowerContainers, lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Borrowed, PodSetSource } from './kind.ts';
-import { exactly, product } from './pod-sets.ts';
+import { exactly } from './pod-sets.ts';
 
 /** The ServingRuntime that a predictor names. */
 export interface BorrowedRuntime extends Borrowed {

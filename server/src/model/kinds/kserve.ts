@@ -7,14 +7,24 @@ import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts
 import { type BorrowedRuntime, multiNode } from './kserve-nodes.ts';
 import { untilStopped } from './pod-sets.ts';
 
+/** Most predictors run on CPUs: of GPUs may be those whose runtime, scaling or sizes for several nodes are written. */
+const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev'];
+
 /**
  * KServe's InferenceService. Who can scale to zero, and the defaults:
  * https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go
  */
 export const kserveKinds: readonly KindEntry[] = [
-  { group: 'serving.kserve.io', kinds: ['InferenceService'], role: 'serving', lower: lowerInferenceService },
+  {
+    group: 'serving.kserve.io',
+    kinds: ['InferenceService'],
+    role: 'serving',
+    named: true,
+    words,
+    lower: lowerInferenceService,
+  },
   // Its group before 0.7, when it was a part of Kubeflow; v1alpha2 had two endpoints, `default` and `canary`.
-  { group: 'serving.kubeflow.org', kinds: ['InferenceService'], role: 'serving', lower: lowerInferenceService },
+  { group: 'serving.kubeflow.org', kinds: ['InferenceService'], role: 'serving', words, lower: lowerInferenceService },
 ];
 
 const components = ['predictor', 'transformer', 'explainer'] as const;

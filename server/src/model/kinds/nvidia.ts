@@ -33,6 +33,7 @@ export const nvidiaKinds: readonly KindEntry[] = [
   {
     group: 'grove.io',
     kinds: ['PodCliqueSet'],
+    words: [],
     role: 'serving',
     lower: ({ root }) => ({ ...served, podSets: cliquePods(getIn(root, 'spec')) }),
   },

@@ -1,6 +1,6 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn } from '../../yaml/cursor.ts';
-import { knownCount } from '../count.ts';
+import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { PodCount, PodSetSource } from './kind.ts';
@@ -44,10 +44,6 @@ export function between(min: number | null, max: number | null): PodCount {
 
 export function times({ min, max }: PodCount, factor: number | null): PodCount {
   return { min: product(min, factor), max: product(max, factor) };
-}
-
-export function product(a: number | null, b: number | null): number | null {
-  return a === null || b === null ? null : knownCount(a * b);
 }
 
 /** Controllers that replace whatever fails, for ever. */

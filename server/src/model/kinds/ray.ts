@@ -9,17 +9,31 @@ import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
  * https://github.com/ray-project/kuberay/blob/master/ray-operator/apis/ray/v1/raycluster_types.go
  */
 export const rayKinds: readonly KindEntry[] = [
-  { group: 'ray.io', kinds: ['RayCluster'], lower: ({ root }) => lowerRayCluster(getIn(root, 'spec'), null) },
-  { group: 'ray.io', kinds: ['RayJob'], role: 'batch', lower: ({ root }) => lowerRayJob(getIn(root, 'spec')) },
+  {
+    group: 'ray.io',
+    kinds: ['RayCluster'],
+    words: [],
+    named: true,
+    lower: ({ root }) => lowerRayCluster(getIn(root, 'spec'), null),
+  },
+  {
+    group: 'ray.io',
+    kinds: ['RayJob'],
+    words: [],
+    role: 'batch',
+    lower: ({ root }) => lowerRayJob(getIn(root, 'spec')),
+  },
   {
     group: 'ray.io',
     kinds: ['RayCronJob'],
+    words: [],
     role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec', 'jobTemplate')),
   },
   {
     group: 'ray.io',
     kinds: ['RayService'],
+    words: [],
     role: 'serving',
     lower: ({ root }) => lowerRayCluster(getIn(root, 'spec', 'rayClusterConfig'), null),
   },

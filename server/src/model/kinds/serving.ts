@@ -23,6 +23,7 @@ export const servingKinds: readonly KindEntry[] = [
   {
     group: 'production-stack.vllm.ai',
     kinds: ['VLLMRuntime'],
+    words: [],
     role: 'serving',
     lower: ({ root }) => lowerVllmRuntime(getIn(root, 'spec')),
   },

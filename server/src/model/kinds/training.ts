@@ -8,35 +8,48 @@ import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromTemplate, retriesAt, written } from './pod-sets.ts';
 
+const runtime = { role: 'definition', named: true, wholeResources: true } as const;
+
 /** Training jobs beside those of Kubeflow's first operator. */
 export const trainingKinds: readonly KindEntry[] = [
   {
     group: 'trainer.kubeflow.org',
     kinds: ['TrainJob'],
     role: 'training',
+    wholeResources: true,
     lower: lowerTrainJob,
   },
   {
     group: 'trainer.kubeflow.org',
-    kinds: ['TrainingRuntime', 'ClusterTrainingRuntime'],
-    role: 'definition',
+    kinds: ['TrainingRuntime'],
+    ...runtime,
+    lower: ({ root }) => lowerTrainingRuntime(getIn(root, 'spec', 'template')),
+  },
+  {
+    group: 'trainer.kubeflow.org',
+    kinds: ['ClusterTrainingRuntime'],
+    ...runtime,
+    cluster: true,
     lower: ({ root }) => lowerTrainingRuntime(getIn(root, 'spec', 'template')),
   },
   {
     group: 'elastic.pytorch.org',
     kinds: ['ElasticJob'],
+    words: [],
     role: 'training',
     lower: ({ root }) => lowerElasticJob(getIn(root, 'spec')),
   },
   {
     group: 'sagemaker.amazonaws.com',
     kinds: ['HyperPodPyTorchJob'],
+    words: [],
     role: 'training',
     lower: ({ root }) => lowerHyperPodJob(getIn(root, 'spec')),
   },
   {
     group: 'batch.paddlepaddle.org',
     kinds: ['PaddleJob'],
+    words: [],
     role: 'training',
     lower: ({ root }) => lowerPaddleJob(getIn(root, 'spec')),
   },

@@ -11,27 +11,36 @@ import { between, exactly, retriesAt, written } from './pod-sets.ts';
 
 /** Engines that make pods step by step: Argo Workflows and Spark. */
 export const workflowKinds: readonly KindEntry[] = [
-  { group: 'argoproj.io', kinds: ['Workflow'], lower: ({ root }) => lowerWorkflow(getIn(root, 'spec')) },
+  {
+    group: 'argoproj.io',
+    kinds: ['Workflow'],
+    words: [],
+    lower: ({ root }) => lowerWorkflow(getIn(root, 'spec')),
+  },
   {
     group: 'argoproj.io',
     kinds: ['CronWorkflow'],
+    words: [],
     lower: ({ root }) => lowerWorkflow(getIn(root, 'spec', 'workflowSpec')),
   },
   {
     group: 'argoproj.io',
     kinds: ['WorkflowTemplate', 'ClusterWorkflowTemplate'],
+    words: [],
     role: 'definition',
     lower: ({ root }) => lowerWorkflow(getIn(root, 'spec')),
   },
   {
     group: 'sparkoperator.k8s.io',
     kinds: ['SparkApplication'],
+    words: [],
     role: 'batch',
     lower: ({ root }) => lowerSpark(getIn(root, 'spec')),
   },
   {
     group: 'sparkoperator.k8s.io',
     kinds: ['ScheduledSparkApplication'],
+    words: [],
     role: 'batch',
     lower: ({ root }) => lowerSpark(getIn(root, 'spec', 'template')),
   },

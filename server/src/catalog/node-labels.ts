@@ -1,0 +1,147 @@
+import { type Table, table } from '../yaml/table.ts';
+import type { Provider, Source } from './types.ts';
+
+/** What the value of a node label names. */
+export type NodeLabelMeaning =
+  | 'gpu-model'
+  | 'gpu-memory'
+  | 'gpu-count'
+  | 'instance-type'
+  | 'instance-family'
+  | 'capacity';
+
+interface NodeLabel extends Source {
+  readonly names: NodeLabelMeaning;
+  /** Of `capacity`: what each value selects. */
+  readonly capacity?: Table<SelectedCapacity>;
+}
+
+export type SelectedCapacity = 'spot' | 'on-demand' | 'reserved';
+
+const kubernetes = { source: 'https://kubernetes.io/docs/reference/labels-annotations-taints/', date: null };
+const karpenterAws = { source: 'aws/karpenter-provider-aws@1d927085:pkg/apis/v1/labels.go', date: '2026-08-21' };
+const karpenterAzure = {
+  source: 'Azure/karpenter-provider-azure@00ae1126:pkg/apis/v1beta1/labels.go',
+  date: '2026-11-22',
+};
+const autoMode = { source: 'https://docs.aws.amazon.com/eks/latest/userguide/create-node-pool.html', date: null };
+const unsourced = { source: 'unsourced', date: null };
+const capacityOf = (origin: Source, values: Table<SelectedCapacity>): NodeLabel => ({
+  names: 'capacity',
+  capacity: values,
+  ...origin,
+});
+
+/** Every node label that the catalogue understands. The GPU models that a value selects are in gpus.json. */
+const labels = table<NodeLabel>({
+  'nvidia.com/gpu.product': { names: 'gpu-model', source: 'NVIDIA/k8s-device-plugin@1b826acc', date: '2026-08-19' },
+  'amd.com/gpu.product-name': { names: 'gpu-model', ...unsourced },
+  'beta.amd.com/gpu.product-name': { names: 'gpu-model', ...unsourced },
+  'cloud.google.com/gke-accelerator': { names: 'gpu-model', ...unsourced },
+  'cloud.google.com/gke-tpu-accelerator': { names: 'gpu-model', ...unsourced },
+  'karpenter.k8s.aws/instance-gpu-name': { names: 'gpu-model', ...karpenterAws },
+  'karpenter.k8s.aws/instance-accelerator-name': { names: 'gpu-model', ...karpenterAws },
+  'eks.amazonaws.com/instance-gpu-name': { names: 'gpu-model', ...autoMode },
+  'karpenter.azure.com/sku-gpu-name': { names: 'gpu-model', ...karpenterAzure },
+  'gpu.nvidia.com/class': { names: 'gpu-model', ...unsourced },
+  'gpu.nvidia.com/model': { names: 'gpu-model', ...unsourced },
+
+  'karpenter.k8s.aws/instance-gpu-memory': { names: 'gpu-memory', ...karpenterAws },
+  'eks.amazonaws.com/instance-gpu-memory': { names: 'gpu-memory', ...autoMode },
+
+  'cloud.google.com/gke-accelerator-count': { names: 'gpu-count', ...unsourced },
+  'karpenter.k8s.aws/instance-gpu-count': { names: 'gpu-count', ...karpenterAws },
+  'karpenter.k8s.aws/instance-accelerator-count': { names: 'gpu-count', ...karpenterAws },
+  'eks.amazonaws.com/instance-gpu-count': { names: 'gpu-count', ...autoMode },
+  'eks.amazonaws.com/instance-accelerator-count': { names: 'gpu-count', ...unsourced },
+  'karpenter.azure.com/sku-gpu-count': { names: 'gpu-count', ...karpenterAzure },
+
+  'node.kubernetes.io/instance-type': { names: 'instance-type', ...kubernetes },
+  'beta.kubernetes.io/instance-type': { names: 'instance-type', ...kubernetes },
+  'karpenter.azure.com/sku-name': { names: 'instance-type', ...karpenterAzure },
+
+  'karpenter.k8s.aws/instance-family': { names: 'instance-family', ...karpenterAws },
+  'eks.amazonaws.com/instance-family': { names: 'instance-family', ...autoMode },
+  'cloud.google.com/machine-family': { names: 'instance-family', ...unsourced },
+
+  'cloud.google.com/gke-spot': capacityOf(unsourced, table({ true: 'spot' })),
+  'cloud.google.com/gke-preemptible': capacityOf(unsourced, table({ true: 'spot' })),
+  'cloud.google.com/gke-provisioning': capacityOf(
+    unsourced,
+    table({
+      spot: 'spot',
+      preemptible: 'spot',
+      standard: 'on-demand',
+    }),
+  ),
+  'karpenter.sh/capacity-type': capacityOf(
+    karpenterAws,
+    table({
+      spot: 'spot',
+      'on-demand': 'on-demand',
+      reserved: 'reserved',
+    }),
+  ),
+  'eks.amazonaws.com/capacityType': capacityOf(
+    unsourced,
+    table({
+      SPOT: 'spot',
+      ON_DEMAND: 'on-demand',
+      CAPACITY_BLOCK: 'reserved',
+    }),
+  ),
+  'kubernetes.azure.com/scalesetpriority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
+  'kubernetes.azure.com/priority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
+});
+
+/** What a node label names; undefined for a label that the catalogue does not understand. */
+export function nodeLabelMeaning(key: string): NodeLabelMeaning | undefined {
+  return labels[key]?.names;
+}
+
+/** Every node label that the catalogue understands. */
+export function nodeLabels(): readonly string[] {
+  return Object.keys(labels);
+}
+
+/** Whether the key names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */
+export function isGpuLabel(key: string): boolean {
+  return nodeLabelMeaning(key) === 'gpu-model';
+}
+
+/** Whether the key says how many accelerators a node has. */
+export function isGpuCountLabel(key: string): boolean {
+  return nodeLabelMeaning(key) === 'gpu-count';
+}
+
+/** Whether the key names an instance type of a provider. */
+export function isInstanceTypeLabel(key: string): boolean {
+  return nodeLabelMeaning(key) === 'instance-type';
+}
+
+/** The kind of capacity that a node label selects; undefined where it says nothing of it. Values are compared as Kubernetes does, exactly. */
+export function spotSelector(key: string, value: string): SelectedCapacity | undefined {
+  return labels[key]?.capacity?.[value];
+}
+
+/** The taint and label of AKS's spot nodes. */
+export const aksSpotTaint = 'kubernetes.azure.com/scalesetpriority';
+
+/** Taint keys that mark spot nodes: put on by AKS, and by convention on GKE. */
+export const spotTaintKeys: readonly string[] = [aksSpotTaint, 'cloud.google.com/gke-spot'];
+
+const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = [
+  ['karpenter.k8s.aws/', 'aws'],
+  ['eks.amazonaws.com/', 'aws'],
+  ['k8s.amazonaws.com/', 'aws'],
+  ['cloud.google.com/', 'gcp'],
+  ['kubernetes.azure.com/', 'azure'],
+  ['karpenter.azure.com/', 'azure'],
+  ['gpu.nvidia.com/class', 'coreweave'],
+  ['gpu.nvidia.com/model', 'coreweave'],
+];
+
+/** The provider whose nodes alone carry a label; null where several do (karpenter.sh/*, nvidia.com/*). */
+export function providerOfLabel(key: string): Provider | null {
+  return labelOwners.find(([prefix]) => (prefix.endsWith('/') ? key.startsWith(prefix) : key === prefix))?.[1] ?? null;
+}

@@ -1,0 +1,87 @@
+// How a written name finds the known one that was meant. All that compares names does it by one of these measures.
+//
+// - `isSlip`: one slip of the keys apart. Where a known name is that near, it was surely meant.
+// - `isShuffled`: the same letters in another order, as people spell the names of vendors.
+// - `nearest`: a few edits apart. Perhaps meant: good for "did you mean", and for no finding.
+
+/** One letter too many, too few, another or exchanged; names that differ in a number are those of several things. */
+export function isSlip(one: string, other: string): boolean {
+  if (one === other || Math.min(one.length, other.length) < 4) return false;
+  const { start, a, b, end } = difference(one, other);
+  if (/\d/.test(a + b)) return false;
+  if (a.length !== b.length) return a.length + b.length === 1;
+  // The last letter, or one that stands alone, is the one of a row: `train-a` and `train-b`.
+  const alone = /(?:^|[^a-z])$/i.test(one.slice(0, start)) && /^(?:$|[^a-z])/i.test(one.slice(start + 1));
+  return areExchanged(a, b) || (a.length === 1 && end > 0 && !alone);
+}
+
+/** Two letters side by side are exchanged, in names of any length: in short ones any other slip makes another name (`gpu`, `tpu`, `npu`). */
+export function isExchange(one: string, other: string): boolean {
+  const { a, b } = difference(one, other);
+  return areExchanged(a, b) && /^[a-z]+$/i.test(a);
+}
+
+function areExchanged(a: string, b: string): boolean {
+  return a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0];
+}
+
+/** The same letters in another order, the first one in its place. */
+export function isShuffled(one: string, other: string): boolean {
+  if (one === other || one.length < 5 || one.length !== other.length || one[0] !== other[0]) return false;
+  return [...one].sort().join('') === [...other].sort().join('');
+}
+
+/** What two names have between what they begin and end with alike. */
+function difference(one: string, other: string) {
+  let start = 0;
+  while (start < one.length && one[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(one.length, other.length) - start && one.at(-1 - end) === other.at(-1 - end)) end += 1;
+  return { start, end, a: one.slice(start, one.length - end), b: other.slice(start, other.length - end) };
+}
+
+/** The candidates that somebody who wrote `word` may have meant, best first; none when nothing is close. */
+export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
+  const wanted = word.toLowerCase();
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  return [...candidates]
+    .filter((candidate) => candidate.length >= wanted.length - limit)
+    .map((candidate) => {
+      const given = candidate.toLowerCase();
+      const begins = wanted.length > 2 && given.startsWith(wanted);
+      return { candidate, begins, distance: editDistance(wanted, given, begins ? given.length : limit) };
+    })
+    .filter(({ distance, begins }) => distance <= limit || begins)
+    .sort(
+      (a, b) => Number(b.begins) - Number(a.begins) || a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1),
+    )
+    .map(({ candidate }) => candidate)
+    .slice(0, 3);
+}
+
+/** Levenshtein's distance with swapped neighbours as one step; infinite as soon as it is surely more than the limit. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY;
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      let best = Math.min(
+        (above[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (above[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]) {
+        best = Math.min(best, (before[column - 2] ?? 0) + 1);
+      }
+      current.push(best);
+    }
+    // A swap reaches back over one row.
+    if (Math.min(...current) > limit && Math.min(...above) > limit) return Number.POSITIVE_INFINITY;
+    before = above;
+    above = current;
+  }
+  return above[b.length] ?? 0;
+}

@@ -1,0 +1,191 @@
+import {
+  gpusByLabel,
+  instanceType,
+  isGpuCountLabel,
+  isGpuLabel,
+  isInstanceTypeLabel,
+  providerOfLabel,
+  spotSelector,
+} from '../catalog/index.ts';
+import { countIn } from '../model/count.ts';
+import { groupOf } from '../model/manifest.ts';
+import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import type { Manifest } from '../model/workload.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+} from '../yaml/cursor.ts';
+import { type Table, table, tableOf } from '../yaml/table.ts';
+
+/**
+ * https://karpenter.sh/docs/concepts/nodepools/
+ * @param owner the mapping with the requirements and taints
+ */
+export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): NodePool {
+  const metadata = kind === 'NodePool' ? getIn(root, 'spec', 'template', 'metadata') : getIn(root, 'spec');
+  const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
+  const required = requiredValues(owner);
+  const single = [...required].flatMap(([key, [value, ...others]]) =>
+    value === undefined || others.length > 0 ? [] : [[key, value] as const],
+  );
+  const labels = tableOf([
+    ...single,
+    ...Object.entries(labelsAt(getIn(metadata, 'labels'))),
+    ...(name === null ? [] : [[own, name] as const]),
+  ]);
+  return {
+    name,
+    labels,
+    ...nodesOf(required),
+    limits: limitsAt(getIn(root, 'spec', 'limits')),
+    ...taintsOf(owner),
+    toleratesRequested: isOnAzure(owner),
+  };
+}
+
+/** https://eksctl.io/usage/schema/ */
+export function eksctlPool(group: Cursor, types: readonly string[]): NodePool {
+  const name = asText(getIn(group, 'name')) ?? null;
+  const named =
+    name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
+  return {
+    name,
+    labels: table(labelsAt(getIn(group, 'labels')), named),
+    ...nodesOf(new Map([['node.kubernetes.io/instance-type', types]])),
+    // EKS has no plugin that adds tolerations.
+    ...taintsOf(group),
+  };
+}
+
+function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
+  const at = getIn(owner, 'taints');
+  const listed = items(at);
+  return {
+    taints: listed.length > 0 ? listed.flatMap(taint) : mappedTaints(at),
+    incomplete: isIncomplete(owner) || isIncomplete(at) || isTemplated(at) || listed.some(isUnknown),
+  };
+}
+
+/** The values that requirements allow, by their label; none of those that a template may change. */
+function requiredValues(owner: Cursor): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    items(getIn(owner, 'requirements')).flatMap((requirement): [string, string[]][] => {
+      const values = items(getIn(requirement, 'values'));
+      if (asString(getIn(requirement, 'operator')) !== 'In' || values.some(isTemplated)) return [];
+      return [[asText(getIn(requirement, 'key')) ?? '', values.map((value) => asText(value) ?? '')]];
+    }),
+  );
+}
+
+/** What all nodes are alike in, as their labels say it. */
+function nodesOf(
+  labels: ReadonlyMap<string, readonly string[]>,
+): Pick<NodePool, 'gpu' | 'devices' | 'instanceType' | 'capacity' | 'zones'> {
+  const said = [...labels].flatMap(([key, values]) => values.map((value) => ({ key, value })));
+  const types = said.filter(({ key }) => isInstanceTypeLabel(key)).map(({ value }) => value);
+  const models = said.flatMap(({ key, value }) => {
+    const found = gpusByLabel(key, value);
+    return found.length > 0 || isInstanceTypeLabel(key) || isGpuLabel(key) ? [found] : [];
+  });
+  const counts = said.filter(({ key }) => isGpuCountLabel(key)).map(({ value }) => countIn(value));
+  const capacities = said.flatMap(({ key, value }) => spotSelector(key, value) ?? []);
+  const devices = counts.length > 0 ? counts : types.map((type) => instanceType(type)?.gpuCount ?? null);
+  return {
+    gpu: only(models.map((found) => (found.length === 1 ? (found[0]?.id ?? null) : null))),
+    devices: only(devices),
+    instanceType: only(types),
+    capacity: only(capacities),
+    zones: labels.get('topology.kubernetes.io/zone') ?? null,
+  };
+}
+
+/** The one value that all have; null for none, and for several. */
+function only<T>(values: readonly (T | null)[]): T | null {
+  const [first = null] = values;
+  return values.every((value) => value === first) ? first : null;
+}
+
+function limitsAt(limits: Cursor | undefined): Table<number> | null {
+  if (limits === undefined || isIncomplete(limits)) return null;
+  return tableOf(
+    entries(limits).flatMap((entry) => {
+      const { value } = lowerQuantity(entry);
+      return value === null ? [] : [[keyOf(entry), value] as const];
+    }),
+  );
+}
+
+/**
+ * Whether a pool's nodes are Azure's: by its class of nodes, or by a label or a type of machine that only Azure has. There an admission plugin adds
+ * tolerations. https://learn.microsoft.com/azure/aks/use-nvidia-gpu
+ */
+function isOnAzure(owner: Cursor): boolean {
+  const nodes = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
+  const group = asText(getIn(nodes, 'group')) ?? groupOf(asText(getIn(nodes, 'apiVersion')) ?? '');
+  if (group === 'karpenter.azure.com' || asText(getIn(nodes, 'kind')) === 'AKSNodeClass') return true;
+  return items(getIn(owner, 'requirements')).some((requirement) => {
+    const key = asText(getIn(requirement, 'key')) ?? '';
+    const types = isInstanceTypeLabel(key) ? items(getIn(requirement, 'values')) : [];
+    return (
+      providerOfLabel(key) === 'azure' || types.some((type) => instanceType(asText(type) ?? '')?.provider === 'azure')
+    );
+  });
+}
+
+/**
+ * GKE lets pods that select a compute class onto its nodes, past the taint that these have of the class. Taints of its own it does not tolerate for
+ * anybody. https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
+ */
+export function computeClassPools({ root, name }: Manifest): readonly NodePool[] {
+  const config = getIn(root, 'spec', 'nodePoolConfig');
+  const taints = getIn(config, 'taints');
+  if (name === null) return [];
+  // Node pools that somebody made by hand may have any.
+  const byHand = items(getIn(root, 'spec', 'priorities')).some(
+    (priority) => getIn(priority, 'nodepools') !== undefined,
+  );
+  const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isIncomplete);
+  return [
+    {
+      name,
+      labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
+      taints: items(taints).flatMap(taint),
+      toleratesRequested: true,
+      incomplete: byHand || unknown,
+      chosen: true,
+    },
+  ];
+}
+
+function labelsAt(map: Cursor | undefined): Table<string> {
+  return tableOf(
+    entries(map).flatMap((entry) => (isTemplated(entry) ? [] : [[keyOf(entry), asText(entry) ?? ''] as const])),
+  );
+}
+
+function taint(item: Cursor): readonly NodeTaint[] {
+  const key = asText(getIn(item, 'key'));
+  const effect = asText(getIn(item, 'effect'));
+  if (key === undefined || !isTaintEffect(effect)) return [];
+  return [{ key, value: asText(getIn(item, 'value')) ?? '', effect }];
+}
+
+/** eksctl's earlier form: `nvidia.com/gpu: "true:NoSchedule"`. */
+function mappedTaints(map: Cursor | undefined): readonly NodeTaint[] {
+  return entries(map).flatMap((entry) => {
+    const [value = '', effect] = (asText(entry) ?? '').split(':');
+    return isTaintEffect(effect) ? [{ key: keyOf(entry), value, effect }] : [];
+  });
+}
+
+function isUnknown(item: Cursor): boolean {
+  return isIncomplete(item) || entries(item).some(isTemplated);
+}

@@ -1,0 +1,64 @@
+/** What objects of a kind do for those that run pods. */
+export type ObjectUse =
+  /** They set the replicas of others. */
+  | 'scaler'
+  /** They describe pools of nodes. */
+  | 'pool'
+  /** They describe the nodes of a pool. */
+  | 'nodes'
+  /** They bring in objects that are in no file. */
+  | 'installer'
+  /** Others name them. */
+  | 'named';
+
+/** A kind of object that runs no pods itself: what runs them names it, or it says something of them. */
+export interface ObjectKind {
+  /** The API group without its version; empty for the core group. */
+  readonly group: string;
+  readonly kinds: readonly string[];
+  readonly use: ObjectUse;
+  /** It is in no namespace. */
+  readonly cluster?: true;
+}
+
+export const objectKinds: readonly ObjectKind[] = [
+  { group: 'keda.sh', kinds: ['ScaledObject'], use: 'scaler' },
+  { group: 'http.keda.sh', kinds: ['HTTPScaledObject'], use: 'scaler' },
+  { group: 'autoscaling', kinds: ['HorizontalPodAutoscaler'], use: 'scaler' },
+  { group: 'autoscaling.aibrix.ai', kinds: ['PodAutoscaler'], use: 'scaler' },
+
+  { group: 'karpenter.sh', kinds: ['NodePool', 'Provisioner'], use: 'pool', cluster: true },
+  { group: 'eksctl.io', kinds: ['ClusterConfig'], use: 'pool' },
+  { group: 'cloud.google.com', kinds: ['ComputeClass'], use: 'pool', cluster: true },
+  { group: 'karpenter.sh', kinds: ['NodeClaim'], use: 'nodes', cluster: true },
+  { group: 'karpenter.k8s.aws', kinds: ['EC2NodeClass'], use: 'nodes', cluster: true },
+  { group: 'karpenter.azure.com', kinds: ['AKSNodeClass'], use: 'nodes', cluster: true },
+
+  { group: 'helm.toolkit.fluxcd.io', kinds: ['HelmRelease'], use: 'installer' },
+  { group: 'argoproj.io', kinds: ['Application', 'ApplicationSet'], use: 'installer' },
+
+  { group: 'kueue.x-k8s.io', kinds: ['LocalQueue'], use: 'named' },
+  {
+    group: 'kueue.x-k8s.io',
+    kinds: ['ClusterQueue', 'ResourceFlavor', 'Topology', 'WorkloadPriorityClass'],
+    use: 'named',
+    cluster: true,
+  },
+  { group: 'resource.k8s.io', kinds: ['DeviceClass'], use: 'named', cluster: true },
+  { group: 'keda.sh', kinds: ['TriggerAuthentication'], use: 'named' },
+  { group: 'policy', kinds: ['PodDisruptionBudget'], use: 'named' },
+  { group: '', kinds: ['ConfigMap', 'Secret', 'ServiceAccount', 'PersistentVolumeClaim'], use: 'named' },
+  { group: 'storage.k8s.io', kinds: ['StorageClass'], use: 'named', cluster: true },
+  { group: 'node.k8s.io', kinds: ['RuntimeClass'], use: 'named', cluster: true },
+  { group: 'scheduling.k8s.io', kinds: ['PriorityClass'], use: 'named', cluster: true },
+];
+
+/** The kinds (without groups) of a use. */
+export function kindsFor(use: ObjectUse): readonly string[] {
+  return objectKinds.flatMap((entry) => (entry.use === use ? entry.kinds : []));
+}
+
+/** Whether objects of a kind bear on accelerators even where they name none: they scale workloads, or describe nodes. */
+export function bearsOnAccelerators({ use }: ObjectKind): boolean {
+  return use === 'scaler' || use === 'pool' || use === 'nodes';
+}
