@@ -15,21 +15,21 @@ const pod = (container: string, kind = 'Pod', name = 'a') =>
     : `{apiVersion: ${kind === 'Job' ? 'batch/v1' : 'apps/v1'}, kind: ${kind}, metadata: {name: ${name}}, spec: {selector: {}, template: {spec: {containers: [{name: main, ${container}, ${limits}}]}}}}`;
 
 test.each([
-  [pod("image: 'a:1', command: [vllm, serve, m]"), 'serving', 'certain', 'Serving (certain, by vllm)'],
-  [pod("image: 'vllm/vllm-openai:v0.11.0'"), 'serving', 'likely', 'Serving (likely, by vllm)'],
-  [pod("image: 'a:1', command: [python, train.py]"), 'training', 'likely', 'Training (likely, by train)'],
-  [pod("image: 'a:1'", 'Job'), 'batch', 'likely', 'Batch work (likely, by kind Job)'],
+  [pod("image: 'a:1', command: [vllm, serve, m]"), 'serving', 'certain', 'Serving (certain, known from vllm)'],
+  [pod("image: 'vllm/vllm-openai:v0.11.0'"), 'serving', 'likely', 'Serving (likely, known from vllm)'],
+  [pod("image: 'a:1', command: [python, train.py]"), 'training', 'likely', 'Training (likely, known from train)'],
+  [pod("image: 'a:1'", 'Job'), 'batch', 'likely', 'Batch work (likely, known from kind Job)'],
   [
     pod("image: 'a:1', ports: [{containerPort: 8080}]", 'Deployment'),
     'serving',
     'guess',
-    'Serving (a guess, by port 8080)',
+    'Serving (a guess, known from port 8080)',
   ],
   [
     pod("image: 'a:1', readinessProbe: {httpGet: {port: 80}}", 'Deployment'),
     'serving',
     'guess',
-    'Serving (a guess, by its readiness probe)',
+    'Serving (a guess, known from its readiness probe)',
   ],
   [pod("image: 'a:1', ports: [{name: metrics, containerPort: 9090}]", 'Deployment'), 'unknown', 'guess', undefined],
   [pod("image: 'a:1', ports: [{containerPort: 8080}]"), 'unknown', 'guess', undefined],
@@ -37,13 +37,13 @@ test.each([
     pod("image: 'a:1'", 'Pod', 'dcgm-exporter'),
     'infrastructure',
     'likely',
-    'Infrastructure (likely, by name dcgm-exporter)',
+    'Infrastructure (likely, known from name dcgm-exporter)',
   ],
   [
     '{apiVersion: kubeflow.org/v1, kind: PyTorchJob, metadata: {name: a}, spec: {}}',
     'training',
     'certain',
-    'Training (certain, by kind PyTorchJob)',
+    'Training (certain, known from kind PyTorchJob)',
   ],
 ])('%s', (text, role, confidence, words) => {
   const workload = workloadOf(text);

@@ -169,10 +169,12 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
     remove(key, things) {
       for (const thing of things) {
         const word = wordOf(thing);
-        const files = word === undefined ? undefined : byWord.get(word);
-        if (word === undefined || files === undefined) continue;
-        places.delete(word);
+        if (word === undefined) continue;
         counts.get(word)?.add(key, -1);
+        // Gone already with an earlier thing of the same word.
+        const files = byWord.get(word);
+        if (files === undefined) continue;
+        places.delete(word);
         if (!files.delete(key) || files.size > 0) continue;
         byWord.delete(word);
         note(word);
