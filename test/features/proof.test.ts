@@ -161,7 +161,7 @@ spec:
   maxReplicas: 3
   metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
 `;
-  const title = 'Write each word as an item of its own';
+  const title = 'Split into one item per word';
 
   test.each([
     ['behind it', `${deployment}---\n${scaler}`],

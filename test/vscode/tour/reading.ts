@@ -67,7 +67,7 @@ export const reading: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'llama-isvc.yaml');
       await problems(page);
-      const row = await sees(page, problemRow, /nvidia\.com\/gpu is requested \(1\) without a limit/);
+      const row = await sees(page, problemRow, /nvidia\.com\/gpu has a request \(1\) but no limit/);
       assert.match(plain((await row.textContent()) ?? ''), /gpulint\s*\(?gpu-limits-required/);
       await stage.shot();
       await closePanel(page);
