@@ -1,6 +1,6 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -103,7 +103,7 @@ interface Held {
 
 /** The accelerators that the container holds in all its pods; undefined if there are none or their number is unknown. */
 function heldBy(container: Container, podSet: PodSet): Held | undefined {
-  const requests = asked(container);
+  const requests = knownRequests(container);
   const { pods } = podSet;
   if (pods.max === 0) return undefined;
   if (requests.length === 0) return heldByClaim(container, podSet);
@@ -129,7 +129,7 @@ function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): H
 
 /** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
 function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
-  return isNoWorkload(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
+  return isExempt(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
 
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */

@@ -9,7 +9,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The image determines the versions of CUDA, of the framework and of the server with its flags, and which drivers work. With `latest` or no
- * tag, the next pod (after an eviction, or a new replica) can run a different build than the others. Use a version or a digest.
+ * tag, the next pod (after an eviction, or a new replica) can run a different build from the others. Use a version or a digest.
  *
  * ```yaml invalid
  * apiVersion: v1
