@@ -86,7 +86,7 @@ export default defineRule({
 const prefix = 'autoscaling.knative.dev/';
 
 /** Dashed names. The old spellings in camel case also work. */
-const known: readonly string[] = [
+const knownNames: readonly string[] = [
   'min-scale',
   'max-scale',
   'initial-scale',
@@ -106,12 +106,12 @@ const known: readonly string[] = [
 
 /** @param rejected whether Knative rejects these annotations under any name: misspellings do not matter then */
 function checkAll(annotations: Cursor | undefined, context: RuleContext, rejected = false): void {
-  const ours = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
-  for (const entry of ours) {
+  const own = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
+  for (const entry of own) {
     checkValue(entry, context);
     if (!rejected) checkName(entry, context);
   }
-  const bound = (which: string) => ours.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
+  const bound = (which: string) => own.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
   const min = bound('min');
   const max = bound('max');
   const floor = countIn(asText(min));
@@ -153,10 +153,10 @@ function checkName(entry: Cursor, { document, report }: RuleContext): void {
 
 /** The correct name of a misspelled annotation. */
 function intendedName(name: string): string | undefined {
-  if (known.includes(dashed(name))) return undefined;
+  if (knownNames.includes(dashed(name))) return undefined;
   const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
   const synonyms = letters(name).replace('replicas', 'scale').replace('minimum', 'min').replace('maximum', 'max');
-  return known.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
+  return knownNames.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
 }
 
 function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { document, report }: RuleContext): void {

@@ -67,7 +67,7 @@ export default defineRule({
     // Samples contain PTX. Base images contain only the runtime, and programs bring their own libraries.
     if (/sample|vectoradd|[-.:]base\b|dcgm/i.test(image?.value ?? '')) return;
     if (image === undefined || isTemplated(image.at) || knownRequests(container).length === 0) return;
-    const cuda = cudaOf(image.value);
+    const cuda = cudaVersion(image.value);
     const required = toolkitFor(context.podSet);
     if (cuda === undefined || required === undefined || cuda >= required.version) return;
     context.report({
@@ -78,7 +78,7 @@ export default defineRule({
 });
 
 /** The version in the name: `cuda:11.3.1-base`, `-cuda11.3`, `cu113`. */
-function cudaOf(image: string): number | undefined {
+function cudaVersion(image: string): number | undefined {
   const dotted = /(?:^|[/._-])cuda[:_-]?(\d{1,2})\.(\d)\d?(?!\d)/i.exec(image);
   if (dotted !== null) return Number(`${dotted[1]}.${dotted[2]}`);
   const packed = /[:._-]cu(\d\d)(\d)(?![0-9a-z])/i.exec(image);
@@ -97,8 +97,8 @@ function toolkitFor({ accelerators }: PodSet): { readonly name: string; readonly
   if (only === undefined || others.length > 0 || only.modelFrom === null || only.modelFrom === 'config')
     return undefined;
   const models = only.model === null ? only.candidates : [only.model];
-  const needs = models.map((id) => firstToolkit[gpus.get(id)?.architecture ?? ''] ?? 0);
-  const version = Math.min(...needs);
+  const versions = models.map((id) => firstToolkit[gpus.get(id)?.architecture ?? ''] ?? 0);
+  const version = Math.min(...versions);
   const name = gpus.get(models[0] ?? '')?.name;
-  return name === undefined || needs.length === 0 || version === 0 ? undefined : { name, version };
+  return name === undefined || versions.length === 0 || version === 0 ? undefined : { name, version };
 }

@@ -77,20 +77,22 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
-    if (!ownTemplate.test(workload.kind)) return;
+    if (!keepsAnnotations.test(workload.kind)) return;
     for (const annotation of entries(getIn(manifest.root, 'metadata', 'annotations')))
       checkObject(annotation, workload, context);
   },
 });
 
-const names =
+const annotationNames =
   /^(?:karpenter\.sh\/do-not-(?:disrupt|evict|consolidate)|cluster-autoscaler\.kubernetes\.io\/safe-to-evict)$/;
 
 /** Kinds that do not copy their own annotations to pods. For other kinds this is unknown. */
-const ownTemplate = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
+const keepsAnnotations = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
 
 function annotationsOf({ annotations }: PodSet): readonly Cursor[] {
-  return annotations.map(({ at: annotation }) => annotation).filter((annotation) => names.test(keyOf(annotation)));
+  return annotations
+    .map(({ at: annotation }) => annotation)
+    .filter((annotation) => annotationNames.test(keyOf(annotation)));
 }
 
 function checkPod(annotation: Cursor, { document, report }: WorkloadContext): void {
@@ -110,7 +112,7 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
 function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document, report }: WorkloadContext): void {
   const key = keyOf(annotation);
   const inPods = podSets.some(({ annotations }) => annotations.some(({ at: one }) => keyOf(one) === key));
-  if (!names.test(key) || inPods) return;
+  if (!annotationNames.test(key) || inPods) return;
   report({
     message: `${key} has no effect on a ${kind}: only annotations in the pod template reach the pods`,
     span: keySpanOf(annotation),

@@ -67,17 +67,17 @@ export default defineRule({
   topic: 'network',
   severity: 'error',
   container({ resources }, context) {
-    const types = typesOf(context.podSet);
+    const types = selectedTypes(context.podSet);
     if (types === undefined) return;
-    const most = types.reduce((found, type) => (efaOf(type) > efaOf(found) ? type : found));
+    const largest = types.reduce((found, type) => (efaCount(type) > efaCount(found) ? type : found));
     for (const key of ['limits', 'requests']) {
       const quantity = getIn(resources, key, 'vpc.amazonaws.com/efa');
       const count = quantity === undefined ? null : countOf(lowerQuantity(quantity));
-      if (quantity === undefined || count === null || count <= efaOf(most)) continue;
+      if (quantity === undefined || count === null || count <= efaCount(largest)) continue;
       context.report({
-        message: `The container requests ${plural(count, 'EFA device')}, but ${most.name} has ${efaOf(most) === 0 ? 'none' : efaOf(most)}: the pod stays Pending`,
+        message: `The container requests ${plural(count, 'EFA device')}, but ${largest.name} has ${efaCount(largest) === 0 ? 'none' : efaCount(largest)}: the pod stays Pending`,
         span: spanOf(quantity),
-        fixes: () => [setCount(resources, efaOf(most), context)],
+        fixes: () => [setCount(resources, efaCount(largest), context)],
       });
       return;
     }
@@ -94,12 +94,12 @@ function setCount(resources: Cursor | undefined, count: number, { document }: Po
   return fix(`Set vpc.amazonaws.com/efa to ${count}`, 'unsafe', ...edits);
 }
 
-function efaOf({ rdma, rdmaDevices }: InstanceType): number {
+function efaCount({ rdma, rdmaDevices }: InstanceType): number {
   return rdma === 'EFA' ? (rdmaDevices ?? Number.POSITIVE_INFINITY) : 0;
 }
 
 /** The AWS instance types that the pod selects; undefined if one is unknown or has no sourced number of EFA devices. */
-function typesOf({ selectors }: PodSet): readonly [InstanceType, ...InstanceType[]] | undefined {
+function selectedTypes({ selectors }: PodSet): readonly [InstanceType, ...InstanceType[]] | undefined {
   const selector = selectors.find(({ key }) => isInstanceTypeLabel(key));
   const types = (selector?.values ?? []).map(({ value, at: place }) =>
     isTemplated(place) ? undefined : instanceType(value),

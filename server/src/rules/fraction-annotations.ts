@@ -74,7 +74,7 @@ export default defineRule({
         span: keySpanOf(memory.at),
       });
     }
-    const whole = wholeOf(podSet);
+    const whole = wholeGpuRequest(podSet);
     if (whole === undefined) return;
     context.report({
       message: `${String(annotation.at.step)} cannot be combined with ${whole}: KAI and Run:ai reject the pod`,
@@ -117,7 +117,7 @@ function isScheduledByKai({ pod, labels }: PodSet): boolean {
 
 const queues: ReadonlySet<string> = new Set(['kai.scheduler/queue', 'runai/queue']);
 
-function wholeOf({ containers }: PodSet): string | undefined {
+function wholeGpuRequest({ containers }: PodSet): string | undefined {
   const whole = containers.flatMap(knownRequests).filter(({ resource }) => resource === 'nvidia.com/gpu');
   return whole.length === 0 ? undefined : requestWords(whole);
 }

@@ -79,9 +79,9 @@ export default defineRule({
   podSet(podSet, context) {
     // A chart can use each of its values anywhere.
     if (isValues(context.workload)) return;
-    const concerns = (field: Cursor) => requestsAccelerators(podSet) || mentionsGpus(field);
+    const isRelevant = (field: Cursor) => requestsAccelerators(podSet) || mentionsGpus(field);
     for (const container of podSet.containers.filter(({ at }) => isListedContainer(at))) {
-      for (const field of placementFields(container.at).filter(concerns)) {
+      for (const field of placementFields(container.at).filter(isRelevant)) {
         context.report({
           message: `${rightName(field)} belongs in the pod spec, not in a container: ${rejected}`,
           span: keySpanOf(field),
@@ -96,7 +96,7 @@ export default defineRule({
         });
       }
     }
-    for (const field of fieldsNextToTemplate(podSet, context).filter(concerns)) {
+    for (const field of fieldsNextToTemplate(podSet, context).filter(isRelevant)) {
       context.report({
         message: `${rightName(field)} belongs in the pod spec (template.spec), not here: ${rejected}`,
         span: keySpanOf(field),

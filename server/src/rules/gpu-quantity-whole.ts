@@ -77,11 +77,11 @@ export default defineRule({
 });
 
 function isWrong(quantity: Quantity): boolean {
-  return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || isMeantAsCount(quantity.text));
+  return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || looksLikeCount(quantity.text));
 }
 
 /** Whether a text that is not a quantity is a mistake, such as 1gpu or true, rather than a placeholder such as "..." or N. */
-function isMeantAsCount(text: string): boolean {
+function looksLikeCount(text: string): boolean {
   return (
     /^[-+]?\.?(\d|(inf|nan)$)/i.test(text) ||
     /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text)

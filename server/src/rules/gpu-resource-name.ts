@@ -58,11 +58,11 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const seen = new Set<string>();
+    const checked = new Set<string>();
     for (const entry of writtenResources(container)) {
       const name = keyOf(entry);
-      if (seen.has(name)) continue;
-      seen.add(name);
+      if (checked.has(name)) continue;
+      checked.add(name);
       if (/^gpus?$/i.test(name) && isListedContainer(container.at)) {
         context.report({
           severity: 'error',
@@ -72,15 +72,15 @@ export default defineRule({
         });
         continue;
       }
-      const meant = meantResource(name);
-      if (meant === undefined) continue;
+      const intended = meantResource(name);
+      if (intended === undefined) continue;
       const consequence = lacksLimitOf(name, container, context)
         ? 'without a limit, the API server rejects the pod'
         : 'the pod stays Pending';
       context.report({
-        message: `No device plugin offers ${name} (did you mean ${meant}?): ${consequence}`,
+        message: `No device plugin offers ${name} (did you mean ${intended}?): ${consequence}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, meant, 'safe', context.document)],
+        fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
       });
     }
   },

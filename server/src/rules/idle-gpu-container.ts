@@ -108,7 +108,7 @@ function heldBy(container: Container, podSet: PodSet): Held | undefined {
   if (pods.max === 0) return undefined;
   if (requests.length === 0) return heldByClaim(container, podSet);
   const shares = requests.every(({ form }) => form !== 'whole' && form !== 'core');
-  const words = requestWords(requests);
+  const words = shorten(requestWords(requests), 80);
   return { words: pods.min !== null && pods.min > 1 ? `${words} in each of ${pods.min} pods` : words, shares };
 }
 

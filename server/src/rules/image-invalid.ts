@@ -56,17 +56,17 @@ export default defineRule({
   container({ image }, context) {
     if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
       return;
-    const fault = faultOf(image.value, context.document);
-    if (fault === undefined) return;
+    const problem = problemOf(image.value, context.document);
+    if (problem === undefined) return;
     context.report({
-      message: `Image ${shorten(image.value, 50)} has ${fault}: the pod never starts (InvalidImageName)`,
+      message: `Image ${shorten(image.value, 50)} has ${problem}: the pod never starts (InvalidImageName)`,
       span: spanOf(image.at),
     });
   },
 });
 
 /** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */
-function faultOf(image: string, { root }: YamlDocument): string | undefined {
+function problemOf(image: string, { root }: YamlDocument): string | undefined {
   // Placeholders are words in capitals, in brackets, or after "my" or "your".
   const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
   if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;

@@ -61,7 +61,7 @@ export default defineRule({
         message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
         span: spanOf(image.at),
       });
-    } else if (moves(parts.tag)) {
+    } else if (isMoving(parts.tag)) {
       context.report({
         message: `Image tag ${parts.tag.slice(0, 60)} moves: a new pod can run a different build`,
         span: tagSpan(context.document.text, image, parts.tag),
@@ -82,15 +82,15 @@ interface ImageParts {
 
 /** Undefined for invalid names, which other rules report. https://github.com/distribution/reference */
 function imageParts(image: string): ImageParts | undefined {
-  const at = image.indexOf('@');
-  const reference = at < 0 ? image : image.slice(0, at);
+  const atSign = image.indexOf('@');
+  const reference = atSign < 0 ? image : image.slice(0, atSign);
   // A colon before the last slash belongs to the registry's port.
   const colon = reference.indexOf(':', reference.lastIndexOf('/') + 1);
   const name = colon < 0 ? reference : reference.slice(0, colon);
   const tag = colon < 0 ? undefined : reference.slice(colon + 1);
   const path = name.slice(name.indexOf('/') + 1);
   if (!/^[a-z0-9][a-z0-9._/-]*$/.test(path) || (tag !== undefined && !/^\w[\w.-]*$/.test(tag))) return undefined;
-  return { name, tag, digest: at >= 0 };
+  return { name, tag, digest: atSign >= 0 };
 }
 
 /** Whether a name is a placeholder in plain words. */
@@ -102,7 +102,7 @@ const movingTags =
   /^(latest|main|master|dev|devel|develop|edge|canary|head|stable|nightly|snapshot|current|gpu|cuda)$/i;
 
 /** A date or a commit in the tag pins the build; `nightly` alone does not. */
-function moves(tag: string): boolean {
+function isMoving(tag: string): boolean {
   if (movingTags.test(tag)) return true;
   return /(^|[._-])(latest|nightly)([._-]|$)/i.test(tag) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag);
 }

@@ -66,7 +66,7 @@ export default defineRule({
       const types =
         values.length === 1 ? `${first.value} has no` : `None of ${values.length} types (${first.value} ...) has`;
       context.report({
-        message: `${types} ${requested.resource}, which the pod requests: it stays Pending`,
+        message: `${types} ${requested.resource}: the pod stays Pending`,
         span: spanOf(first.at),
       });
     }
