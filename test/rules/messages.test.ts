@@ -9,9 +9,9 @@ import { readFixture } from '../support/rule-fixture.ts';
 
 const folder = path.join(import.meta.dirname, '../fixtures/rules');
 
-/** What an error is for: who refuses the object, or what happens, or does not, when it runs. */
+/** What an error is for: who rejects the object, or what happens, or does not, when it runs. */
 const consequence =
-  /refuse|no API server takes|stays Pending|never starts|does not start|start fails|cannot be |drop it|dropped|no container gets|gets no|is ignored/;
+  /reject|refuse|no API server takes|stays Pending|never starts|does not start|start fails|cannot be |drop it|dropped|no container gets|gets no|is ignored/;
 
 test('messages read alike: short, one voice, no values of the program, and each rule is heard', () => {
   const problems = new Set<string>();
