@@ -93,7 +93,7 @@ export default defineRule({
     context.report({
       // A query that does not name the target may be about another server, whose waiting requests start this one.
       severity: own ? 'warning' : 'info',
-      message: `${atZero}, but ${shorten(metric)} needs a running pod: the server ${own ? 'never starts' : 'may never start'} again after scaling to zero`,
+      message: `${atZero}, but ${shorten(metric)} needs a running pod: at zero, the server ${own ? 'never starts' : 'may never start'} again`,
       span,
     });
   },
