@@ -89,11 +89,11 @@ export default defineRule({
     if (metric === undefined || !items(triggers).every(needsPod) || getIn(spec, 'fallback') !== undefined) return;
     const target = targetOf(manifest, context.crossReferences);
     if (target?.facts.role !== 'serving') return;
-    const own = !target.apart && queries.some((query) => isAbout(asString(query) ?? '', target.name));
+    const namesTarget = !target.apart && queries.some((query) => isAbout(asString(query) ?? '', target.name));
     context.report({
       // A query that does not name the target may be about another server, whose waiting requests start this one.
-      severity: own ? 'warning' : 'info',
-      message: `${atZero}, but ${shorten(metric)} needs a running pod: at zero, the server ${own ? 'never starts' : 'may never start'} again`,
+      severity: namesTarget ? 'warning' : 'info',
+      message: `${atZero}, but ${shorten(metric)} needs a running pod: at zero, the server ${namesTarget ? 'never starts' : 'may never start'} again`,
       span,
     });
   },
