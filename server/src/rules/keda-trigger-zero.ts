@@ -53,8 +53,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For metrics of pods: if there is another trigger or metric or a `fallback`, and if the target is not a server or not in the same
- * project.
+ * For pod metrics, if the object has another trigger or metric or a `fallback`, and if the target is not a server or not in the same project.
  *
  * ## Sources
  *

@@ -5,7 +5,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A reference names no object in the project, but nearly the name of one.
+ * A reference names a missing object, and an existing object has a similar name.
  *
  * ## Why
  *
