@@ -81,8 +81,10 @@ export default defineRule({
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
     const over = count > gpus;
+    // accelerate's flag has the number of all nodes.
+    const perNode = text.includes(String(count)) ? '' : ' per node';
     const mismatch = over
-      ? `starts ${processes(count)}, but the container has only ${plural(gpus, 'GPU')}: the start fails`
+      ? `starts ${processes(count)}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the start fails`
       : `uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
