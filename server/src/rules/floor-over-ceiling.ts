@@ -62,7 +62,7 @@ export default defineRule({
       if (min === undefined || max === undefined || floor === undefined || ceiling === undefined) continue;
       if (floor <= ceiling || (zeroIsUnlimited && ceiling === 0)) continue;
       context.report({
-        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the object is rejected`,
+        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the API server or the operator rejects the object`,
         span: spanOf(min),
       });
     }
