@@ -23,7 +23,7 @@ import { type Features, registerLanguageFeatures } from './language-features.ts'
 import { registerNavigation } from './navigation.ts';
 import { registerPickers } from './pickers.ts';
 import { analysisOf, createProjects, isConfigUri, type Projects } from './projects.ts';
-import { createNeighbours } from './related-files.ts';
+import { createEditorRelatedFiles } from './related-files.ts';
 import { type ClientOptions, methods, type SummaryParams, type SyntaxElsewhereParams } from './requests.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Typing, watchTyping } from './typing.ts';
@@ -80,7 +80,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
     diagnostics.refresh();
     refreshCosts();
   }
-  const neighbours = createNeighbours(host, log, documents, refreshCosts);
+  const neighbours = createEditorRelatedFiles(host, log, documents, refreshCosts);
 
   function refreshCosts(): void {
     if (params?.capabilities.workspace?.codeLens?.refreshSupport) {

@@ -14,7 +14,7 @@ import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
 export interface ChartValues {
-  /** As people are told of it: `values.yaml`. */
+  /** The name that people see: `values.yaml`. */
   readonly name: string;
   readonly root: YamlNode;
 }

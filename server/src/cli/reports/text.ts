@@ -14,6 +14,7 @@ import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import { priceBasis } from './cost-basis.ts';
 import type { CheckedFile } from './format.ts';
+import { countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
@@ -101,7 +102,7 @@ export function renderSummary(
   files: readonly ReportFile[],
   { style, shows }: TextOptions,
 ): string {
-  const workloads = files.flatMap((file) => file.workloads);
+  const workloads = countedWorkloads(files);
   const definitions = workloads.filter(({ role }) => role === 'definition').length;
   const seen = [plural(summary.files, 'file')];
   if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);
