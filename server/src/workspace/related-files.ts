@@ -17,7 +17,7 @@ export interface FileReader {
 export interface RelatedFilesSource {
   /** The same object while the files that it was read from say the same. */
   of(uri: string): Promise<RelatedFiles>;
-  /** The files that a kustomization is made of, normalised, without itself. */
+  /** The files that say what a kustomization makes, normalised, without itself: a patch of nothing is none of them. */
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
   /** A file may say something else now. @returns whether something was read from it */
   changed(uri: string): boolean;
@@ -121,8 +121,10 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     },
     async partsOf(kustomization) {
       const found = await collectFiles(kustomization, (uri) => fileAt(uri));
+      const used = buildObjects(kustomization, found).flatMap(({ sources }) => sources);
       release(found.keys());
-      return new Set([...found.keys()].filter((uri) => uri !== kustomization).map(normalizeUri));
+      const included = [...found.keys()].filter((uri) => isKustomization(uri) && uri !== kustomization);
+      return new Set([...included, ...used].map(normalizeUri));
     },
     changed: (uri) => doubt(normalizeUri(uri)),
     deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(doubt).length > 0,

@@ -22,6 +22,8 @@ export interface BuiltObject {
   readonly names: readonly string[];
   /** The name of the file that it was first read from. */
   readonly file: string;
+  /** The URIs of that file and of the patches that were laid over it. */
+  readonly sources: readonly string[];
   /** What its kustomization does to it after all patches, where one of them is still to come. */
   readonly finish?: (root: YamlNode) => YamlNode;
 }
@@ -184,7 +186,12 @@ function transform(
     for (const { root: patch } of parseYaml(text ?? files.get(from ?? '')?.text ?? '').documents) {
       if (patch === null) continue;
       const over = new Set(patched(objects, patch, target));
-      objects = objects.map((object) => (over.has(object) ? { ...object, root: withPatch(object, patch) } : object));
+      const added = from === undefined ? [] : [from];
+      objects = objects.map((object) =>
+        over.has(object)
+          ? { ...object, root: withPatch(object, patch), sources: [...object.sources, ...added] }
+          : object,
+      );
     }
   }
   // A patch that is left out will be laid over the objects, and only then the others come.
@@ -225,6 +232,7 @@ const objectsIn = once(({ uri, text }: SourceFile): readonly BuiltObject[] => {
       kind,
       names: name === null ? [] : [name],
       file,
+      sources: [uri],
     })),
   );
 });
