@@ -2,7 +2,6 @@ import type { YamlDocument, YamlMap, YamlNode } from '../yaml/node.ts';
 import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
-import type { Claims } from './claims.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
@@ -58,11 +57,10 @@ export function withRelatedFiles(
   workloads: readonly Workload[],
   relatedFiles: RelatedFiles,
   options: ModelOptions,
-  claims: Claims,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
   const said = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
-    lowerDocument({ ...document, root }, options, claims, crossReferences)
+    lowerDocument({ ...document, root }, options, crossReferences)
       .workloads.filter(asks)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) => ({ ...workload, readWith })),

@@ -169,11 +169,12 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
     remove(key, things) {
       for (const thing of things) {
         const word = wordOf(thing);
-        const files = word === undefined ? undefined : byWord.get(word);
-        if (word === undefined || files === undefined) continue;
+        if (word === undefined) continue;
         places.delete(word);
         counts.get(word)?.add(key, -1);
-        if (!files.delete(key) || files.size > 0) continue;
+        const files = byWord.get(word);
+        // Several things of a file may have one word.
+        if (files === undefined || !files.delete(key) || files.size > 0) continue;
         byWord.delete(word);
         note(word);
       }

@@ -1,4 +1,3 @@
-import { claimsIn, type DocumentClaims } from '../model/claims.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -31,8 +30,6 @@ export interface DocumentSummary {
   readonly objects: () => readonly ObjectSummary[];
   /** The objects that it names. */
   readonly references: () => readonly Reference[];
-  /** What it says of claims, for the pods of its own file. */
-  readonly claims: () => DocumentClaims;
 }
 
 /** What other files may need of a file. Spans are of the file. */
@@ -69,7 +66,6 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       }),
     ),
     references: lazy(() => manifests().flatMap(referencesOf)),
-    claims: lazy(() => claimsIn(text, document)),
   };
 }
 
