@@ -40,7 +40,7 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that silences rules, and whether it does. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
-  /** What other documents say of what this one names. What is asked here counts as read. */
+  /** What other documents say of what this one names. Each question is recorded. */
   readonly crossReferences: CrossReferences;
   /** Whether every answer that it rests on is still the same: of other documents and files, and the config. */
   isCurrent(): boolean;

@@ -48,7 +48,7 @@ export interface CheckOptions {
  * Checks files, folders and standard input (`-`), and writes the report.
  * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above
  * `failOn` was found (with `diff`: when there is something to change), else 0
- * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
+ * @throws UsageError when nothing could be read, or another file that is to be read or written cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
   const { baseline, failOn } = options;

@@ -34,7 +34,7 @@ export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput
   }
 }
 
-/** Nothing where a file is none, as a pipe that can be read only once, or cannot be read: that is told when it is checked. */
+/** Nothing where a file is none, as a pipe that can be read only once, or cannot be read: that is reported when it is checked. */
 function bytesOf(input: InputFile | BadInput, reach: Reach): Buffer {
   try {
     if ('problem' in input) return nothing;

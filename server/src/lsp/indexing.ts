@@ -11,9 +11,9 @@ import type { Session } from './session.ts';
 
 /** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
 export interface Indexing {
-  /** Reads the folders anew. */
+  /** Reads the folders again. */
   setFolders(folders: readonly string[]): void;
-  /** Files changed on the disk: each is read once, however often it is told. */
+  /** Files changed on the disk: each is read once, however often it is reported. */
   filesChanged(changes: readonly FileEvent[]): void;
   /** These are gone, and may have been folders. @param uris normalised */
   deleted(uris: ReadonlySet<string>): void;
@@ -43,7 +43,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   let reading = false;
   let folders: readonly string[] = [];
   let shares: readonly Share[] = [];
-  let isTold = false;
+  let isReported = false;
   let run = 0;
 
   /** The limit is a setting of the folder. */
@@ -55,11 +55,11 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     return shareOf(folder, (await host.listFiles?.(folder, mostListed)) ?? [], await mostOf(folder));
   }
 
-  /** Once: whoever was told has raised the limit, or does not want to. */
-  function tellLeftOut(): void {
-    const message = isTold ? undefined : leftOutMessage(shares);
+  /** Once: whoever has read it has raised the limit, or does not want to. */
+  function reportLeftOut(): void {
+    const message = isReported ? undefined : leftOutMessage(shares);
     if (message === undefined) return;
-    isTold = true;
+    isReported = true;
     void guarded(log, 'showMessage', () =>
       connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Info, message }),
     );
@@ -116,7 +116,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     workspace.set(uri, summariseText(text, config), 'disk');
   }
 
-  /** Whatever was asked for meanwhile is read in the same go. */
+  /** What is added meanwhile is read in the same run. */
   async function reread(): Promise<void> {
     if (rereading) return;
     rereading = true;
@@ -175,7 +175,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         await guarded(log, `looking through ${folder}`, async () => found.push(await list(folder)));
       if (!isCurrent()) return;
       shares = found;
-      tellLeftOut();
+      reportLeftOut();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
     });

@@ -176,7 +176,7 @@ export function createProjects(
 
   async function reread(uri: string): Promise<void> {
     const key = normalizeUri(uri);
-    // A config that nobody has asked for yet is read when somebody does.
+    // A config that nobody has needed yet is read when somebody does.
     if (!texts.has(key)) return;
     const before = texts.get(key);
     const text = await configText(uri);

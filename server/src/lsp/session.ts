@@ -26,7 +26,7 @@ export interface Session {
   params: InitializeParams | undefined;
   /**
    * The newest analysis of an open document of ours, to be shown; undefined for all others. Rejects with "content modified" when the
-   * document changed while configs were being read: what was asked about is gone.
+   * document changed while configs were being read: the text of the request is gone.
    */
   analysed(uri: string): Promise<AnalysedDocument | undefined>;
   /** The same where nothing of it is shown. */

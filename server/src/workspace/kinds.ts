@@ -28,7 +28,7 @@ function valuesOf(text: string, key: string): readonly string[] {
 
 const word = /["']?[ \t]*:[ \t]*["']?([\w.-]{1,253})/y;
 
-/** Kinds by which other objects can be told more, or which they name. */
+/** Kinds that say more of other objects, or which these name. */
 const targetKinds: ReadonlySet<string> = new Set([
   ...[
     'ServingRuntime',

@@ -56,7 +56,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
-        // What the text does not name plainly is told of no document: some are not even parsed.
+        // What the text does not name plainly is left out of every document: some are not even parsed.
         if (!isTargetKind(kind) || !kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];
         const slash = apiVersion.indexOf('/');

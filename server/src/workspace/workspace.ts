@@ -119,7 +119,7 @@ export class Workspace {
     return this.#claimUses.count(wordOf, word, name);
   }
 
-  /** An answer, and whether all that was asked for it still has the same answers. */
+  /** An answer, and whether everything that it follows from is still the same. */
   watched<T>(ask: () => T): { readonly answer: T; readonly stands: () => boolean } {
     const checks: (() => boolean)[] = [];
     const before = this.#watch;
