@@ -75,6 +75,18 @@ describe('what rests on another file', () => {
     expect((await titles(editor, chat)).join()).toMatch(/^3 × L4/);
   });
 
+  test('is fetched by the client itself where its own text changes', async () => {
+    const editor = await openEditor();
+    await editor.open(runtimes, `${runtime(4)}---\n${withCursor(service).text}`);
+    expect((await titles(editor, runtimes)).join()).toMatch(/4 × L4/);
+    for (const gpus of [2, 3, 5]) {
+      await typeGpus(editor, gpus);
+      await untilLens(editor, runtimes, new RegExp(`^${gpus} × L4 · `));
+      await editor.diagnostics(runtimes);
+    }
+    expect(editor.refreshes).toEqual([]);
+  });
+
   test('is told although nobody asks about the other file', async () => {
     const editor = await openEditor();
     await editor.open(runtimes, runtime(4));

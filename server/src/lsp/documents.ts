@@ -33,6 +33,8 @@ export function followDocuments(session: Session, followers: Followers, closed: 
     const { uri } = document;
     if (isConfigUri(uri)) configEdited(document);
     else relatedFiles.changed(uri);
+    // The client fetches everything of it by itself.
+    shown.forget(uri);
     diagnostics.changed(uri);
     summaries.send(uri);
     refreshing.outdatedBy(uri);
