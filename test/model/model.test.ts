@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
-import { claimsIn, joinClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { PodSet, Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { claimsOf } from '../support/claims-of.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 
@@ -11,7 +11,7 @@ describe('what a manifest will run', () => {
   goldenTests('test/fixtures/model', (text) => {
     const config = configOf(text);
     const { documents } = parseYaml(text);
-    const claims = joinClaims(documents.map((document) => claimsIn(document.text, () => document)));
+    const claims = claimsOf(documents);
     const workloads = documents.flatMap((document) => lowerDocument(document, config, claims).workloads);
     return workloads.map(renderWorkload).join('\n');
   });

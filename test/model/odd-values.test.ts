@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { estimateCost, gpusOf } from '../../server/src/cost/estimate.ts';
-import { claimsIn, joinClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import type { YamlDocument } from '../../server/src/yaml/node.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
+import { claimsOf } from '../support/claims-of.ts';
 
 // Whatever stands where a number, a mapping or a list belongs: nothing throws, and what is counted is a count or unknown.
 
@@ -22,7 +22,7 @@ describe('odd values', () => {
       for (const [place, text] of texts.entries()) {
         for (const { changed, said } of withOddValues(text)) {
           const document = parse(changed);
-          const claims = joinClaims(replaced(documents, place, document).map((one) => claimsIn(one.text, () => one)));
+          const claims = claimsOf(replaced(documents, place, document));
           const { workloads } = lowerDocument(document, defaultModelOptions, claims);
           expect(workloads.flatMap(countsOf).filter(isNoCount), said).toEqual([]);
         }

@@ -2,7 +2,6 @@ import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
 import { configName } from '../config/places.ts';
-import type { ProjectConfig } from '../config.ts';
 import { plural } from '../cost/format.ts';
 import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
@@ -11,9 +10,10 @@ import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './ba
 import { checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
+import { kustomizedFiles, withCountedIn } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
-import { neighbours } from './related-files.ts';
+import { relatedFilesWithin } from './related-files.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { summarise } from './reports/json.ts';
@@ -22,7 +22,7 @@ import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { seeTogether } from './workspace.ts';
+import { type ConfiguredInput, seeTogether } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined: text. */
@@ -49,7 +49,7 @@ export interface CheckOptions {
  * Checks files, folders and standard input (`-`), and writes the report.
  * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above
  * `failOn` was found (with `diff`: when there is something to change), else 0
- * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
+ * @throws UsageError when nothing could be read, or another file that is to be read or written cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
   const { baseline, failOn } = options;
@@ -114,24 +114,21 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const analysis = new Analysis();
   const root = sourceRoot();
   const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
-  const relatedFilesOf = neighbours(reach);
+  const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
   seeTogether(analysis, inputs, reach);
+  const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input, reach), { fix, root, relatedFilesOf }));
+    const checked = await checkFile(analysis, input, await contentOf(input, reach), { fix, root, related });
+    results.push(withCountedIn(checked, countedIn(input)));
   }
   return results;
 }
 
 function isUnread({ outcome }: CheckedFile): boolean {
   return outcome === 'unreadable' || outcome === 'missing';
-}
-
-export interface ConfiguredInput {
-  readonly input: InputFile | BadInput;
-  readonly config: ProjectConfig;
 }
 
 /** The files behind each path, each with its config; a file that two paths lead to is taken once. */

@@ -1,7 +1,7 @@
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { Log } from './guard.ts';
 
-/** What the server needs of the machine it runs on. It is asked through `confine` only. */
+/** What the server needs of the machine it runs on. It is used through `confine` only. */
 export interface Host {
   /**
    * The text of a file; undefined where there is none. Throws a `refusal` for one that must not be read.

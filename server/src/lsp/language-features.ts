@@ -19,7 +19,7 @@ import {
 } from './convert.ts';
 import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** What the editor features do; a record so that a test can make one of them fail. */
 export interface Features {

@@ -2,122 +2,58 @@ import type { Vendor } from '../catalog/index.ts';
 import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
-import type { YamlDocument } from '../yaml/node.ts';
 import type { Referenced, SeenDevice } from './cross-references.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
-import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
 import { objectName } from './referenced.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
-/** What the documents of one file say of claims, for the pods in it. */
-export interface Claims {
-  /** The devices of a claim, or of a template, that the file makes. */
-  devices(kind: 'ResourceClaim' | 'ResourceClaimTemplate', name: string): readonly ImplicitDevices[] | undefined;
-  /** How often the file names a claim: pods that name the same one share its devices. */
-  users(name: string): number;
-}
-
-export const noClaims: Claims = { devices: () => undefined, users: () => 0 };
-
-/** What one document says of claims. */
-export interface DocumentClaims {
-  readonly made: readonly {
-    readonly kind: string;
-    readonly name: string;
-    readonly devices: readonly ImplicitDevices[];
-  }[];
-  /** The names of claims, once for each place. */
-  readonly named: readonly string[];
-}
-
-const saysNothing: DocumentClaims = { made: [], named: [] };
-
-/** Most texts say nothing of claims, and are not parsed for it. */
-export function claimsIn(text: string, document: () => YamlDocument): DocumentClaims {
-  const makes = /\bkind:\s*["']?ResourceClaim/.test(text);
-  if (!makes && !text.includes('resourceClaimName')) return saysNothing;
-  const manifests = makes ? lowerManifests(document()) : [];
-  const made = manifests.flatMap(({ apiVersion, kind, name, root }) => {
-    if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) return [];
-    const spec = getIn(root, 'spec');
-    return [{ kind, name, devices: claimedDevices(kind === 'ResourceClaim' ? spec : getIn(spec, 'spec')) }];
-  });
-  const named = [...text.matchAll(/^[^#\r\n]*\bresourceClaimName:\s*["']?([\w.-]+)/gm)].map(([, name = '']) => name);
-  return { made, named };
-}
-
-/** What the documents of a file say together. Of several claims of one name the last counts. */
-export function joinClaims(parts: readonly DocumentClaims[]): Claims {
-  const made = new Map(
-    parts.flatMap((part) => part.made.map(({ kind, name, devices }) => [`${kind} ${name}`, devices] as const)),
-  );
-  const users = new Map<string, number>();
-  for (const name of parts.flatMap(({ named }) => named)) users.set(name, (users.get(name) ?? 0) + 1);
-  return { devices: (kind, name) => made.get(`${kind} ${name}`), users: (name) => users.get(name) ?? 0 };
-}
-
 /**
  * The accelerators that a pod's claims hold.
  * @param pods how many pods there are of it: they share a claim that has a name
- * @param elsewhere claims of other files, and who names them
  */
 export function podClaims(
   references: readonly Cursor[],
-  claims: Claims,
   pods: number | null,
-  elsewhere: ElsewhereClaims = { find: () => undefined, users: () => 0 },
+  { find, users }: Claims,
 ): readonly ImplicitDevices[] {
   return references.flatMap((reference): readonly ImplicitDevices[] => {
     // Before 1.31 the two names stood under `source`.
     const said = getIn(reference, 'source') ?? reference;
     const template = asText(getIn(said, 'resourceClaimTemplateName'));
     const claim = asText(getIn(said, 'resourceClaimName'));
-    const here =
-      template === undefined
-        ? claims.devices('ResourceClaim', claim ?? '')
-        : claims.devices('ResourceClaimTemplate', template);
-    const found = here ?? claimElsewhere(elsewhere.find, template, claim);
-    if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
-    if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
-    const users = Math.max(here === undefined ? 1 : claims.users(claim ?? ''), elsewhere.users(claim ?? ''));
-    const sharers = pods === null ? null : pods * users;
-    return found.map((device) => ({
+    const name = template ?? claim ?? '';
+    const found = find(template === undefined ? 'ResourceClaim' : 'ResourceClaimTemplate', name);
+    if (found === undefined) return unknownClaim(name, reference);
+    const devices = devicesOf(found, reference);
+    if (template !== undefined) return devices;
+    const sharers = pods === null ? null : pods * Math.max(users(name), 1);
+    return devices.map((device) => ({
       ...device,
-      at: reference,
       each: device.each === null || sharers === null ? null : device.each / Math.max(sharers, 1),
     }));
   });
 }
 
-/** What other files say of claims. */
-export interface ElsewhereClaims {
-  readonly find: FindClaim;
-  /** How many places in all files name a claim. */
+/** What is known of claims where a pod stands. */
+export interface Claims {
+  /** The devices of a claim, or of a template. */
+  readonly find: (
+    kind: 'ResourceClaim' | 'ResourceClaimTemplate',
+    name: string,
+  ) => Referenced<readonly SeenDevice[]> | undefined;
+  /** How many places name a claim: pods that name the same one share its devices. */
   readonly users: (name: string) => number;
 }
 
-/** How a claim of another file is found. */
-export type FindClaim = (
-  kind: 'ResourceClaim' | 'ResourceClaimTemplate',
-  name: string,
-) => Referenced<readonly SeenDevice[]> | undefined;
-
-function claimElsewhere(
-  find: FindClaim,
-  template: string | undefined,
-  claim: string | undefined,
-): readonly ImplicitDevices[] | undefined {
-  const name = template ?? claim;
-  const seen =
-    name === undefined ? undefined : find(template === undefined ? 'ResourceClaim' : 'ResourceClaimTemplate', name);
-  if (seen === undefined) return undefined;
-  return seen.facts.map(({ profile, models, vendor, ...device }) => ({
+function devicesOf(found: Referenced<readonly SeenDevice[]>, at: Cursor): readonly ImplicitDevices[] {
+  return found.facts.map(({ profile, models, vendor, ...device }) => ({
     ...device,
     vendor: vendors.find(([, known]) => known === vendor)?.[1] ?? null,
-    at: undefined,
-    from: objectName(seen),
+    at,
+    // Devices in the same file need no source.
+    ...(found.file === null ? {} : { from: objectName(found) }),
     ...(profile === null ? {} : { profile }),
     ...(models.length === 0
       ? {}

@@ -2,8 +2,7 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
-import type { Claims } from './claims.ts';
-import { noClaims, podClaims } from './claims.ts';
+import { podClaims } from './claims.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
@@ -27,13 +26,11 @@ import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
  * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
- * @param claims those of the whole file, for the pods that name them
- * @param surroundings what other documents say of what this one names
+ * @param crossReferences what other documents say of what this one names
  */
 export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
-  claims: Claims = noClaims,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
@@ -41,7 +38,7 @@ export function lowerDocument(
   const workloads =
     root !== undefined && mayBeValues(root)
       ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, crossReferences) ?? []);
+      : manifests.flatMap((manifest) => lowerManifest(manifest, options, crossReferences) ?? []);
   return { manifests, workloads };
 }
 
@@ -50,7 +47,7 @@ function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument
   const name = path === '' ? null : path;
   const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, claims: noClaims, crossReferences: noCrossReferences };
+  const context = { options, crossReferences: noCrossReferences };
   const workload = lowerWorkload(said, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
@@ -60,11 +57,10 @@ function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument
 export function lowerManifest(
   manifest: Manifest,
   options: ModelOptions,
-  claims: Claims = noClaims,
   crossReferences: CrossReferences = noCrossReferences,
 ): Workload | undefined {
   const { root, annotations, kind, apiVersion, namespace } = manifest;
-  const context = { options, claims, crossReferences };
+  const context = { options, crossReferences };
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
@@ -80,7 +76,6 @@ export function lowerManifest(
 
 interface LoweringContext {
   readonly options: ModelOptions;
-  readonly claims: Claims;
   readonly crossReferences: CrossReferences;
 }
 
@@ -130,7 +125,7 @@ function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[]
 function lowerPodSet(
   source: PodSetSource,
   namespace: string | null,
-  { options, claims, crossReferences }: LoweringContext,
+  { options, crossReferences }: LoweringContext,
 ): PodSet {
   const { pod } = source;
   const volumes = lowerVolumes(pod);
@@ -148,7 +143,7 @@ function lowerPodSet(
   const implicit = [
     // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
+    ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), source.pods.min, {
       find: (kind, name) => crossReferences.claim(kind, namespace, name),
       users: (name) => crossReferences.claimUsers(namespace, name),
     }),

@@ -3,7 +3,6 @@ import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
-import type { Claims } from './claims.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
@@ -15,7 +14,7 @@ import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
 export interface ChartValues {
-  /** As people are told of it: `values.yaml`. */
+  /** The name that people see: `values.yaml`. */
   readonly name: string;
   readonly root: YamlNode;
 }
@@ -59,11 +58,10 @@ export function withRelatedFiles(
   workloads: readonly Workload[],
   relatedFiles: RelatedFiles,
   options: ModelOptions,
-  claims: Claims,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
   const said = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
-    lowerDocument({ ...document, root }, options, claims, crossReferences)
+    lowerDocument({ ...document, root }, options, crossReferences)
       .workloads.filter(asks)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) => ({ ...workload, readWith })),

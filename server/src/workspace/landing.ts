@@ -104,7 +104,7 @@ function mayHave({ labels }: NodePool, { key, values }: WantedLabel): boolean {
   return !Object.hasOwn(labels, key) || values.length === 0 || values.includes(labels[key] ?? '');
 }
 
-/** A label that the pool gives its nodes itself; what kinds of nodes there are at all is told by others. */
+/** A label that the pool gives its nodes itself; other labels say what kinds of nodes there are at all. */
 function isOwn(key: string): boolean {
   return (
     /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(

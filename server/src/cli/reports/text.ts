@@ -15,6 +15,7 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CheckedFile, WorkloadText } from './format.ts';
+import { countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
@@ -92,7 +93,7 @@ export function renderSummary(
   { style, shows }: TextOptions,
   basis: string | undefined,
 ): string {
-  const workloads = files.flatMap((file) => file.workloads);
+  const workloads = countedWorkloads(files);
   const definitions = workloads.filter(({ role }) => role === 'definition').length;
   const seen = [plural(summary.files, 'file')];
   if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);

@@ -31,7 +31,7 @@ export function elsewhere(node: YamlNode): YamlNode {
   return { ...node, span: nowhere, entries };
 }
 
-/** The keys by which items of built-in kinds' lists are told apart. Tolerations, arguments and the like are replaced as a whole. */
+/** The keys by which items of built-in kinds' lists are distinguished. Tolerations, arguments and the like are replaced as a whole. */
 const mergeKeys = table<readonly string[]>({
   containers: ['name'],
   initContainers: ['name'],
