@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createRelatedFiles, type RelatedFilesSource } from '../workspace/related-files.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
+import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 
 /** What other files say of the files of a run. A file that cannot be read says nothing, and is reported once. */
