@@ -52,9 +52,11 @@ describe('what is no UTF-8', () => {
       const cwd = project();
       const { stdout, status, stderr } = await runCli(['check', '--format', format, '.'], { cwd });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      for (const [name, { reason }] of Object.entries(files)) {
+      for (const [index, [name, { reason }]] of Object.entries(files).entries()) {
         expect(stdout).toContain(name);
         expect(stdout).toContain(reason);
+        // All formats tell of all reasons in the same way.
+        if (format !== 'text' && index > 0) continue;
         const named = await runCli(['check', '--format', format, name], { cwd });
         expect(named.status).toBe(2);
         expect(named.stdout).toContain(name);
