@@ -46,7 +46,7 @@ describe('what is no UTF-8', () => {
     return cwd;
   }
 
-  test.each(['text', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])(
+  test.each(['text', 'full', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])(
     'is named in %s with the reason, and changes the status only where it was named',
     async (format) => {
       const cwd = project();
@@ -60,7 +60,7 @@ describe('what is no UTF-8', () => {
         const named = await runCli(['check', '--format', format, name], { cwd });
         expect(named.status).toBe(2);
         expect(named.stdout).toContain(name);
-        expect(named.stderr).toBe(format === 'text' ? '' : `gpulint: ${name}: ${reason}\n`);
+        expect(named.stderr).toBe(format === 'text' || format === 'full' ? '' : `gpulint: ${name}: ${reason}\n`);
       }
     },
   );

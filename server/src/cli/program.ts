@@ -8,7 +8,7 @@ import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
-/** The formats besides text. Each is loaded when it is asked for. */
+/** The formats besides text and full. Each is loaded when it is asked for. */
 const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
   ['json', async () => (await import('./reports/json.ts')).renderJson],
   ['sarif', async () => (await import('./reports/sarif.ts')).renderSarif],
@@ -55,7 +55,9 @@ function createProgram(done: (status: number) => void): Command {
     .addArgument(
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
-    .addOption(new Option('--format <format>', 'what to write').choices(['text', ...formats.keys()]).default('text'))
+    .addOption(
+      new Option('--format <format>', 'what to write').choices(['text', 'full', ...formats.keys()]).default('text'),
+    )
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
     .option('--diff', 'print what --fix would change, as a diff, and change nothing')
@@ -76,7 +78,7 @@ function createProgram(done: (status: number) => void): Command {
     .option('--stdin-filename <name>', 'the name of what comes from standard input')
     .action(
       async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
-        done(await check(paths, { ...options, render: await formats.get(format)?.() }));
+        done(await check(paths, { ...options, full: format === 'full', render: await formats.get(format)?.() }));
       },
     );
 
