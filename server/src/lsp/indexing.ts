@@ -178,7 +178,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const isCurrent = () => own === run;
     if (host.listFiles === undefined) return;
     for (const key of [...known.keys()]) remove(key);
-    void guarded(log, 'looking through the workspace', async () => {
+    const look = async (): Promise<void> => {
       await yieldOnce();
       const found: Share[] = [];
       for (const folder of folders)
@@ -188,7 +188,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       tellLeftOut();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
-    });
+    };
+    void guarded(log, 'looking through the workspace', () => host.reading(look));
   }
 
   async function relimit(): Promise<void> {
@@ -208,7 +209,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         else if (!takes(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }
-      if (toRead.size > 0) void guarded(log, 'reading what changed', readChanged);
+      if (toRead.size > 0) void guarded(log, 'reading what changed', () => host.reading(readChanged));
     },
     deleted(uris) {
       release(shares, uris);
@@ -221,7 +222,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       if (folder === undefined) void guarded(log, 'reading the limit', relimit);
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
-      if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
+      if (toReread.size > 0) void guarded(log, 'reading with another config', () => host.reading(reread));
     },
   };
 }

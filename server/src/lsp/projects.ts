@@ -29,6 +29,8 @@ export interface Projects {
   /** The same object while nothing that it rests on has changed. Never rejects, and does not wait for ever. */
   configOf(uri: string): Promise<ProjectConfig>;
   settingsOf(uri: string): Promise<Settings>;
+  /** Waits until other files are read, for a limited time. @returns whether all are */
+  settled(): Promise<boolean>;
   /** The URI of the config file that counts for a document, or of the one to make in its workspace folder; undefined where it has none. */
   configFileOf(uri: string): Promise<string | undefined>;
   /** Whether the config passes a file by. */
@@ -142,7 +144,7 @@ export function createProjects(
 
   function settingsOf(uri: string): Promise<Settings> {
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
-    const known = settings.get(folder) ?? readSettings(folder);
+    const known = settings.get(folder) ?? host.reading(() => readSettings(folder));
     settings.set(folder, known);
     return withTimeout(known, defaultSettings);
   }
@@ -178,6 +180,7 @@ export function createProjects(
   return {
     analysis,
     settingsOf,
+    settled: host.settled,
     get generation() {
       return generation;
     },
