@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // @ts-check
-// `npm run bench`: how fast the language server is, with another one beside it in the same run, because times drift from machine to
+// `npm run bench`: how fast the language server is, with another one next to it in the same run, because times drift from machine to
 // machine and from minute to minute. Writes docs/performance.md.
 //
 //   --rounds N   sessions for each server and text (5); the quietest counts
@@ -42,7 +42,7 @@ else console.error(peer.reason);
 const texts = samples();
 /** @type {Map<string, Session[]>} */
 const sessions = new Map();
-/** @type {Map<string, number[]>} */
+/** @type {Map<string, { time: number, cpu: number }[]>} */
 const starts = new Map();
 /** @type {{ changes: readonly number[], took: number, rss: number }[]} */
 const indexing = [];
@@ -96,16 +96,16 @@ function contender(name, command) {
 async function measureStarts() {
   const begin = performance.now();
   spawnSync(/** @type {{ path: string }} */ (node).path, ['-e', '0']);
-  note('Node itself, with nothing to do', performance.now() - begin);
+  note('Node itself, with nothing to do', { time: performance.now() - begin, cpu: Number.NaN });
   for (const one of contenders) {
     note(one.name, await measureStart(one));
     note(`${one.name}, the first time`, await measureStart({ ...one, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }));
   }
 }
 
-/** @param {string} name @param {number} time */
-function note(name, time) {
-  starts.set(name, [...(starts.get(name) ?? []), time]);
+/** @param {string} name @param {{ time: number, cpu: number }} start */
+function note(name, start) {
+  starts.set(name, [...(starts.get(name) ?? []), start]);
 }
 
 /** @returns {string} the URI of the folder */
@@ -130,7 +130,7 @@ and the servers in turns, each figure is the best: what else a machine does only
 ${texts.map(tableOf).join('\n\n')}
 
 Times are in milliseconds, memory in megabytes. *CPU* is the server's processor time for an edit, which a busy machine disturbs least.
-*Hover* and *completion* are asked right behind an edit, so the server has to read the text anew first.
+*Hover* and *completion* are requested right behind an edit, so the server has to read the text again first.
 
 The text of 5,000 lines in documents holds ${documents} of them; the List is one document. Half of the objects ask for GPUs, and some do it
 wrongly.
@@ -139,7 +139,7 @@ wrongly.
 
 ${startTable()}
 
-From the start of the process to the answer to \`initialize\`. All run on Node ${/** @type {{ version: string }} */ (node).version}, because VS Code brings a Node of its own that is no older. Both
+From the start of the process to the answer to \`initialize\`; *CPU* is the processor time of all threads until then. All run on Node ${/** @type {{ version: string }} */ (node).version}, because VS Code brings a Node of its own that is no older. Both
 servers may keep their compiled code between starts (NODE_COMPILE_CACHE), as gpulint's client arranges it in VS Code and \`gpulint lsp\` in
 other editors; *the first time* is without.
 
@@ -168,8 +168,10 @@ its end. On a machine with other work times are several times as long as on an i
 }
 
 function startTable() {
-  const rows = [...starts].map(([name, times]) => `| ${name} | ${ms(best(times))} |`);
-  return `| | start |\n|---|---|\n${rows.join('\n')}`;
+  const rows = [...starts].map(
+    ([name, all]) => `| ${name} | ${ms(best(all.map(({ time }) => time)))} | ${ms(best(all.map(({ cpu }) => cpu)))} |`,
+  );
+  return `| | start | CPU |\n|---|---|---|\n${rows.join('\n')}`;
 }
 
 function indexingNote() {
@@ -182,7 +184,7 @@ all the while. Meanwhile a change in 200 lines waits ${ms(p50 ?? Number.NaN)} ms
 
 /** @param {string} name */
 function peerNote(name) {
-  return `${name} runs beside gpulint in most editors and reads the same texts. It does another job (it checks against JSON Schemas), so this is
+  return `${name} runs next to gpulint in most editors and reads the same texts. It does another job (it checks against JSON Schemas), so this is
 no contest, but it is what people are used to. Here it has no network and no schema: it only reads, which is its lightest work. It waits
 200 ms after a change before it begins, on purpose; its CPU column shows the work itself.`;
 }
@@ -214,30 +216,25 @@ function targets() {
   const [small, large, list] = texts.map(({ name }) => sessions.get(`${contenders[0]?.name} ${name}`) ?? []);
   const p95 = (/** @type {Session[] | undefined} */ all) =>
     best((all ?? []).map(({ changes }) => quantile(changes, 0.95)));
-  const all = [...(small ?? []), ...(large ?? []), ...(list ?? [])];
   /** @type {readonly (readonly [string, number, number])[]} */
   const rows = [
     ['change → diagnostics, 200 lines, p95', p95(small), 10],
     ['change → diagnostics, 5,000 lines in documents, p95', p95(large), 16],
-    ['change → diagnostics, 5,000 lines in one document, p95', p95(list), 40],
+    ['change → diagnostics, 5,000 lines in one document, p95', p95(list), 16],
     ['open 5,000 lines in documents', best((large ?? []).map(({ open }) => open)), 150],
     ['open 5,000 lines in one document', best((list ?? []).map(({ open }) => open)), 150],
-    [
-      'start to initialized',
-      best([...all.map(({ initialize }) => initialize), ...(starts.get(contenders[0]?.name ?? '') ?? [])]),
-      150,
-    ],
+    ['CPU to initialize', best((starts.get(contenders[0]?.name ?? '') ?? []).map(({ cpu }) => cpu)), 175],
     [
       'memory (MB), the largest text',
       Math.max(...[small, large, list].map((some = []) => best(some.map(({ rss }) => rss)))),
       120,
     ],
-    ['client and server, without the cluster part (kB of 1,024 bytes)', clientAndServer() / 1024, 1024],
+    ['client, server and protocol, without the cluster part (kB of 1,024 bytes)', clientAndServer() / 1024, 1280],
   ];
   const lines = rows.map(
     ([what, value, limit]) => `| ${what} | ${ms(value)} | ${limit} | ${value <= limit ? 'yes' : 'no'} |`,
   );
-  return `## Targets\n\n| | measured | target | met |\n|---|---|---|---|\n${lines.join('\n')}`;
+  return `## Targets\n\nWhat people notice: a start, the first look at a large file, typing in it, and memory. The smallest figure of all sessions counts.\n\n| | measured | target | met |\n|---|---|---|---|\n${lines.join('\n')}`;
 }
 
 function bundles() {
