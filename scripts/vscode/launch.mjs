@@ -156,6 +156,11 @@ export function takeRetries() {
   return retries.splice(0);
 }
 
+/** The same in words for the line of a step; empty where nothing was tried again. */
+export function triedAgain(again = takeRetries()) {
+  return again.length === 0 ? '' : ` (tried again: ${again.join(', ')})`;
+}
+
 /**
  * Asks until the answer is there, and waits twice as long each time: what VS Code dropped has to be asked for again, and what a loaded
  * machine brings late must not be disturbed by the next question.

@@ -1,7 +1,7 @@
 // Runs a tour: one workbench, step after step, each with a picture. A step that fails does not keep the others from being run.
 import fs from 'node:fs';
 import path from 'node:path';
-import { launchWorkbench, takeRetries, testSettings } from '../../../scripts/vscode/launch.mjs';
+import { launchWorkbench, takeRetries, testSettings, triedAgain } from '../../../scripts/vscode/launch.mjs';
 import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
@@ -72,7 +72,7 @@ export async function runTour(
         if (!taken) await shot();
         const again = takeRetries();
         if (again.length > 0) retried.set(nameOf(tour, step), again);
-        say(`  ✓ ${step.feature}: ${step.shows}${again.length > 0 ? ` (tried again: ${again.join(', ')})` : ''}`);
+        say(`  ✓ ${step.feature}: ${step.shows}${triedAgain(again)}`);
       } catch (error) {
         failed += 1;
         const picture = path.join(pictures, `failed-${step.picture}.png`);
