@@ -168,7 +168,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const isCurrent = () => own === run;
     if (host.listFiles === undefined) return;
     for (const key of [...known.keys()]) remove(key);
-    void guarded(log, 'looking through the workspace', async () => {
+    const look = async (): Promise<void> => {
       await yieldOnce();
       const found: Share[] = [];
       for (const folder of folders)
@@ -178,7 +178,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       reportLeftOut();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
-    });
+    };
+    void guarded(log, 'looking through the workspace', () => host.reading(look));
   }
 
   async function relimit(): Promise<void> {
@@ -198,7 +199,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         else if (!takes(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }
-      if (toRead.size > 0) void guarded(log, 'reading what changed', readChanged);
+      if (toRead.size > 0) void guarded(log, 'reading what changed', () => host.reading(readChanged));
     },
     deleted(uris) {
       release(shares, uris);
@@ -211,7 +212,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       if (folder === undefined) void guarded(log, 'reading the limit', relimit);
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
-      if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
+      if (toReread.size > 0) void guarded(log, 'reading with another config', () => host.reading(reread));
     },
   };
 }

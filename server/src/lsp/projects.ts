@@ -27,6 +27,8 @@ export interface Projects {
   /** Whether a config that was the answer for a file still is. */
   holds(uri: string, config: ProjectConfig): boolean;
   settingsOf(uri: string): Promise<Settings>;
+  /** Waits until other files are read, for a limited time. @returns whether all are */
+  settled(): Promise<boolean>;
   /** The URI of the config file that counts for a document, or of the one to make in its workspace folder; undefined where it has none. */
   configFileOf(uri: string): Promise<string | undefined>;
   /** Whether the config passes a file by. */
@@ -150,7 +152,7 @@ export function createProjects(
 
   function settingsOf(uri: string): Promise<Settings> {
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
-    const known = settings.get(folder) ?? readSettings(folder);
+    const known = settings.get(folder) ?? host.reading(() => readSettings(folder));
     settings.set(folder, known);
     return withTimeout(known, defaultSettings, changedSettings);
   }
@@ -189,6 +191,7 @@ export function createProjects(
   return {
     analysis,
     settingsOf,
+    settled: host.settled,
     configOf,
     holds: (uri, config) => configs.get(uri)?.config === config,
     async configFileOf(uri) {
