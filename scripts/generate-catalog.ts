@@ -29,9 +29,9 @@ const inputs = [
 type Input = (typeof inputs)[number];
 
 const [folder, output = fileURLToPath(new URL('../server/src/catalog/data', import.meta.url))] = process.argv.slice(2);
-if (folder === undefined) refuse('Name the folder with the facts: npm run generate:catalog -- <facts folder>');
+if (folder === undefined) fail('Name the folder with the facts: npm run generate:catalog -- <facts folder>');
 const missing = inputs.filter((name) => !existsSync(join(folder, name)));
-if (missing.length > 0) refuse(`${folder} has no ${missing.join(', ')}: name the folder with the gathered facts.`);
+if (missing.length > 0) fail(`${folder} has no ${missing.join(', ')}: name the folder with the gathered facts.`);
 
 const text = Object.fromEntries(inputs.map((name) => [name, readFileSync(join(folder, name), 'utf8')])) as Record<
   Input,
@@ -66,7 +66,7 @@ function section(value: unknown): string {
   return value.length === 0 ? '[]' : `[\n${value.map((record) => JSON.stringify(record)).join(',\n')}\n]`;
 }
 
-function refuse(sentence: string): never {
+function fail(sentence: string): never {
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
 }

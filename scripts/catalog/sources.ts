@@ -49,8 +49,8 @@ export class SourceTable {
 
 /** How the gatherer came to see a text is no part of the source. Twelve digits name a commit as well as forty. */
 export function clean(source: string): string {
-  const said = source.replace(/ \((?:passage )?seen[^)]*\)/g, '').replace(/(@[0-9a-f]{12})[0-9a-f]{28}\b/g, '$1');
-  return said.trim() || 'unsourced';
+  const text = source.replace(/ \((?:passage )?seen[^)]*\)/g, '').replace(/(@[0-9a-f]{12})[0-9a-f]{28}\b/g, '$1');
+  return text.trim() || 'unsourced';
 }
 
 export function number(text: string | undefined): number | null {

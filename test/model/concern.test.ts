@@ -9,7 +9,7 @@ import {
 import { requestsAccelerators } from '../../server/src/model/accelerators.ts';
 import { concernWords, mayConcernAccelerators } from '../../server/src/model/concern.ts';
 import { kindEntry, knownKinds } from '../../server/src/model/kinds/index.ts';
-import { bearsOnAccelerators, objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
+import { affectsAccelerators, objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -18,10 +18,10 @@ const object = (name: string) => {
   const [group = '', kind = ''] = name.split('/');
   return `apiVersion: ${group === '' ? 'v1' : `${group}/v1`}\nkind: ${kind}\nmetadata: {name: some}\n`;
 };
-const [plain, bearing] = [true, false].map((wanted) =>
+const [plain, bearing] = [true, false].map((expected) =>
   knownKinds().filter((name) => {
     const [group = '', kind = ''] = name.split('/');
-    return (kindEntry(group, kind)?.words !== undefined) === wanted;
+    return (kindEntry(group, kind)?.words !== undefined) === expected;
   }),
 ) as [string[], string[]];
 const examples = ['1g.10gb', 'spx_nps1', '910B', '310P-2c'];
@@ -44,7 +44,7 @@ describe('which documents are read', () => {
   });
 
   test.each(
-    objectKinds.filter(bearsOnAccelerators).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
+    objectKinds.filter(affectsAccelerators).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
   )('%s is, whatever it says', (kind) => {
     expect(mayConcernAccelerators(object(kind))).toBe(true);
   });

@@ -20,11 +20,11 @@ describe('odd values', () => {
       const texts = readFileSync(path.join(folder, name), 'utf8').split(/^---$/m);
       const documents = texts.map(parse);
       for (const [place, text] of texts.entries()) {
-        for (const { changed, said } of withOddValues(text)) {
+        for (const { changed, line } of withOddValues(text)) {
           const document = parse(changed);
           const claims = joinClaims(replaced(documents, place, document).map((one) => claimsIn(one.text, () => one)));
           const { workloads } = lowerDocument(document, defaultModelOptions, claims);
-          expect(workloads.flatMap(countsOf).filter(isNoCount), said).toEqual([]);
+          expect(workloads.flatMap(countsOf).filter(isInvalidCount), line).toEqual([]);
         }
       }
     });
@@ -32,12 +32,12 @@ describe('odd values', () => {
 });
 
 /** The text once for each line with a value, with an odd one there. */
-function* withOddValues(text: string): Generator<{ readonly changed: string; readonly said: string }> {
+function* withOddValues(text: string): Generator<{ readonly changed: string; readonly line: string }> {
   const lines = text.split('\n');
   const valued = lines.flatMap((line, index) => (/^[^#]*:/.test(line) ? [index] : []));
   for (const [turn, index] of valued.entries()) {
-    const said = (lines[index] ?? '').replace(/:.*$/, `: ${odd[turn % odd.length]}`);
-    yield { changed: replaced(lines, index, said).join('\n'), said };
+    const line = (lines[index] ?? '').replace(/:.*$/, `: ${odd[turn % odd.length]}`);
+    yield { changed: replaced(lines, index, line).join('\n'), line };
   }
 }
 
@@ -56,6 +56,6 @@ function countsOf(workload: Workload): readonly (number | null)[] {
   return [gpus.min, gpus.max, cost?.hourly.min ?? 0, cost?.hourly.max ?? 0, ...pods];
 }
 
-function isNoCount(count: number | null): boolean {
+function isInvalidCount(count: number | null): boolean {
   return count !== null && !(Number.isFinite(count) && count >= 0);
 }

@@ -64,9 +64,9 @@ const byLabel = lazy(() => {
   const index = new Map<string, Map<string, GpuModel[]>>();
   for (const gpu of gpus.values()) {
     for (const [key, values] of Object.entries(gpu.labels)) {
-      const ofKey = index.get(key) ?? new Map<string, GpuModel[]>();
-      index.set(key, ofKey);
-      for (const value of values) ofKey.set(value, [...(ofKey.get(value) ?? []), gpu]);
+      const models = index.get(key) ?? new Map<string, GpuModel[]>();
+      index.set(key, models);
+      for (const value of values) models.set(value, [...(models.get(value) ?? []), gpu]);
     }
   }
   return index;

@@ -34,11 +34,11 @@ export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
 const byName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
 
 /** The most GPUs of a model that an instance type has; undefined where none is known to have any. */
-export function mostGpusOf(gpu: string): number | undefined {
-  return mostByGpu().get(gpu);
+export function maxGpusPerInstance(gpu: string): number | undefined {
+  return maxByGpu().get(gpu);
 }
 
-const mostByGpu = lazy(() => {
+const maxByGpu = lazy(() => {
   const most = new Map<string, number>();
   for (const { gpu, gpuCount } of allInstanceTypes())
     if (gpu !== null && gpuCount !== null) most.set(gpu, Math.max(gpuCount, most.get(gpu) ?? 0));

@@ -42,14 +42,14 @@ function difference(one: string, other: string) {
 
 /** The candidates that somebody who wrote `word` may have meant, best first; none when nothing is close. */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
-  const wanted = word.toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const written = word.toLowerCase();
+  const limit = Math.max(1, Math.floor(written.length / 3));
   return [...candidates]
-    .filter((candidate) => candidate.length >= wanted.length - limit)
+    .filter((candidate) => candidate.length >= written.length - limit)
     .map((candidate) => {
-      const given = candidate.toLowerCase();
-      const begins = wanted.length > 2 && given.startsWith(wanted);
-      return { candidate, begins, distance: editDistance(wanted, given, begins ? given.length : limit) };
+      const known = candidate.toLowerCase();
+      const begins = written.length > 2 && known.startsWith(written);
+      return { candidate, begins, distance: editDistance(written, known, begins ? known.length : limit) };
     })
     .filter(({ distance, begins }) => distance <= limit || begins)
     .sort(

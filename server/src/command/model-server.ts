@@ -2,7 +2,7 @@ import { bytesOfFormat, type FlagMeaning } from '../catalog/flags.ts';
 import { type FlagName, meaningOf, takesValue } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
-import { recogniseProgram } from './programs.ts';
+import { recognizeProgram } from './programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
 /** What a command line says of the memory that a model server will use. */
@@ -44,7 +44,7 @@ export function readModelServer(input: ProcessInput, entrypoint: string | undefi
   const settings = isTgi ? [...input.env.map(asSetting), ...written] : written;
   const of = (means: FlagMeaning) => settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
   const fraction = of('memory-fraction').at(-1);
-  if (fraction !== undefined && !(Number(fraction.value) >= leastFraction)) return undefined;
+  if (fraction !== undefined && !(Number(fraction.value) >= minFraction)) return undefined;
   if (of('settings-file').length > 0) return undefined;
 
   const named = of('model').at(-1);
@@ -76,7 +76,7 @@ function findServer(input: ProcessInput, entrypoint: string | undefined) {
   const commands = allCommands(statements);
   if (!complete || commands.some(({ background }) => background)) return undefined;
   const servers = commands.flatMap((command) => {
-    const found = recogniseProgram([command]);
+    const found = recognizeProgram([command]);
     return found?.use === 'serving' ? [{ program: found.program, command }] : [];
   });
   const [only, ...others] = servers;
@@ -99,7 +99,7 @@ function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word 
 }
 
 /** Who takes less of the card than this, leaves the rest to others on purpose. The servers' own defaults are about 0.9. */
-const leastFraction = 0.8;
+const minFraction = 0.8;
 
 /** Quantised weights have scales and layers in other formats besides the bits of their name: their size is unknown. */
 function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {

@@ -31,7 +31,7 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;
   if (others.length > 0 || !line.complete) return undefined;
-  if (only !== undefined) return ofCommand(only, spansPods);
+  if (only !== undefined) return shardingOfCommand(only, spansPods);
   const set = input.env.filter(({ name }) => variablesOf('tensor-parallel').has(name));
   const [variable] = set;
   const tensor = countOf(variable?.value);
@@ -60,7 +60,7 @@ function tensorFlag({ words }: SimpleCommand): ReturnType<typeof readFlags>[numb
   );
 }
 
-function ofCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
+function shardingOfCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
   const { words } = command;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
   const flag = tensorFlag(command);

@@ -25,7 +25,10 @@ export interface ProcessInput {
 /** Everything on a command line and in the environment that says how many processes run side by side in the pod. */
 export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
-  return [...commands.flatMap(ofCommand), ...input.env.flatMap(({ name, value }) => ofEnv(name, value))];
+  return [
+    ...commands.flatMap(processesInCommand),
+    ...input.env.flatMap(({ name, value }) => processesInEnv(name, value)),
+  ];
 }
 
 /** The number of nodes that a launcher counts on (`--nnodes=4`); a range of an elastic launch is unknown. */
@@ -36,7 +39,7 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
     if (launcher === undefined) return [];
     return readFlags(command.words)
       .filter((flag) => meaningOf(flag, 'nodes', launcher) !== undefined)
-      .map((flag) => said('launch', flag, command));
+      .map((flag) => processesOf('launch', flag, command));
   });
 }
 
@@ -53,29 +56,29 @@ export function findMpiProcesses(
     // Flags of the program that is started come after it, so only the first count is mpirun's.
     const flag = readFlags(command.words.slice(at)).find((one) => meaningOf(one, 'ranks', launcher) !== undefined);
     const oversubscribes = command.words.some(({ text }) => /oversubscribe/.test(text));
-    return flag === undefined ? [] : [{ ...said('launch', flag, command), oversubscribes }];
+    return flag === undefined ? [] : [{ ...processesOf('launch', flag, command), oversubscribes }];
   });
 }
 
-function ofCommand(command: SimpleCommand): readonly LocalProcesses[] {
+function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   const launcher = launcherOf(command, 'nodes');
   const flags = readFlags(command.words);
   const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
   return flags.flatMap((flag): LocalProcesses[] => {
     const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
-    if (is('processes-per-node')) return [said('launch', flag, command)];
+    if (is('processes-per-node')) return [processesOf('launch', flag, command)];
     if (is('processes')) {
-      const all = said('launch', flag, command);
+      const all = processesOf('launch', flag, command);
       const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
       const count = typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
       return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
-    if (is('tensor-parallel')) return [said('shard', flag, command)];
-    return is('world-size') ? [said('world', flag, command)] : [];
+    if (is('tensor-parallel')) return [processesOf('shard', flag, command)];
+    return is('world-size') ? [processesOf('world', flag, command)] : [];
   });
 }
 
-function ofEnv(name: string, value: string | undefined): readonly LocalProcesses[] {
+function processesInEnv(name: string, value: string | undefined): readonly LocalProcesses[] {
   const kind = variablesOf('processes-per-node').has(name)
     ? 'launch'
     : variablesOf('shards').has(name)
@@ -87,7 +90,7 @@ function ofEnv(name: string, value: string | undefined): readonly LocalProcesses
   ];
 }
 
-function said(kind: LocalProcesses['kind'], flag: Flag, { words }: SimpleCommand): LocalProcesses {
+function processesOf(kind: LocalProcesses['kind'], flag: Flag, { words }: SimpleCommand): LocalProcesses {
   const next = words[words.indexOf(flag.word) + 1];
   const last = flag.value !== undefined && !flag.word.text.includes('=') && next !== undefined ? next : flag.word;
   const text = last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`;

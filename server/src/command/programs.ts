@@ -6,7 +6,7 @@ import { allCommands, baseName, readCommandLine, type SimpleCommand } from './sh
 export type { Use } from '../catalog/programs.ts';
 
 /** A program that was recognised, and what it is there for. */
-export interface RecognisedProgram {
+export interface RecognizedProgram {
   /** As people name it: `vllm`, `torchrun`. */
   readonly program: string;
   readonly use: Use;
@@ -27,7 +27,7 @@ export function containerUse(input: {
   readonly args: readonly string[];
 }): ContainerUse {
   const found =
-    recogniseProgram(allCommands(readCommandLine(input.command, input.args).statements)) ??
+    recognizeProgram(allCommands(readCommandLine(input.command, input.args).statements)) ??
     (input.image === undefined || (input.command.length > 0 && !isEntrypointScript(input.command))
       ? undefined
       : byImage(input.image));
@@ -35,10 +35,10 @@ export function containerUse(input: {
 }
 
 /** The most telling program among the commands of a container. */
-export function recogniseProgram(commands: readonly SimpleCommand[]): RecognisedProgram | undefined {
-  let best: RecognisedProgram | undefined;
+export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
+  let best: RecognizedProgram | undefined;
   for (const command of commands) {
-    const found = recognise(programWords(command), 0);
+    const found = recognize(programWords(command), 0);
     if (found !== undefined && (best === undefined || weight(found) > weight(best))) best = found;
   }
   return best;
@@ -72,24 +72,24 @@ function pastOptions(words: readonly string[], start: number, { valued }: Progra
   return at;
 }
 
-function weight(found: RecognisedProgram): number {
+function weight(found: RecognizedProgram): number {
   return (found.confidence === 'certain' ? 10 : 0) + { serving: 3, training: 3, interactive: 2, batch: 1 }[found.use];
 }
 
-function recognise(words: readonly string[], depth: number): RecognisedProgram | undefined {
+function recognize(words: readonly string[], depth: number): RecognizedProgram | undefined {
   const first = words[0];
   if (first === undefined || depth > 4) return undefined;
   const name = baseName(first);
-  if (/^python[\d.]*$/.test(name)) return recognisePython(words.slice(1), depth);
+  if (/^python[\d.]*$/.test(name)) return recognizePython(words.slice(1), depth);
   const rest = words.slice(1);
   const subcommand = rest.find((word) => !word.startsWith('-'));
   const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
-  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? name, rest);
+  if (known?.runs === 'processes') return recognizeLaunched(known.program ?? name, rest);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
   return /\.(py|sh)$/.test(name) ? byScriptName(first) : undefined;
 }
 
-function recognisePython(words: readonly string[], depth: number): RecognisedProgram | undefined {
+function recognizePython(words: readonly string[], depth: number): RecognizedProgram | undefined {
   let at = 0;
   while (at < words.length && /^-/.test(words[at] ?? '')) {
     const flag = words[at] ?? '';
@@ -104,20 +104,20 @@ function recognisePython(words: readonly string[], depth: number): RecognisedPro
   return script === undefined ? undefined : byScriptName(script);
 }
 
-function byModule(module: string, rest: readonly string[], depth: number): RecognisedProgram | undefined {
+function byModule(module: string, rest: readonly string[], depth: number): RecognizedProgram | undefined {
   const known = moduleNamed(module);
-  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? module, rest);
+  if (known?.runs === 'processes') return recognizeLaunched(known.program ?? module, rest);
   if (known?.use !== undefined) return asProgram(known, known.name, known.use);
   // `python -m vllm serve` is `vllm serve`.
-  return recognise([module, ...rest], depth + 1) ?? byScriptName(module);
+  return recognize([module, ...rest], depth + 1) ?? byScriptName(module);
 }
 
-function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognisedProgram {
+function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognizedProgram {
   return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
 }
 
 /** A distributed launcher: training, unless the script it launches says otherwise. */
-function recogniseLaunched(launcher: string, words: readonly string[]): RecognisedProgram {
+function recognizeLaunched(launcher: string, words: readonly string[]): RecognizedProgram {
   const script = words.find((word) => /\.py$/.test(word)) ?? moduleOf(words);
   const inner = script === undefined ? undefined : byScriptName(script);
   const program = words.map((word) => commandNamed(baseName(word))?.use).find((use) => use === 'batch');
@@ -132,7 +132,7 @@ function moduleOf(words: readonly string[]): string | undefined {
 }
 
 /** What the name of a script says. Whole words only: `constraint.py` trains nothing. */
-function byScriptName(path: string): RecognisedProgram | undefined {
+function byScriptName(path: string): RecognizedProgram | undefined {
   const name = baseName(path).replace(/\.(py|sh)$/, '');
   const known = scriptNamed(name);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
@@ -149,7 +149,7 @@ function isEntrypointScript(command: readonly string[]): boolean {
   return command.length === 1 && /entrypoint/.test(baseName(command[0] ?? ''));
 }
 
-function byImage(image: string): RecognisedProgram | undefined {
+function byImage(image: string): RecognizedProgram | undefined {
   const repository = image.split('@')[0]?.replace(/:[^/:]*$/, '') ?? '';
   const found = imageOf(repository);
   return found && { program: found.program, use: found.use, confidence: 'likely' };

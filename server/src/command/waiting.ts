@@ -1,6 +1,6 @@
 import { commandNamed } from '../catalog/programs.ts';
 import { table } from '../yaml/table.ts';
-import { programWords, recogniseProgram } from './programs.ts';
+import { programWords, recognizeProgram } from './programs.ts';
 import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
 /** A command line that waits and does nothing else, without end or for a long time. */
@@ -39,7 +39,7 @@ export function findWaiting(command: readonly string[], args: readonly string[])
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
-    if (kind === 'only-waits' && looks(statement)) kind = 'looks-first';
+    if (kind === 'only-waits' && onlyListsDevices(statement)) kind = 'looks-first';
   }
   return undefined;
 }
@@ -49,7 +49,7 @@ function doesOf(command: SimpleCommand) {
   return commandNamed(baseName(programWords(command)[0] ?? ''))?.does;
 }
 
-function looks(statement: Statement): boolean {
+function onlyListsDevices(statement: Statement): boolean {
   return statement.kind === 'command' && doesOf(statement) === 'lists';
 }
 
@@ -96,16 +96,22 @@ function loopWait({
 }: Extract<Statement, { kind: 'loop' }>): Omit<Waiting, 'kind'> | undefined {
   if (keyword === 'for' || condition.length !== 1) return undefined;
   const [test] = condition;
-  const said = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
+  const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
   const endless = keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|test 1)$/ : /^(false|\[ \])$/;
-  if (!endless.test(said)) return undefined;
+  if (!endless.test(conditionText)) return undefined;
   const waits = body.map((statement) => (statement.background ? undefined : waitOf(statement)));
   const idle = body.every(
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
   if (!idle || waits.every((wait) => wait === undefined)) return undefined;
   const slept = waits.find((wait) => wait !== undefined);
-  return slept && { ...slept, what: `${keyword} ${said}; do … ${slept.what}; done`, seconds: Number.POSITIVE_INFINITY };
+  return (
+    slept && {
+      ...slept,
+      what: `${keyword} ${conditionText}; do … ${slept.what}; done`,
+      seconds: Number.POSITIVE_INFINITY,
+    }
+  );
 }
 
 /** What a statement that does not wait does: nothing worth a GPU, some work that ends, `wait`, or something that nobody knows. */
@@ -128,7 +134,7 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
   if (does === 'ends') return 'works';
-  const recognised = recogniseProgram([statement]);
+  const recognised = recognizeProgram([statement]);
   // A script that is named after training ends, as training does; other names promise less.
   if (recognised?.use === 'training') return 'works';
   return recognised?.confidence === 'certain' && recognised.use === 'batch' ? 'works' : 'unknown';

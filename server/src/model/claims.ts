@@ -3,7 +3,7 @@ import { gpus, gpusByLabel } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { Referenced, SeenDevice } from './cross-references.ts';
+import type { Referenced, ReferencedDevice } from './cross-references.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { groupOf, lowerManifests } from './manifest.ts';
 import { lowerCount } from './pod.ts';
@@ -32,12 +32,12 @@ export interface DocumentClaims {
   readonly named: readonly string[];
 }
 
-const saysNothing: DocumentClaims = { made: [], named: [] };
+const noDocumentClaims: DocumentClaims = { made: [], named: [] };
 
 /** Most texts say nothing of claims, and are not parsed for it. */
 export function claimsIn(text: string, document: () => YamlDocument): DocumentClaims {
   const makes = /\bkind:\s*["']?ResourceClaim/.test(text);
-  if (!makes && !text.includes('resourceClaimName')) return saysNothing;
+  if (!makes && !text.includes('resourceClaimName')) return noDocumentClaims;
   const manifests = makes ? lowerManifests(document()) : [];
   const made = manifests.flatMap(({ apiVersion, kind, name, root }) => {
     if (groupOf(apiVersion) !== 'resource.k8s.io' || name === null) return [];
@@ -71,9 +71,9 @@ export function podClaims(
 ): readonly ImplicitDevices[] {
   return references.flatMap((reference): readonly ImplicitDevices[] => {
     // Before 1.31 the two names stood under `source`.
-    const said = getIn(reference, 'source') ?? reference;
-    const template = asText(getIn(said, 'resourceClaimTemplateName'));
-    const claim = asText(getIn(said, 'resourceClaimName'));
+    const source = getIn(reference, 'source') ?? reference;
+    const template = asText(getIn(source, 'resourceClaimTemplateName'));
+    const claim = asText(getIn(source, 'resourceClaimName'));
     const here =
       template === undefined
         ? claims.devices('ResourceClaim', claim ?? '')
@@ -102,7 +102,7 @@ export interface ElsewhereClaims {
 export type FindClaim = (
   kind: 'ResourceClaim' | 'ResourceClaimTemplate',
   name: string,
-) => Referenced<readonly SeenDevice[]> | undefined;
+) => Referenced<readonly ReferencedDevice[]> | undefined;
 
 function claimElsewhere(
   find: FindClaim,
@@ -127,7 +127,7 @@ function claimElsewhere(
 
 /** A claim that is nowhere to be seen. Most claims that are no accelerators (networks, channels) say so in their names. */
 function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
-  if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOther(name)) return [];
+  if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOtherDevice(name)) return [];
   return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
@@ -139,13 +139,13 @@ export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevic
     const alternatives = items(getIn(request, 'firstAvailable'));
     const [first = [], ...others] = (
       alternatives.length > 0 ? alternatives : [getIn(request, 'exactly') ?? request]
-    ).map(ofRequest);
+    ).map(devicesInRequest);
     const alike = others.every((other) => other[0]?.perPod === first[0]?.perPod && other[0]?.each === first[0]?.each);
     return alike ? first : first.map((device) => ({ ...device, perPod: null }));
   });
 }
 
-function ofRequest(request: Cursor): readonly ImplicitDevices[] {
+function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
   const name = asText(getIn(request, 'deviceClassName'));
   // Access for administrators watches devices that others hold.
   if (name === undefined || asBoolean(getIn(request, 'adminAccess')) === true) return [];
@@ -174,13 +174,13 @@ export function deviceOf(
   expressions: readonly string[],
   place: Cursor | undefined,
 ): readonly ImplicitDevices[] {
-  if (isOther(deviceClass)) return [];
+  if (isOtherDevice(deviceClass)) return [];
   const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
   if (vendor === null && !/gpu/i.test(deviceClass)) return [];
-  const said = expressions.join('\n');
+  const expression = expressions.join('\n');
   const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
-  const profile = named ? `${named[1]}.${named[2]}` : equalTo(said, 'profile');
-  const product = equalTo(said, 'productName')?.replaceAll(' ', '-');
+  const profile = named ? `${named[1]}.${named[2]}` : equalTo(expression, 'profile');
+  const product = equalTo(expression, 'productName')?.replaceAll(' ', '-');
   const models = product === undefined ? [] : gpusByLabel('nvidia.com/gpu.product', product);
   const cut = /^mig\b/.test(deviceClass) || profile !== undefined;
   return [
@@ -208,7 +208,7 @@ const vendors: readonly (readonly [pattern: RegExp, vendor: Vendor])[] = [
 ];
 
 /** Channels between GPUs and network cards are handed out in the same way. */
-function isOther(name: string): boolean {
+function isOtherDevice(name: string): boolean {
   return /imex|compute-domain|channel|netdev|network|rdma|efa\b|\bnic\b|dranet/i.test(name);
 }
 

@@ -1,9 +1,9 @@
 /** The API's counts have 32 bits. */
-const mostCounted = 2 ** 31 - 1;
+const maxCount = 2 ** 31 - 1;
 
 /** A number of pods or devices; null where it is not known, or is none that a cluster can count (negative, NaN, over 2^31 - 1). */
 export function knownCount(count: number | null | undefined): number | null {
-  return typeof count === 'number' && count >= 0 && count <= mostCounted ? count : null;
+  return typeof count === 'number' && count >= 0 && count <= maxCount ? count : null;
 }
 
 /** The whole number in a text of digits, as labels, annotations and flags have it; null for any other text. */

@@ -25,7 +25,7 @@ export interface CrossReferences {
     kind: 'ResourceClaim' | 'ResourceClaimTemplate',
     namespace: string | null,
     name: string,
-  ): Referenced<readonly SeenDevice[]> | undefined;
+  ): Referenced<readonly ReferencedDevice[]> | undefined;
   /** How many places in all files name a ResourceClaim, so that its devices are counted once. */
   claimUsers(namespace: string | null, name: string): number;
   /** The files of a ConfigMap, where they are small. */
@@ -44,11 +44,11 @@ export interface CrossReferences {
    * The described pools of GPU nodes on which a pod lands, if on any: those whose own label it selects; where it is free to go anywhere, all.
    * Undefined where there are none, or where one of them is not known well.
    */
-  landingOf(wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined;
+  landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
 }
 
 /** A node label that a pod selects, with its alternatives. */
-export interface WantedLabel {
+export interface RequiredLabel {
   readonly key: string;
   readonly values: readonly string[];
 }
@@ -62,7 +62,7 @@ export interface Landing {
   /** The provider of one of them tolerates the taint of a requested resource by itself. */
   readonly toleratesRequested: boolean;
   /** One of them stands in a folder beside that of the file that asks, or of one above. */
-  readonly apart: boolean;
+  readonly siblingFolder: boolean;
 }
 
 export interface Dangling {
@@ -75,8 +75,8 @@ export interface Dangling {
 
 /** What the containers of a pod ask for, and where the pod may run. */
 export interface PodsFacts {
-  readonly containers: readonly SeenContainer[];
-  readonly selectors: readonly SeenSelector[];
+  readonly containers: readonly ReferencedContainer[];
+  readonly selectors: readonly ReferencedSelector[];
   /** The pods beside the first in a group, where there are any. */
   readonly worker: WorkerFacts | null;
 }
@@ -89,19 +89,19 @@ export interface WorkerFacts extends PodsFacts {
   readonly tensor: number | null;
 }
 
-export interface SeenContainer {
+export interface ReferencedContainer {
   readonly type: 'init' | 'sidecar' | 'app';
   readonly name: string;
-  readonly accelerators: readonly SeenRequest[];
+  readonly accelerators: readonly ReferencedRequest[];
 }
 
-export interface SeenRequest {
+export interface ReferencedRequest {
   readonly resource: string;
   readonly form: AcceleratorForm;
   readonly count: number | null;
 }
 
-export interface SeenSelector {
+export interface ReferencedSelector {
   readonly key: string;
   readonly values: readonly string[];
 }
@@ -114,21 +114,21 @@ export interface LlmConfigFacts {
 
 /** null: it does not say it. */
 export interface LlmRoleFacts {
-  readonly template: SeenPods | null;
-  readonly worker: SeenPods | null;
+  readonly template: ReferencedPods | null;
+  readonly worker: ReferencedPods | null;
   /** Bounds of the replicas; null in them: a template says it. */
   readonly replicas: { readonly min: number | null; readonly max: number | null } | null;
-  readonly data: SeenNumber | null;
-  readonly dataLocal: SeenNumber | null;
-  readonly pipeline: SeenNumber | null;
+  readonly data: WrittenNumber | null;
+  readonly dataLocal: WrittenNumber | null;
+  readonly pipeline: WrittenNumber | null;
 }
 
 /** A number as written; null: templated. */
-export interface SeenNumber {
-  readonly is: number | null;
+export interface WrittenNumber {
+  readonly value: number | null;
 }
 
-export type SeenPods = Pick<PodsFacts, 'containers' | 'selectors'>;
+export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors'>;
 
 export interface TrainingFacts extends PodsFacts {
   /** `mlPolicy.numNodes`; null where a template will say it. */
@@ -136,7 +136,7 @@ export interface TrainingFacts extends PodsFacts {
 }
 
 /** As GivenAccelerator, without its place and with the models by id. */
-export interface SeenDevice {
+export interface ReferencedDevice {
   readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
   readonly vendor: string | null;

@@ -1,7 +1,7 @@
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { resolveModel, toldModels } from './gpu-model.ts';
+import { resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
@@ -30,30 +30,30 @@ export function lowerPodAccelerators(
   const named = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
   if (named.length === 0 && others.length === 0) return [];
-  const selected = toldModels(selectors);
+  const selected = selectedModels(selectors);
   const sharing = nodeSharing(selectors, options.sharing.replicas);
   const counters = named.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === named.length;
 
-  const ofResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
+  const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
     const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
     const model = modelOf(resolved);
-    const made = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
+    const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
       // Counters say how large each virtual GPU is; alone they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
-      return { ...made, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
+      return { ...lowered, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
     }
     const each =
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, resolved.candidates)
         : shareOf(resource, form, resolved, sharing, options.sharing.replicas);
-    return { ...made, devices: devicesOf(perPod, each) };
+    return { ...lowered, devices: devicesOf(perPod, each) };
   };
 
-  const ofImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
+  const fromImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
     const { requested, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
@@ -69,7 +69,7 @@ export function lowerPodAccelerators(
   };
 
   // A count that no cluster has is unknown.
-  return [...named.map(ofResource), ...others.map(ofImplicit)].map((one) => ({
+  return [...named.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
@@ -142,7 +142,7 @@ function shareOf(
   form: AcceleratorForm,
   resolved: Resolved,
   sharing: (model: string | null) => number | null,
-  usual: number | null,
+  configured: number | null,
 ): number | null {
   switch (form) {
     case 'whole':
@@ -154,7 +154,7 @@ function shareOf(
     case 'shared':
       return resource.startsWith('amd.com/')
         ? amdPartitionShare(resource, resolved.candidates)
-        : renamed(resource, sharing, usual);
+        : renamed(resource, sharing, configured);
     default:
       return null;
   }
@@ -164,11 +164,11 @@ function shareOf(
 function renamed(
   resource: string,
   sharing: (model: string | null) => number | null,
-  usual: number | null,
+  configured: number | null,
 ): number | null {
   const share = resource === 'nvidia.com/gpu.shared' ? sharing(null) : null;
   if (share !== 1) return share;
-  return usual === null ? null : 1 / usual;
+  return configured === null ? null : 1 / configured;
 }
 
 function modelOf({ candidates }: Resolved): string | null {

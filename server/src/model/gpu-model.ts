@@ -12,7 +12,7 @@ import type { ModelOptions } from './options.ts';
 import type { ModelFrom, Selector } from './workload.ts';
 
 /** The models that a pod's node selectors leave. */
-export interface Told {
+export interface SelectedModels {
   readonly candidates: readonly GpuModel[];
   readonly from: ModelFrom;
 }
@@ -27,9 +27,9 @@ export interface Resolved {
  * The models that each selector allows, intersected. A selector that names a card or a machine which the catalogue does not know leaves
  * none: something is told, so the config must not stand in for it.
  */
-export function toldModels(selectors: readonly Selector[]): Told | undefined {
-  let told: Told | undefined;
-  let unknown: Told | undefined;
+export function selectedModels(selectors: readonly Selector[]): SelectedModels | undefined {
+  let selected: SelectedModels | undefined;
+  let unknown: SelectedModels | undefined;
   for (const selector of selectors) {
     const models = modelsOf(selector);
     if (models.length === 0) {
@@ -37,12 +37,12 @@ export function toldModels(selectors: readonly Selector[]): Told | undefined {
       continue;
     }
     const from: ModelFrom = isOfInstance(selector.key) ? 'instance-type' : selector.from;
-    const both = told?.candidates.filter((model) => models.includes(model));
+    const both = selected?.candidates.filter((model) => models.includes(model));
     // Contradicting selectors are a rule's business; here the first one stands.
-    if (both === undefined) told = { candidates: models, from };
-    else if (both.length > 0 && told !== undefined) told = { candidates: both, from: told.from };
+    if (both === undefined) selected = { candidates: models, from };
+    else if (both.length > 0 && selected !== undefined) selected = { candidates: both, from: selected.from };
   }
-  return told ?? unknown;
+  return selected ?? unknown;
 }
 
 function namesModel({ key, values }: Selector): boolean {
@@ -57,16 +57,16 @@ function namesModel({ key, values }: Selector): boolean {
 export function resolveModel(
   vendor: Vendor | null,
   cuttable: readonly string[],
-  told: Told | undefined,
+  selected: SelectedModels | undefined,
   options: ModelOptions,
 ): Resolved {
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
-  const candidates = told?.candidates.filter(fits) ?? [];
-  if (told !== undefined && candidates.length > 0)
-    return { candidates: candidates.map(({ id }) => id), modelFrom: told.from };
+  const candidates = selected?.candidates.filter(fits) ?? [];
+  if (selected !== undefined && candidates.length > 0)
+    return { candidates: candidates.map(({ id }) => id), modelFrom: selected.from };
   // A selector that names another GPU than this resource can be on is a contradiction; the config must not paper over it.
-  if (told !== undefined) return { candidates: [], modelFrom: null };
+  if (selected !== undefined) return { candidates: [], modelFrom: null };
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };

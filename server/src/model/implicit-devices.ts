@@ -56,18 +56,18 @@ export function devicesOfInstance(requested: RequestedResource, type: Located<st
 export function annotatedFractions(annotations: readonly Located<string>[]): readonly ImplicitDevices[] {
   const fraction = lookUp(annotations, 'gpu-fraction');
   const memory = lookUp(annotations, 'gpu-memory');
-  const said = fraction ?? memory;
-  if (said === undefined) return [];
+  const annotation = fraction ?? memory;
+  if (annotation === undefined) return [];
   const count = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
   const cards = count !== null && Number.isInteger(count) && count > 0 ? count : null;
-  const amount = numberOf(said, Number.NaN);
+  const amount = numberOf(annotation, Number.NaN);
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
     return [
       {
         requested: { kind: 'annotation', name: 'gpu-fraction' },
-        at: said.at,
+        at: annotation.at,
         form: 'shared',
         vendor: 'nvidia',
         perPod,
@@ -78,7 +78,7 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   return [
     {
       requested: { kind: 'annotation', name: 'gpu-memory' },
-      at: said.at,
+      at: annotation.at,
       form: 'shared',
       vendor: 'nvidia',
       perPod: cards,

@@ -1,11 +1,11 @@
 import type { RequestingContainer } from './devices.ts';
-import type { Borrowed } from './kinds/kind.ts';
+import type { InheritedPods } from './kinds/kind.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 /** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
-export interface BorrowedParts {
+export interface InheritedParts {
   readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
   readonly inherited: readonly Inherited[];
@@ -17,13 +17,13 @@ export interface BorrowedParts {
  * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, so a count
  * that is written here stands, and what is not is taken over.
  */
-export function borrow(
-  borrowed: Borrowed | undefined,
+export function inheritParts(
+  inheritedPods: InheritedPods | undefined,
   containers: readonly Container[],
   selectors: readonly Selector[],
-): BorrowedParts {
-  if (borrowed === undefined) return { containers: [], selectors: [], inherited: [], placed: (own) => own };
-  const { at, from, pods } = borrowed;
+): InheritedParts {
+  if (inheritedPods === undefined) return { containers: [], selectors: [], inherited: [], placed: (own) => own };
+  const { at, from, pods } = inheritedPods;
   const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   const others = pods.containers.map(({ type, accelerators }) => ({
     type,

@@ -7,7 +7,7 @@ import { noClaims, podClaims } from './claims.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
-import { borrow } from './inherited.ts';
+import { inheritParts } from './inherited.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -48,10 +48,19 @@ export function lowerDocument(
 /** How many pods a chart makes of its values is the chart's to say, so they are counted as a definition and priced by the replica. */
 function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
   const name = path === '' ? null : path;
-  const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
+  const manifest = {
+    document,
+    root,
+    apiVersion: '',
+    kind: valuesKind,
+    name,
+    namespace: null,
+    labels: [],
+    annotations: [],
+  };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
   const context = { options, claims: noClaims, crossReferences: noCrossReferences };
-  const workload = lowerWorkload(said, lowered, 'definition', context);
+  const workload = lowerWorkload(manifest, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
@@ -138,9 +147,9 @@ function lowerPodSet(
     withScripts(container, volumes, namespace, crossReferences),
   );
   const selectors = lowerSelectors(pod);
-  const borrowed = borrow(source.borrowed, containers, selectors);
+  const inheritedPods = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
-  const nodes = [...typed, ...borrowed.selectors];
+  const nodes = [...typed, ...inheritedPods.selectors];
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
@@ -162,9 +171,13 @@ function lowerPodSet(
     labels: lowerStrings(getIn(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: borrowed.placed(
+    accelerators: inheritedPods.placed(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], replacing: source.given, additional: implicit },
+        {
+          containers: [...containers, ...inheritedPods.containers],
+          replacing: source.implicitDevices,
+          additional: implicit,
+        },
         nodes,
         inPool,
       ),
@@ -175,13 +188,13 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
+    inherited: [...inheritedPods.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
   };
 }
 
 /** Claims that other files make. */
-function claimedElsewhere(given: readonly ImplicitDevices[]): readonly Inherited[] {
-  return given.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
+function claimedElsewhere(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
+  return implicitDevices.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
 /** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */

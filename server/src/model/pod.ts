@@ -120,10 +120,10 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
       return [{ key, values, from: 'affinity', at: expression }];
     }),
   );
-  const says = (term: readonly Selector[], key: string, value: string) =>
+  const excludes = (term: readonly Selector[], key: string, value: string) =>
     term.some((other) => other.key === key && other.values.some((one) => one.value === value));
   return first.flatMap((selector): Selector[] => {
-    const values = selector.values.filter(({ value }) => others.every((term) => says(term, selector.key, value)));
+    const values = selector.values.filter(({ value }) => others.every((term) => excludes(term, selector.key, value)));
     return values.length === 0 ? [] : [{ ...selector, values }];
   });
 }

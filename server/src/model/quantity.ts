@@ -31,7 +31,7 @@ const decimalPowers: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** Kubernetes counts quantities in 64 bits. */
-const mostQuantity = 2 ** 63;
+const maxQuantity = 2 ** 63;
 
 /**
  * The number that Kubernetes reads in a quantity (`500m` is 0.5, `1k` is 1000, `1Ei` is 2^60), rounded away from zero to a billionth.
@@ -52,7 +52,7 @@ export function parseQuantity(text: string): number | null {
   const value = Number(`${digits}e${power}`) * 2 ** bits;
   const nanos = Number(`${digits}e${power + 9}`) * 2 ** bits || (/[1-9]/.test(digits) ? 1 / 2 : 0);
   const rounded = nanos > Number.MAX_SAFE_INTEGER || Number.isInteger(nanos) ? value : Math.ceil(nanos) / 1e9;
-  const held = Math.min(rounded, mostQuantity);
+  const held = Math.min(rounded, maxQuantity);
   return sign === '-' && held !== 0 ? -held : held;
 }
 

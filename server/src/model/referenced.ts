@@ -9,7 +9,7 @@ export interface Referenced<T> {
    * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
    * of this one. What rests on it is advice.
    */
-  readonly apart: boolean;
+  readonly siblingFolder: boolean;
   readonly facts: T;
 }
 

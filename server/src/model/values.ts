@@ -41,10 +41,10 @@ export function valuesBlocks(root: Cursor): readonly ValuesBlock[] {
 }
 
 /** Charts of charts nest some six mappings deep. */
-const deepest = 12;
+const maxDepth = 12;
 
 function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[]): void {
-  if (depth > deepest) return;
+  if (depth > maxDepth) return;
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
@@ -88,11 +88,11 @@ const readKeys: ReadonlySet<string> = new Set([
 
 /** The pods of a mapping: one set for the mapping as a whole, and one for each further `…Resources` in it. */
 function podSetsOf(block: Cursor): readonly PodSetSource[] {
-  const containers = [...listed(block), ...itself(block)];
+  const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
   const sets: PodSetSource[] = containers.length > 0 || placed ? [podSet(block, containers)] : [];
-  const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && saysAmounts(entry));
+  const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
     if (namesAccelerators(container)) sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
@@ -114,21 +114,21 @@ function podSet(block: Cursor, containers: readonly Container[]): PodSetSource {
 }
 
 /** Lists of containers as a pod has them. */
-function listed(block: Cursor): readonly Container[] {
+function listedContainers(block: Cursor): readonly Container[] {
   const isContainer = (item: Cursor) => getIn(item, 'image') !== undefined || getIn(item, 'resources') !== undefined;
   const all = items(getIn(block, 'containers'));
   return all.length > 0 && all.every(isContainer) ? lowerContainers(block) : [];
 }
 
 /** The container that a mapping stands for, where it says what one takes. */
-function itself(block: Cursor): readonly Container[] {
+function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const resources = getIn(block, 'resources');
   const image = imageOf(getIn(block, 'image'));
-  const asked = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
-  if (saysAmounts(resources) || asked.length > 0) {
+  const extra = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
+  if (hasAmounts(resources) || extra.length > 0) {
     const container = lowerContainer(block, 'app', name);
-    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...asked] }];
+    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...extra] }];
   }
   // Profiles (KubeAI's) say limits and requests without a `resources` around them; under other keys these words mean other things.
   if (keyOf(block) === 'resources' || !namesExtended(block)) return [];
@@ -138,13 +138,13 @@ function itself(block: Cursor): readonly Container[] {
 /** Lists as a container has them, or mappings of names to values. */
 function variables(block: Cursor): Container['env'] {
   return ['env', 'extraEnv', 'extraEnvVars', 'envVars'].flatMap((key) => {
-    const said = getIn(block, key);
-    const listed = items(said).map((env) => ({
+    const list = getIn(block, key);
+    const listed = items(list).map((env) => ({
       name: asText(getIn(env, 'name')) ?? '',
       value: text(getIn(env, 'value')),
       at: env,
     }));
-    const mapped = entries(said).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
+    const mapped = entries(list).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
     return [...listed, ...mapped];
   });
 }
@@ -156,7 +156,7 @@ function namesExtended(block: Cursor): boolean {
   );
 }
 
-function saysAmounts(resources: Cursor | undefined): boolean {
+function hasAmounts(resources: Cursor | undefined): boolean {
   return isMap(getIn(resources, 'limits')) || isMap(getIn(resources, 'requests'));
 }
 
@@ -196,21 +196,21 @@ function extraResources(block: Cursor): readonly AcceleratorRequest[] {
     const known = acceleratorResource(resource);
     if (known === undefined) return [];
     const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
-      (said) => said && lowerQuantity(said),
+      (quantity) => quantity && lowerQuantity(quantity),
     );
     return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
   });
 }
 
-/** The image where its parts are told: what a chart takes for a missing tag is the chart's to say. */
+/** The image where its parts are complete: what a chart takes for a missing tag is the chart's to say. */
 function imageOf(image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
   if (!isMap(image)) return {};
   const repository = asText(getIn(image, 'repository'));
   const tag = getIn(image, 'tag');
-  const told = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
+  const complete = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
   const pinned = ['digest', 'sha', 'sha256'].some((key) => (asText(getIn(image, key)) ?? '') !== '');
   const name = asText(tag) ?? '';
-  return { image: told && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
+  return { image: complete && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
 }
 
 /** Charts that name the instance type do it under their own keys; only a type that the catalogue knows is one for sure. */
@@ -220,7 +220,7 @@ function instanceTypeOf(block: Cursor): Located<string> | undefined {
     .flatMap((holder) =>
       ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(getIn(holder, key))),
     )
-    .find((said) => said !== undefined && instanceType(said.value) !== undefined);
+    .find((type) => type !== undefined && instanceType(type.value) !== undefined);
 }
 
 function isMap(cursor: Cursor | undefined): boolean {

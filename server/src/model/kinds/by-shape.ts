@@ -28,12 +28,12 @@ const silentKinds: ReadonlySet<string> = new Set([
   'workload.codeflare.dev/AppWrapper',
 ]);
 
-const deepest = 12;
+const maxDepth = 12;
 
-function podsIn(at_: Cursor, depth: number): readonly PodSetSource[] {
-  if (isPodSpec(at_)) return [podSetOf(at_)];
-  if (depth >= deepest) return [];
-  return [...entries(at_), ...items(at_)]
+function podsIn(cursor: Cursor, depth: number): readonly PodSetSource[] {
+  if (isPodSpec(cursor)) return [podSetOf(cursor)];
+  if (depth >= maxDepth) return [];
+  return [...entries(cursor), ...items(cursor)]
     .filter(({ node }) => node.kind !== 'scalar')
     .flatMap((child) => podsIn(child, depth + 1));
 }

@@ -3,7 +3,16 @@ import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
-import { between, exactly, fromPodSpec, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import {
+  between,
+  exactly,
+  fromPodSpec,
+  fromTemplate,
+  retriesAt,
+  times,
+  unlimitedRetries,
+  written,
+} from './pod-sets.ts';
 
 const keptRunning = { staysUp: true, replica: 'pod' } as const;
 
@@ -93,7 +102,7 @@ function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
   const count = replicas === undefined && patch ? exactly(null) : written(replicas);
   return {
     podSets: fromTemplate('pod', template, pods ?? count, replicas),
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: null,
     partial: getIn(root, 'spec', 'selector') === undefined,
   };

@@ -25,7 +25,7 @@ export const draKinds: readonly KindEntry[] = [
 function lowerClaim(spec: Cursor | undefined): KindLowering {
   const rest = { retries: null, scaling: null, partial: true } as const;
   if (spec === undefined) return { ...rest, podSets: [] };
-  const given = claimedDevices(spec);
+  const implicitDevices = claimedDevices(spec);
   const set = { name: 'claim', pod: spec, metadata: undefined, replicas: undefined, pods: exactly(null) };
-  return { ...rest, podSets: [{ ...set, containers: [], given }] };
+  return { ...rest, podSets: [{ ...set, containers: [], implicitDevices }] };
 }

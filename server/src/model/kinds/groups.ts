@@ -4,7 +4,7 @@ import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { exactly, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import { exactly, fromTemplate, retriesAt, times, unlimitedRetries, written } from './pod-sets.ts';
 
 /** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
@@ -70,7 +70,7 @@ function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
   const each = size === null ? null : leaders.length === 0 ? size : Math.max(size - 1, 0);
   const pods = exactly(product(groups, each));
   const workers = fromTemplate('worker', getIn(template, 'workerTemplate'), pods, getIn(template, 'size'));
-  return { podSets: [...leaders, ...workers], retries: untilStopped, scaling: null, partial: workers.length === 0 };
+  return { podSets: [...leaders, ...workers], retries: unlimitedRetries, scaling: null, partial: workers.length === 0 };
 }
 
 /** https://volcano.sh/en/docs/vcjob/ */

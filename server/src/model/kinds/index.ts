@@ -8,7 +8,7 @@ import { kserveKinds } from './kserve.ts';
 import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
 import { nvidiaKinds } from './nvidia.ts';
-import { bearsOnAccelerators, objectKinds } from './object-kinds.ts';
+import { affectsAccelerators, objectKinds } from './object-kinds.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
 import { trainingKinds } from './training.ts';
@@ -74,7 +74,7 @@ export function isClusterKind(kind: string): boolean {
  * groups of Kubernetes itself, or the words of its fields.
  */
 export function kindWords(): ReadonlySet<string> {
-  const bearing = [...kinds.filter(({ words }) => words === undefined), ...objectKinds.filter(bearsOnAccelerators)];
+  const bearing = [...kinds.filter(({ words }) => words === undefined), ...objectKinds.filter(affectsAccelerators)];
   const objects = bearing.flatMap(({ group, kinds }) => (group.includes('.') ? [group] : kinds));
   return new Set([...objects, ...kinds.flatMap(({ words }) => words ?? [])]);
 }

@@ -6,7 +6,7 @@ import { devicesOfInstance } from '../implicit-devices.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { byName, type RequestedResource } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { times, untilStopped, written } from './pod-sets.ts';
+import { times, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
  * KAITO makes nodes of an instance type and runs on all of their GPUs, so the type says how many there are.
@@ -30,7 +30,7 @@ export const kaitoKinds: readonly KindEntry[] = [
   },
 ];
 
-const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+const rest = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
 function lowerWorkspace(root: Cursor): KindLowering {
   const resource = getIn(root, 'resource');
@@ -73,7 +73,7 @@ function nodePods(name: string, resource: Cursor | undefined, template: Cursor |
   const containers = pod === undefined ? [] : lowerContainers(pod);
   const instanceType = text(getIn(resource, 'instanceType'));
   const onNode = nodeDevices(resource);
-  const told = onNode.perPod !== null || !containers.some(namesAccelerators);
+  const isKnown = onNode.perPod !== null || !containers.some(namesAccelerators);
   const count = getIn(resource, 'count');
   return [
     {
@@ -83,7 +83,7 @@ function nodePods(name: string, resource: Cursor | undefined, template: Cursor |
       replicas: count,
       pods: written(count),
       containers,
-      ...(told ? { given: [onNode] } : {}),
+      ...(isKnown ? { implicitDevices: [onNode] } : {}),
       ...(instanceType === undefined || isTemplated(instanceType.at) ? {} : { instanceType }),
     },
   ];

@@ -64,7 +64,7 @@ export interface PodSetSource {
   /** For kinds that describe containers in other places than `containers`. */
   readonly containers?: readonly Container[];
   /** For kinds that say what one pod takes in other places than its containers; it then stands for what these ask. */
-  readonly given?: readonly ImplicitDevices[];
+  readonly implicitDevices?: readonly ImplicitDevices[];
   /** For kinds that make claims of devices, beside the pod's own. */
   readonly claimed?: readonly ImplicitDevices[];
   /** For kinds that name claims in other places than the pod's `resourceClaims`. */
@@ -72,12 +72,12 @@ export interface PodSetSource {
   /** For kinds that name the instance type outside of the pod. */
   readonly instanceType?: Located<string>;
   /** For kinds that name another object, which says what this one leaves out. */
-  readonly borrowed?: Borrowed;
+  readonly inheritedPods?: InheritedPods;
   /** What of it another object says. */
   readonly inherited?: readonly Inherited[];
 }
 
-export interface Borrowed {
+export interface InheritedPods {
   /** Where the other object is named. */
   readonly at: Cursor;
   readonly from: Referenced<unknown>;

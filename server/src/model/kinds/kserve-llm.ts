@@ -1,13 +1,13 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import type { LlmConfigFacts, LlmRoleFacts, Referenced, SeenNumber, SeenPods } from '../cross-references.ts';
+import type { LlmConfigFacts, LlmRoleFacts, Referenced, ReferencedPods, WrittenNumber } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { type Inherited, objectName } from '../referenced.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';
 
 /** KServe's definitions of runtimes, and its services of large models. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
 export const kserveLlmKinds: readonly KindEntry[] = [
@@ -68,7 +68,7 @@ function lowerLlmService({ root, annotations, namespace, crossReferences }: Kind
   const scheduler = getIn(spec, 'router', 'scheduler', 'template');
   return {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: null,
     partial: true,
   };
@@ -87,15 +87,15 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   const inherited: Inherited[] = [];
   // A later config stands before an earlier one, and what the service says before all.
   const based = <T>(pick: (facts: LlmRoleFacts) => T | null) =>
-    [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly said: T }[] => {
+    [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly value: T }[] => {
       const facts = base.from.facts[name];
-      const said = facts === null ? null : pick(facts);
-      return said === null ? [] : [{ base, said }];
+      const value = facts === null ? null : pick(facts);
+      return value === null ? [] : [{ base, value }];
     })[0];
 
   const counted = getIn(role, 'replicas') !== undefined || getIn(role, 'scaling') !== undefined;
   const pods = (part: 'template' | 'worker') =>
-    borrowedPods(
+    templatePods(
       getIn(role, part),
       based((facts) => facts[part]),
     );
@@ -104,10 +104,10 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   if (head === undefined && worker === undefined) return [];
   const taken = counted ? undefined : based(({ replicas }) => replicas);
   if (taken !== undefined) inherited.push({ fact: 'replicas', from: objectName(taken.base.from) });
-  const groups = taken?.said ?? llmReplicas(role);
+  const groups = taken?.value ?? llmReplicas(role);
   const size = (key: 'data' | 'dataLocal' | 'pipeline') => {
-    const said = getIn(role, 'parallelism', key);
-    return said === undefined ? based((facts) => facts[key])?.said : { is: lowerCount(said, 1) };
+    const value = getIn(role, 'parallelism', key);
+    return value === undefined ? based((facts) => facts[key])?.value : { value: lowerCount(value, 1) };
   };
   const sets =
     head === undefined ? [] : [{ ...head, name, pods: groups, replicas: getIn(role, 'replicas'), inherited }];
@@ -118,14 +118,14 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
 }
 
 /** The pods of a template, of a config, or of both; undefined where neither is there. */
-function borrowedPods(
+function templatePods(
   pod: Cursor | undefined,
-  found: { readonly base: Base; readonly said: SeenPods } | undefined,
-): Pick<PodSetSource, 'pod' | 'metadata' | 'borrowed'> | undefined {
+  found: { readonly base: Base; readonly value: ReferencedPods } | undefined,
+): Pick<PodSetSource, 'pod' | 'metadata' | 'inheritedPods'> | undefined {
   const place = pod ?? found?.base.at;
   if (place === undefined) return undefined;
-  const borrowed = found && { at: found.base.at, from: found.base.from, pods: found.said };
-  return { pod: place, metadata: undefined, ...(borrowed && { borrowed }) };
+  const inheritedPods = found && { at: found.base.at, from: found.base.from, pods: found.value };
+  return { pod: place, metadata: undefined, ...(inheritedPods && { inheritedPods }) };
 }
 
 /** `replicas`, or bounds under `scaling`; never both. */
@@ -138,13 +138,13 @@ export function llmReplicas(role: Cursor | undefined): PodCount {
 
 /** Pods of one group: data ranks by those on one node, or the stages of the pipeline. */
 function groupSize(
-  data: SeenNumber | undefined,
-  local: SeenNumber | undefined,
-  pipeline: SeenNumber | undefined,
+  data: WrittenNumber | undefined,
+  local: WrittenNumber | undefined,
+  pipeline: WrittenNumber | undefined,
 ): number | null {
-  if (data === undefined && local === undefined) return pipeline === undefined ? 1 : pipeline.is;
-  const ranks = data === undefined ? 1 : data.is;
-  const each = local === undefined ? 1 : local.is;
+  if (data === undefined && local === undefined) return pipeline === undefined ? 1 : pipeline.value;
+  const ranks = data === undefined ? 1 : data.value;
+  const each = local === undefined ? 1 : local.value;
   return ranks === null || each === null ? null : Math.max(Math.floor(ranks / Math.max(each, 1)), 1);
 }
 

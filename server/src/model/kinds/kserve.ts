@@ -4,8 +4,8 @@ import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
-import { type BorrowedRuntime, multiNode } from './kserve-nodes.ts';
-import { untilStopped } from './pod-sets.ts';
+import { type InheritedRuntime, multiNode } from './kserve-nodes.ts';
+import { unlimitedRetries } from './pod-sets.ts';
 
 /** Most predictors run on CPUs: of GPUs may be those whose runtime, scaling or sizes for several nodes are written. */
 const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev'];
@@ -60,7 +60,7 @@ function lowerInferenceService(object: KindInput): KindLowering {
         endpointPods(canary, `${asText(getIn(canary, 'name')) ?? 'canary'} `, mode, object),
       ),
     ],
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
   };
@@ -84,7 +84,7 @@ function endpointPods(
       replicas: scaling.min,
       pods: { min: scaling.floor, max: ceiling(component, scaling) },
       containers: componentContainers(component),
-      ...(runtime && { borrowed: runtime }),
+      ...(runtime && { inheritedPods: runtime }),
     };
     const worker = getIn(component, 'workerSpec');
     return worker === undefined ? [served] : multiNode(served, worker, scaling.floor, runtime);
@@ -95,7 +95,7 @@ function endpointPods(
  * The runtime that a predictor names: what the predictor leaves out is taken from it. Without a name KServe picks one by the model's format
  * from all that the cluster has, which is not told here.
  */
-function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput): BorrowedRuntime | undefined {
+function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput): InheritedRuntime | undefined {
   const named = getIn(component, 'model', 'runtime');
   const name = asText(named);
   if (named === undefined || name === undefined || isTemplated(named)) return undefined;

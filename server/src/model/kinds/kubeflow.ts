@@ -5,7 +5,7 @@ import { lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, exactly, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
  * The jobs of the Kubeflow training operator, which differ in one field's name, and its notebooks.
@@ -69,8 +69,11 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
   if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
   // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
   const all = { requested: byName('nvidia.com/gpu'), form: 'whole', vendor: 'nvidia', each: 1 } as const;
-  const given = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
-  return { ...rest, podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, given })) };
+  const implicitDevices = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
+  return {
+    ...rest,
+    podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, implicitDevices })),
+  };
 }
 
 /** Elastic jobs run with any number of workers between two bounds. */
@@ -97,5 +100,5 @@ function lowerNotebook({ root, annotations }: KindInput): KindLowering {
     getIn(root, 'spec', 'template'),
     exactly(stopped ? 0 : 1),
   );
-  return { podSets, retries: untilStopped, scaling: null, partial: false };
+  return { podSets, retries: unlimitedRetries, scaling: null, partial: false };
 }

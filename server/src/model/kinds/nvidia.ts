@@ -7,7 +7,7 @@ import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, fromTemplate, times, untilStopped, written } from './pod-sets.ts';
+import { between, fromTemplate, times, unlimitedRetries, written } from './pod-sets.ts';
 
 /** NVIDIA's operators of inference: NIM and Dynamo, and Grove under it. NIMCache only downloads. */
 export const nvidiaKinds: readonly KindEntry[] = [
@@ -39,7 +39,7 @@ export const nvidiaKinds: readonly KindEntry[] = [
   },
 ];
 
-const served = { retries: untilStopped, scaling: null, partial: false } as const;
+const served = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
 /** The spec is the pod and its one container at once. https://docs.nvidia.com/nim-operator/latest/service.html */
 function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLowering, 'podSets' | 'scaling'> {
@@ -150,7 +150,11 @@ function componentPods(name: string, component: Cursor | undefined): readonly Po
     pods: componentCount(component),
     containers,
   };
-  return [gpus === undefined ? source : { ...source, given: [plainGpus(gpus, getIn(resources, 'limits', 'gpuType'))] }];
+  return [
+    gpus === undefined
+      ? source
+      : { ...source, implicitDevices: [plainGpus(gpus, getIn(resources, 'limits', 'gpuType'))] },
+  ];
 }
 
 function componentCount(component: Cursor): PodCount {

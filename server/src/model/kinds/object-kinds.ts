@@ -59,6 +59,6 @@ export function kindsFor(use: ObjectUse): readonly string[] {
 }
 
 /** Whether objects of a kind bear on accelerators even where they name none: they scale workloads, or describe nodes. */
-export function bearsOnAccelerators({ use }: ObjectKind): boolean {
+export function affectsAccelerators({ use }: ObjectKind): boolean {
   return use === 'scaler' || use === 'pool' || use === 'nodes';
 }

@@ -47,7 +47,7 @@ export function times({ min, max }: PodCount, factor: number | null): PodCount {
 }
 
 /** Controllers that replace whatever fails, for ever. */
-export const untilStopped: Retries = { limit: Number.POSITIVE_INFINITY, at: undefined };
+export const unlimitedRetries: Retries = { limit: Number.POSITIVE_INFINITY, at: undefined };
 
 /** Retries as written, with the kind's default; null where a template will say it. */
 export function retriesAt(cursor: Cursor | undefined, unset: number): Retries | null {

@@ -9,7 +9,7 @@ import { lowerContainer, lowerCount, text } from '../pod.ts';
 import type { Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { plainGpus } from './nvidia.ts';
-import { between, exactly, fromTemplate, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromTemplate, unlimitedRetries, written } from './pod-sets.ts';
 
 /** Knative Services, and model servers of single projects. */
 export const servingKinds: readonly KindEntry[] = [
@@ -29,7 +29,7 @@ export const servingKinds: readonly KindEntry[] = [
   },
 ];
 
-const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+const rest = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
 /** Bounds are annotations of the template; without them from none to as many as it takes. https://knative.dev/docs/serving/autoscaling/scale-bounds/ */
 function lowerKnative(root: Cursor): KindLowering {
@@ -80,11 +80,11 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   const pods = fixed
     ? written(replicas)
     : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
-  const given = profile === undefined ? [] : profileDevices(profile);
+  const implicitDevices = profile === undefined ? [] : profileDevices(profile);
   const containers = [lowerContainer(spec, 'app', 'server')];
   return {
     ...rest,
-    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, given }],
+    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, implicitDevices }],
   };
 }
 
@@ -132,7 +132,7 @@ function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
     replicas: getIn(deployment, 'replicas'),
     pods: vllmPods(spec, deployment),
     containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image }],
-    given: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
+    implicitDevices: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
   };
   return { ...rest, podSets: [podSet] };
 }

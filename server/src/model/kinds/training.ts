@@ -102,14 +102,14 @@ function fromRuntime(
   runtime: Referenced<TrainingFacts> | undefined,
   spec: Cursor | undefined,
   trainer: Cursor | undefined,
-): Pick<PodSetSource, 'borrowed' | 'inherited'> {
-  const at_ = getIn(spec, 'runtimeRef', 'name');
-  if (runtime === undefined || at_ === undefined) return {};
+): Pick<PodSetSource, 'inheritedPods' | 'inherited'> {
+  const place = getIn(spec, 'runtimeRef', 'name');
+  if (runtime === undefined || place === undefined) return {};
   const { containers, selectors } = runtime.facts;
   const pods = { containers: getIn(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
   const nodes = getIn(trainer, 'numNodes') === undefined;
   return {
-    borrowed: { at: at_, from: runtime, pods },
+    inheritedPods: { at: place, from: runtime, pods },
     ...(nodes && { inherited: [{ fact: 'nodeCount' as const, from: objectName(runtime) }] }),
   };
 }
@@ -122,8 +122,8 @@ function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefi
   const node = lowerContainer(trainer, 'app', 'node', resources);
   const others = patches.filter(({ name }) => name !== 'node' && name !== 'trainer');
   const same = patches.find(({ name }) => name === 'node' || name === 'trainer');
-  const asks = resources === undefined && same !== undefined ? same : node;
-  const { resources: where, accelerators } = asks;
+  const source = resources === undefined && same !== undefined ? same : node;
+  const { resources: where, accelerators } = source;
   return [{ ...node, resources: where, accelerators, volumeMounts: same?.volumeMounts ?? [] }, ...others];
 }
 

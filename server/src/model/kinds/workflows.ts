@@ -102,7 +102,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
   const gpu = getIn(role, 'gpu');
   const resource = asText(getIn(gpu, 'name'));
   const quantity = getIn(gpu, 'quantity');
-  const given: readonly ImplicitDevices[] =
+  const implicitDevices: readonly ImplicitDevices[] =
     resource === undefined || quantity === undefined
       ? []
       : [
@@ -117,7 +117,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
         ];
   const sidecars = items(getIn(role, 'sidecars')).map((sidecar) => lowerContainer(sidecar, 'app'));
   const containers = [lowerContainer(role, 'app', 'spark'), ...sidecars];
-  return [{ name, pod: role, metadata: role, replicas, pods, containers, given }];
+  return [{ name, pod: role, metadata: role, replicas, pods, containers, implicitDevices }];
 }
 
 function executors(spec: Cursor | undefined): PodCount {
