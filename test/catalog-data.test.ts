@@ -174,7 +174,7 @@ describe('the generator', () => {
   });
 
   it.each([
-    ['no folder', [], /^Name the folder with the facts[^\n]+\n$/],
+    ['no folder', [], /^Facts folder missing[^\n]+\n$/],
     ['a folder without facts', [tmpdir()], /has no gpus\.json, [^\n]+\n$/],
     ['no such folder', [join(tmpdir(), 'gpulint-no-such-folder')], /has no gpus\.json, [^\n]+\n$/],
   ] as const)('refuses %s in one sentence', (_, args, sentence) => {

@@ -5,12 +5,12 @@ import { allCommands, baseName, readCommandLine, type SimpleCommand } from './sh
 
 export type { Use } from '../catalog/programs.ts';
 
-/** A program that was recognised, and what it is there for. */
+/** A recognized program and its use. */
 export interface RecognizedProgram {
-  /** As people name it: `vllm`, `torchrun`. */
+  /** The usual name: `vllm`, `torchrun`. */
   readonly program: string;
   readonly use: Use;
-  /** `likely`: launchers and names of scripts, which say what they do but cannot promise it. */
+  /** `likely`: launchers and script names, which suggest a use but do not guarantee it. */
   readonly confidence: 'certain' | 'likely';
 }
 
@@ -20,7 +20,7 @@ export interface ContainerUse {
   readonly confidence: 'certain' | 'likely' | null;
 }
 
-/** What a container is there for, by what it runs and, where that says nothing, by its image. */
+/** What a container is for, by its command or, if that is inconclusive, by its image. */
 export function containerUse(input: {
   readonly image?: string;
   readonly command: readonly string[];
@@ -34,7 +34,7 @@ export function containerUse(input: {
   return found ?? { use: null, program: null, confidence: null };
 }
 
-/** The most telling program among the commands of a container. */
+/** The most significant program among the commands of a container. */
 export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
   let best: RecognizedProgram | undefined;
   for (const command of commands) {
@@ -44,12 +44,12 @@ export function recognizeProgram(commands: readonly SimpleCommand[]): Recognized
   return best;
 }
 
-/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and the like. */
+/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
 export function programWords(command: SimpleCommand): readonly string[] {
   return withoutWrappers(command.words.map((word) => word.text));
 }
 
-/** The program of a command line: interpreters are looked through, so `python3 -u -m vllm.x` is `-m vllm.x`. */
+/** The words without wrappers in front, such as `exec`, `sudo` and `timeout 60`. */
 export function withoutWrappers(words: readonly string[]): readonly string[] {
   let at = 0;
   while (at < words.length) {
@@ -63,7 +63,7 @@ export function withoutWrappers(words: readonly string[]): readonly string[] {
   return words.slice(at);
 }
 
-/** Behind the options and assignments that stand before the program that another one runs. */
+/** The index after a wrapper's options and assignments. */
 function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {
   let at = start;
   while (valued !== undefined && at < words.length && /^-|^[A-Za-z_]\w*=/.test(words[at] ?? '')) {
@@ -116,7 +116,7 @@ function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): 
   return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
 }
 
-/** A distributed launcher: training, unless the script it launches says otherwise. */
+/** A distributed launcher: training, unless the launched script indicates another use. */
 function recognizeLaunched(launcher: string, words: readonly string[]): RecognizedProgram {
   const script = words.find((word) => /\.py$/.test(word)) ?? moduleOf(words);
   const inner = script === undefined ? undefined : byScriptName(script);
@@ -131,7 +131,7 @@ function moduleOf(words: readonly string[]): string | undefined {
   return at < 0 ? undefined : words[at + 1];
 }
 
-/** What the name of a script says. Whole words only: `constraint.py` trains nothing. */
+/** The use that a script's name indicates. Only whole words count: `constraint.py` does not train. */
 function byScriptName(path: string): RecognizedProgram | undefined {
   const name = baseName(path).replace(/\.(py|sh)$/, '');
   const known = scriptNamed(name);
@@ -155,7 +155,7 @@ function byImage(image: string): RecognizedProgram | undefined {
   return found && { program: found.program, use: found.use, confidence: 'likely' };
 }
 
-// Words that say what a script does.
+// Words in script names that indicate a use.
 
 const trainingWords: ReadonlySet<string> = new Set([
   'train',
