@@ -11,30 +11,30 @@ import { objectName } from './referenced.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
 
-/** What the documents of one file say of claims, for the pods in it. */
+/** The claims in one file, for its pods. */
 export interface Claims {
-  /** The devices of a claim, or of a template, that the file makes. */
+  /** The devices of a claim or template that the file defines. */
   devices(kind: 'ResourceClaim' | 'ResourceClaimTemplate', name: string): readonly ImplicitDevices[] | undefined;
-  /** How often the file names a claim: pods that name the same one share its devices. */
+  /** How often the file references a claim: pods that reference the same claim share its devices. */
   users(name: string): number;
 }
 
 export const noClaims: Claims = { devices: () => undefined, users: () => 0 };
 
-/** What one document says of claims. */
+/** The claims in one document. */
 export interface DocumentClaims {
   readonly made: readonly {
     readonly kind: string;
     readonly name: string;
     readonly devices: readonly ImplicitDevices[];
   }[];
-  /** The names of claims, once for each place. */
+  /** The names of referenced claims, once per reference. */
   readonly named: readonly string[];
 }
 
 const noDocumentClaims: DocumentClaims = { made: [], named: [] };
 
-/** Most texts say nothing of claims, and are not parsed for it. */
+/** The claims in a document, which is parsed only if its text defines one. */
 export function claimsIn(text: string, document: () => YamlDocument): DocumentClaims {
   const makes = /\bkind:\s*["']?ResourceClaim/.test(text);
   if (!makes && !text.includes('resourceClaimName')) return noDocumentClaims;
@@ -48,7 +48,7 @@ export function claimsIn(text: string, document: () => YamlDocument): DocumentCl
   return { made, named };
 }
 
-/** What the documents of a file say together. Of several claims of one name the last counts. */
+/** The claims in all documents of a file. If several have the same name, the last one applies. */
 export function joinClaims(parts: readonly DocumentClaims[]): Claims {
   const made = new Map(
     parts.flatMap((part) => part.made.map(({ kind, name, devices }) => [`${kind} ${name}`, devices] as const)),
@@ -59,9 +59,9 @@ export function joinClaims(parts: readonly DocumentClaims[]): Claims {
 }
 
 /**
- * The accelerators that a pod's claims hold.
- * @param pods how many pods there are of it: they share a claim that has a name
- * @param elsewhere claims of other files, and who names them
+ * The accelerators allocated to a pod through its claims.
+ * @param pods the number of such pods, which share the devices of a named claim
+ * @param elsewhere claims in other files
  */
 export function podClaims(
   references: readonly Cursor[],
@@ -70,7 +70,7 @@ export function podClaims(
   elsewhere: ElsewhereClaims = { find: () => undefined, users: () => 0 },
 ): readonly ImplicitDevices[] {
   return references.flatMap((reference): readonly ImplicitDevices[] => {
-    // Before 1.31 the two names stood under `source`.
+    // Before Kubernetes 1.31, both names were under `source`.
     const source = getIn(reference, 'source') ?? reference;
     const template = asText(getIn(source, 'resourceClaimTemplateName'));
     const claim = asText(getIn(source, 'resourceClaimName'));
@@ -91,14 +91,14 @@ export function podClaims(
   });
 }
 
-/** What other files say of claims. */
+/** Claims in other files. */
 export interface ElsewhereClaims {
   readonly find: FindClaim;
-  /** How many places in all files name a claim. */
+  /** The number of references to a claim in all files. */
   readonly users: (name: string) => number;
 }
 
-/** How a claim of another file is found. */
+/** Looks up the devices of a claim in another file. */
 export type FindClaim = (
   kind: 'ResourceClaim' | 'ResourceClaimTemplate',
   name: string,
@@ -125,13 +125,13 @@ function claimElsewhere(
   }));
 }
 
-/** A claim that is nowhere to be seen. Most claims that are no accelerators (networks, channels) say so in their names. */
+/** The unknown devices of a claim that no file defines; none if its name does not suggest accelerators. */
 function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
   if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOtherDevice(name)) return [];
   return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
-/** The accelerators of a claim's spec: in v1 and v1beta2 under `exactly`, before straight in the request, at first by a class alone. */
+/** The accelerators of a claim's spec: under `exactly` in v1 and v1beta2, directly in the request before, by class alone in the first API. */
 export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevices[] {
   const classic = asText(getIn(spec, 'resourceClassName'));
   if (classic !== undefined) return deviceOf(classic, 1, [], getIn(spec, 'resourceClassName'));
@@ -147,7 +147,7 @@ export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevic
 
 function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
   const name = asText(getIn(request, 'deviceClassName'));
-  // Access for administrators watches devices that others hold.
+  // Admin access monitors devices that are allocated to other pods.
   if (name === undefined || asBoolean(getIn(request, 'adminAccess')) === true) return [];
   const all = asText(getIn(request, 'allocationMode')) === 'All';
   const expressions = items(getIn(request, 'selectors')).flatMap(
@@ -167,7 +167,7 @@ function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
   return deviceOf(name, all ? null : lowerCount(getIn(request, 'count'), 1), expressions, request);
 }
 
-/** What one device of a class is; nothing for classes of other things than accelerators. */
+/** The devices of a class; none if it is not a class of accelerators. */
 export function deviceOf(
   deviceClass: string,
   perPod: number | null,
@@ -187,7 +187,7 @@ export function deviceOf(
     {
       requested: { kind: 'deviceClass', name: deviceClass },
       at: place,
-      // A class names no profile, so this is a part of a card like any other.
+      // Not 'mig': a class is not a profile's resource, so this is a partition of any kind.
       form: cut ? 'shared' : 'whole',
       vendor,
       perPod,
@@ -207,12 +207,12 @@ const vendors: readonly (readonly [pattern: RegExp, vendor: Vendor])[] = [
   [/^tpu\b/, 'google'],
 ];
 
-/** Channels between GPUs and network cards are handed out in the same way. */
+/** Whether a name is that of a GPU channel or a network card, which are also claimed. */
 function isOtherDevice(name: string): boolean {
   return /imex|compute-domain|channel|netdev|network|rdma|efa\b|\bnic\b|dranet/i.test(name);
 }
 
-/** The value that a CEL expression compares an attribute with, in either way to name one. */
+/** The value that a CEL expression compares an attribute with, in either notation for attributes. */
 function equalTo(expression: string, attribute: string): string | undefined {
   return new RegExp(`\\b${attribute}["']?\\]?\\s*==\\s*["']([^"']{1,80})["']`).exec(expression)?.[1];
 }

@@ -8,17 +8,17 @@ import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-/** Where it is said what one pod takes. */
+/** The sources of one pod's accelerators. */
 export interface AcceleratorSource {
   readonly containers: readonly RequestingContainer[];
-  /** Counted in place of the containers' resources. */
+  /** Counted instead of the containers' resources. */
   readonly replacing: readonly ImplicitDevices[] | undefined;
-  /** Counted with the containers' resources. */
+  /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
 }
 
 /**
- * What one pod takes of each accelerator resource, and which model it will be, as far as selectors and config say.
+ * What one pod takes of each accelerator resource, and the model according to selectors and config.
  * Devices are counted as the scheduler does: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
  */
 export function lowerPodAccelerators(
@@ -42,7 +42,7 @@ export function lowerPodAccelerators(
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
-      // Counters say how large each virtual GPU is; alone they stand for one.
+      // Counters give the size of each virtual GPU; alone, they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
       return { ...lowered, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
     }
@@ -68,7 +68,7 @@ export function lowerPodAccelerators(
     return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
-  // A count that no cluster has is unknown.
+  // Counts out of range are unknown.
   return [...named.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
@@ -82,7 +82,7 @@ interface NamedRequest {
   readonly perPod: number | null;
 }
 
-/** What of a container counts here. */
+/** The parts of a container that matter here. */
 export type RequestingContainer = Pick<Container, 'type' | 'accelerators'>;
 
 function requestedResources(containers: readonly RequestingContainer[]): readonly NamedRequest[] {
@@ -100,13 +100,13 @@ function requestedResources(containers: readonly RequestingContainer[]): readonl
   });
 }
 
-/** What one container requests of a resource. */
+/** One container's request for a resource. */
 interface Request {
   readonly type: RequestingContainer['type'];
   readonly request: AcceleratorRequest;
 }
 
-/** Neuron's device plugin offers the same devices under three names; a container that writes several means them once. */
+/** Neuron's device plugin offers the same devices under three names; a container that requests several of them gets the devices once. */
 const neuronNames = ['aws.amazon.com/neuron', 'aws.amazon.com/neurondevice', 'aws.amazon.com/neuroncore'];
 
 function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
@@ -115,7 +115,7 @@ function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly A
   return accelerators.filter(({ resource }) => resource === meant || !neuronNames.includes(resource));
 }
 
-/** App containers and sidecars run together, so they add up; an init container runs before the apps, with the sidecars declared above it. */
+/** App containers and sidecars run together, so they add up; an init container runs before the apps, together with the sidecars above it. */
 function podCount(requests: readonly Request[]): number | null {
   let running = 0;
   let sidecars = 0;
@@ -130,7 +130,7 @@ function podCount(requests: readonly Request[]): number | null {
   return Math.max(running, peak);
 }
 
-/** An empty quantity is dropped by the API server: no GPU. A templated or invalid one is unknown. */
+/** The API server ignores an empty quantity, so it counts as 0. A templated or invalid one is unknown. */
 function effectiveCount(request: AcceleratorRequest): number | null {
   if (request.count !== null) return request.count;
   const written = request.limit ?? request.request;
@@ -160,7 +160,7 @@ function shareOf(
   }
 }
 
-/** `nvidia.com/gpu.shared` is a slice of a card whose number of slices only the nodes' labels tell, or the project. */
+/** `nvidia.com/gpu.shared` is a time slice; the number per card is known only from node labels or the config. */
 function renamed(
   resource: string,
   sharing: (model: string | null) => number | null,

@@ -11,21 +11,21 @@ import { isTemplated } from '../yaml/cursor.ts';
 import type { ModelOptions } from './options.ts';
 import type { ModelFrom, Selector } from './workload.ts';
 
-/** The models that a pod's node selectors leave. */
+/** The models that a pod's node selectors allow. */
 export interface SelectedModels {
   readonly candidates: readonly GpuModel[];
   readonly from: ModelFrom;
 }
 
 export interface Resolved {
-  /** Catalogue ids; more than one where what is told fits several. */
+  /** Catalog ids; more than one if several models fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
 }
 
 /**
- * The models that each selector allows, intersected. A selector that names a card or a machine which the catalogue does not know leaves
- * none: something is told, so the config must not stand in for it.
+ * The intersection of the models that each selector allows. A selector that names an unknown card or machine allows none, so that the config
+ * does not replace it.
  */
 export function selectedModels(selectors: readonly Selector[]): SelectedModels | undefined {
   let selected: SelectedModels | undefined;
@@ -38,7 +38,7 @@ export function selectedModels(selectors: readonly Selector[]): SelectedModels |
     }
     const from: ModelFrom = isOfInstance(selector.key) ? 'instance-type' : selector.from;
     const both = selected?.candidates.filter((model) => models.includes(model));
-    // Contradicting selectors are a rule's business; here the first one stands.
+    // A rule reports contradicting selectors; here the first one applies.
     if (both === undefined) selected = { candidates: models, from };
     else if (both.length > 0 && selected !== undefined) selected = { candidates: both, from: selected.from };
   }
@@ -51,8 +51,8 @@ function namesModel({ key, values }: Selector): boolean {
 }
 
 /**
- * What a request can be on: what the selectors say, else what the config says, else every card with such slices.
- * @param cuttable catalogue ids of the cards that have the slice that is asked for; none for whole cards
+ * The models that a request can be for: those of the selectors, else that of the config, else every card with the requested slices.
+ * @param cuttable catalog ids of the cards with the requested slices; empty for whole cards
  */
 export function resolveModel(
   vendor: Vendor | null,
@@ -65,7 +65,7 @@ export function resolveModel(
   const candidates = selected?.candidates.filter(fits) ?? [];
   if (selected !== undefined && candidates.length > 0)
     return { candidates: candidates.map(({ id }) => id), modelFrom: selected.from };
-  // A selector that names another GPU than this resource can be on is a contradiction; the config must not paper over it.
+  // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
@@ -78,7 +78,7 @@ function isOfInstance(key: string): boolean {
   return names === 'instance-type' || names === 'instance-family';
 }
 
-/** The models that one selector allows; empty where it says nothing of them, or where an alternative is not understood. */
+/** The models that one selector allows; empty if it is not about models or if one of its values is unknown. */
 export function modelsOf(selector: Selector): readonly GpuModel[] {
   const models = new Set<GpuModel>();
   for (const { value, at } of selector.values) {

@@ -4,18 +4,18 @@ import { type Inherited, objectName } from './referenced.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-/** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
+/** What a pod takes from another object. Everything is located at the reference to that object. */
 export interface InheritedParts {
   readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
   readonly inherited: readonly Inherited[];
-  /** The accelerators, with the place of those that are not the pod's own. */
+  /** Adds the location of the reference to inherited accelerators. */
   readonly placed: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
 }
 
 /**
- * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, so a count
- * that is written here stands, and what is not is taken over.
+ * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, and this object's
+ * own values take precedence.
  */
 export function inheritParts(
   inheritedPods: InheritedPods | undefined,

@@ -26,9 +26,9 @@ import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
- * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
- * @param claims those of the whole file, for the pods that name them
- * @param surroundings what other documents say of what this one names
+ * The objects of a document and the workloads among them. Never throws; skips what it cannot read.
+ * @param claims those of the whole file, for the pods that reference them
+ * @param crossReferences lookups of what the document references in others
  */
 export function lowerDocument(
   document: YamlDocument,
@@ -45,7 +45,7 @@ export function lowerDocument(
   return { manifests, workloads };
 }
 
-/** How many pods a chart makes of its values is the chart's to say, so they are counted as a definition and priced by the replica. */
+/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
 function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
   const name = path === '' ? null : path;
   const manifest = {
@@ -65,7 +65,7 @@ function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
 
-/** What one object will run; undefined where it runs nothing. */
+/** What one object will run; undefined if it runs nothing. */
 export function lowerManifest(
   manifest: Manifest,
   options: ModelOptions,
@@ -82,7 +82,7 @@ export function lowerManifest(
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
   const workload = lowerWorkload(manifest, guessed, undefined, context);
-  // Without accelerators a guess is of no use to anybody.
+  // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
 }
@@ -126,7 +126,7 @@ function byKind(role: Role, { kind }: Manifest): FoundRole {
   return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
-/** Sets of pods are told apart by their names, and objects may repeat one. */
+/** Makes the names of pod sets unique, because they identify the sets. */
 function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
   const uses = new Map<string, number>();
   return sources.map((source) => {
@@ -155,7 +155,7 @@ function lowerPodSet(
   const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
   const implicit = [
-    // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
+    // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
       find: (kind, name) => crossReferences.claim(kind, namespace, name),
@@ -192,17 +192,17 @@ function lowerPodSet(
   };
 }
 
-/** Claims that other files make. */
+/** The facts inherited from claims in other files. */
 function claimedElsewhere(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
   return implicitDevices.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
-/** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */
+/** The node selector for an instance type named by a kind. It is not among the pod's selectors, so rules do not see it. */
 function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Selector {
   return { key: 'node.kubernetes.io/instance-type', values: [type], from: 'nodeSelector', at: type.at };
 }
 
-/** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */
+/** The API server rejects a container without an image, so the set is from a patch (KServe and other controllers fill in their own). */
 function isPartial(podSet: PodSet): boolean {
   if (podSet.containers.length === 0 || isIncomplete(podSet.pod)) return true;
   return podSet.containers.some(
@@ -214,7 +214,7 @@ function isWritten(container: Cursor): boolean {
   return container.node.kind === 'map';
 }
 
-/** KServe's `model:` stands under a key, containers stand in lists. */
+/** Whether a container is KServe's `model:`, which is under a key instead of in a list. */
 function isModel(container: Cursor): boolean {
   return typeof container.step === 'string';
 }
