@@ -6,8 +6,8 @@ import type { KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { exactly, written } from './pod-sets.ts';
 
 /**
- * What an object of a kind that is not in the table may run: every mapping in it that looks like a pod's spec. Undefined where there is none,
- * and for the kinds that only talk of pods.
+ * The pods of an object of an unknown kind: every mapping in it that looks like a pod spec. Undefined if there is none, and for kinds that only
+ * describe pods.
  */
 export function lowerByShape({ root, apiVersion, kind }: Manifest): KindLowering | undefined {
   const group = groupOf(apiVersion);
@@ -16,11 +16,11 @@ export function lowerByShape({ root, apiVersion, kind }: Manifest): KindLowering
   return podSets.length === 0 ? undefined : { podSets, retries: null, scaling: null, partial: true };
 }
 
-/** Groups whose objects run nothing themselves, whatever is written in them: schemas, policies, queues, infrastructure, overlays. */
+/** Groups whose objects never run pods themselves: schemas, policies, queues, infrastructure, overlays. */
 const silentGroups =
   /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling|gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$|^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|^operators\.coreos\.com$|^kustomize\.config\.k8s\.io$|^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|monitoring\.coreos\.com|scheduling\..*|keda\.sh|helm\..*|source\..*)$/;
 
-/** Kinds of groups that have workloads too. */
+/** Such kinds in groups that also have workloads. */
 const silentKinds: ReadonlySet<string> = new Set([
   'nvidia.com/ClusterPolicy',
   'nvidia.com/NVIDIADriver',
@@ -38,7 +38,7 @@ function podsIn(cursor: Cursor, depth: number): readonly PodSetSource[] {
     .flatMap((child) => podsIn(child, depth + 1));
 }
 
-/** A list of containers in which each has a name and some an image. */
+/** Whether a mapping has a list of containers, each with a name or an image and at least one with an image. */
 function isPodSpec(cursor: Cursor): boolean {
   const containers = items(getIn(cursor, 'containers'));
   return (
@@ -64,16 +64,16 @@ function podSetOf(pod: Cursor): PodSetSource {
 
 const unknown: PodCount = exactly(null);
 
-/** The mapping in which the template stands, with the number of its pods where that is written. */
+/** The mapping with the template, which may also have the number of pods. */
 function holderOf(pod: Cursor): Cursor | undefined {
   const template = keyOf(pod) === 'spec' ? pod.parent : pod;
   return template?.parent;
 }
 
-/** The nearest key that says more than `template` and `spec`. */
+/** The nearest key above a pod that is more specific than `template` and `spec`. */
 function keysAbove(pod: Cursor): string | undefined {
   for (let here: Cursor | undefined = pod; here !== undefined; here = here.parent) {
-    // Beyond the object is the list that it stands in.
+    // Above the object is only a list of objects.
     if (getIn(here, 'apiVersion') !== undefined) return undefined;
     const key = keyOf(here);
     if (key !== '' && !/^(spec|template|podTemplate|podSpec|podTemplateSpec)$/.test(key)) return key;

@@ -4,7 +4,7 @@ import { claimedDevices } from '../claims.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 
-/** Claims of devices: they run nothing, and their devices are counted at the pods that use them. */
+/** Device claims run nothing; their devices are counted in the pods that use them. */
 export const draKinds: readonly KindEntry[] = [
   {
     group: 'resource.k8s.io',

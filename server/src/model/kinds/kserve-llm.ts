@@ -9,7 +9,7 @@ import { type Inherited, objectName } from '../referenced.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';
 
-/** KServe's definitions of runtimes, and its services of large models. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
+/** KServe's runtimes and LLM services. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
 export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
@@ -54,7 +54,7 @@ function lowerRuntime(spec: Cursor | undefined): KindLowering {
   return { podSets, retries: null, scaling: null, partial: true };
 }
 
-/** What it leaves out comes from the configs that it names, and from those of the cluster, so it is always partial. */
+/** A service inherits from the configs that it names and from the cluster's default configs, so it is always partial. */
 function lowerLlmService({ root, annotations, namespace, crossReferences }: KindInput): KindLowering {
   const spec = getIn(root, 'spec');
   const claimed = annotatedClaim(annotations);
@@ -74,7 +74,7 @@ function lowerLlmService({ root, annotations, namespace, crossReferences }: Kind
   };
 }
 
-/** A config that the service names, and where it does. */
+/** A config that the service names, with the location of the reference. */
 interface Base {
   readonly at: Cursor;
   readonly from: Referenced<LlmConfigFacts>;
@@ -82,10 +82,10 @@ interface Base {
 
 type RoleName = 'decode' | 'prefill';
 
-/** One role: a head and, where there is a worker, a group of as many pods as its parallelism needs. */
+/** One role: a head and, with a worker, a group of as many pods as the parallelism requires. */
 function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base[]): readonly PodSetSource[] {
   const inherited: Inherited[] = [];
-  // A later config stands before an earlier one, and what the service says before all.
+  // Later configs take precedence over earlier ones, and the service over all of them.
   const based = <T>(pick: (facts: LlmRoleFacts) => T | null) =>
     [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly value: T }[] => {
       const facts = base.from.facts[name];
@@ -117,7 +117,7 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   return [...sets, { ...worker, name: `${name} worker`, pods: others, replicas: undefined, inherited }];
 }
 
-/** The pods of a template, of a config, or of both; undefined where neither is there. */
+/** The pods of the service's own template, of a config's template, or of both merged; undefined if there is neither. */
 function templatePods(
   pod: Cursor | undefined,
   found: { readonly base: Base; readonly value: ReferencedPods } | undefined,
@@ -136,7 +136,7 @@ export function llmReplicas(role: Cursor | undefined): PodCount {
   return between(lowerCount(getIn(scaling, 'minReplicas'), 1), max === undefined ? null : lowerCount(max, 0));
 }
 
-/** Pods of one group: data ranks by those on one node, or the stages of the pipeline. */
+/** The pods of one group: data ranks divided by ranks per node, or the stages of the pipeline. */
 function groupSize(
   data: WrittenNumber | undefined,
   local: WrittenNumber | undefined,
@@ -148,7 +148,7 @@ function groupSize(
   return ranks === null || each === null ? null : Math.max(Math.floor(ranks / Math.max(each, 1)), 1);
 }
 
-/** KServe makes a claim for the main container of every pod where annotations ask for one. */
+/** The devices that annotations request: KServe then creates a claim for the main container of every pod. */
 function annotatedClaim(annotations: readonly Located<string>[]) {
   const deviceClass = lookUp(annotations, 'serving.kserve.io/exp-dra-device-class');
   if (deviceClass === undefined || isTemplated(deviceClass.at)) return [];

@@ -8,15 +8,15 @@ import { byName } from '../requested-resource.ts';
 import type { InheritedPods, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 
-/** The ServingRuntime that a predictor names. */
+/** What a predictor inherits from the ServingRuntime that it names. */
 export interface InheritedRuntime extends InheritedPods {
   readonly from: Referenced<PodsFacts>;
 }
 
 /**
- * A predictor on several nodes: the head and its workers. One replica has tensorParallelSize x pipelineParallelSize GPUs in all, of which each
- * worker takes what it asks for and the head the rest; the nodes follow from that. Where one of the two sizes is nowhere told, a stage of the
- * pipeline is a node, with what is written for it.
+ * A multi-node predictor: the head and its workers. One replica has tensorParallelSize × pipelineParallelSize GPUs in total. Each worker takes
+ * its request and the head takes the rest, which determines the number of nodes. If the tensor size is unknown, each stage of the pipeline is a
+ * node with the GPUs that it requests.
  * https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/components/predictor.go
  * @param heads replicas of the predictor
  */
@@ -50,7 +50,7 @@ export function multiNode(
   ];
 }
 
-/** null where a template says it, `unset` where nobody does. */
+/** null if templated, `unset` if not set. */
 function sizeOf<T>(spec: Cursor, key: string, unset: T): number | null | T {
   const size = getIn(spec, key);
   return size === undefined ? unset : lowerCount(size, 1);
@@ -62,7 +62,7 @@ interface Nodes {
   readonly worker: number | null;
 }
 
-/** How all GPUs of a replica spread over its nodes; `head` and `worker` are what is written for one, 0 for nothing. */
+/** The distribution of a replica's GPUs over its nodes; `head` and `worker` are the requests of one node, 0 for none. */
 function split(all: number | null, head: number | null, worker: number | null): Nodes {
   if (all === null || head === null || worker === null) return { count: null, head: null, worker: null };
   if (worker === 0 && head === 0) return { count: all, head: 1, worker: 1 };
@@ -74,11 +74,11 @@ function split(all: number | null, head: number | null, worker: number | null): 
 
 interface GpuRequest {
   readonly resource: string;
-  /** 0 where nothing is asked for, null where a template says it. */
+  /** 0 without a request, null if templated. */
   readonly count: number | null;
 }
 
-/** What the one container of a node asks for, itself or by its runtime. */
+/** The request of a node's one container, its own or inherited from its runtime. */
 function gpusOf({ pod, containers, inheritedPods }: PodSetSource): GpuRequest {
   const all: readonly Pick<ReferencedContainer, 'accelerators'>[] = [
     ...(containers ?? lowerContainers(pod)),
@@ -88,7 +88,7 @@ function gpusOf({ pod, containers, inheritedPods }: PodSetSource): GpuRequest {
   return first === undefined ? { resource: 'nvidia.com/gpu', count: 0 } : first;
 }
 
-/** What KServe writes over what is asked for. */
+/** The devices with which KServe overrides the request, if they differ. */
 function overriddenDevices(
   source: PodSetSource,
   spec: Cursor,
