@@ -60,11 +60,11 @@ export function defaultRegion(provider: Provider): string {
 
 /** The regions with prices of a provider, default region first; empty if one price applies everywhere. */
 export function regionsOf(provider: Provider): readonly string[] {
-  const usual = defaultRegion(provider);
+  const preferred = defaultRegion(provider);
   const found = new Set(offers({ provider }).map(({ region }) => region));
-  for (const none of ['', everywhere, 'global']) found.delete(none);
-  const others = [...found].filter((region) => region !== usual).sort();
-  return found.has(usual) ? [usual, ...others] : others;
+  for (const placeholder of ['', everywhere, 'global']) found.delete(placeholder);
+  const others = [...found].filter((region) => region !== preferred).sort();
+  return found.has(preferred) ? [preferred, ...others] : others;
 }
 
 /** The share of spot instances that AWS reclaimed within a month, as a band such as '<5%' or '>20%', with the date of the data. */

@@ -62,13 +62,13 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   const { name, written, value, dynamic } = flag;
   const words = wordsOf(written);
   if (words.some((word) => resumeWords.has(word))) {
-    return isOff(value) ? [] : [placeOrElse(value, dynamic, { kind: 'resume', text: name })];
+    return isOff(value) ? [] : [placeSign(value, dynamic, { kind: 'resume', text: name })];
   }
   if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
   // A trainer's settings may be in a file that is not available here.
   if (words.includes('config') || name === 'c') return value === undefined ? [] : [{ kind: 'unknown', text: name }];
   if (!isPlaceName(words)) return [];
-  return value === undefined && !dynamic ? [] : [placeOrElse(value, dynamic, { kind: 'unknown', text: name })];
+  return value === undefined && !dynamic ? [] : [placeSign(value, dynamic, { kind: 'unknown', text: name })];
 }
 
 function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {
@@ -78,7 +78,7 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
   if (stores.length > 0) return stores;
   if (words.some((word) => resumeWords.has(word))) return isOff(value) ? [] : [{ kind: 'resume', text: name }];
   if (!isPlaceName(words)) return [];
-  return [placeOrElse(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
+  return [placeSign(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
 }
 
 /** Tools that access other storage, and settings files passed without a flag. */
@@ -88,14 +88,14 @@ function signOfWord(text: string): readonly CheckpointSign[] {
 }
 
 /** A sign of the path or store address in a value; `otherwise` for any other value. */
-function placeOrElse(value: string | undefined, dynamic: boolean, otherwise: CheckpointSign): CheckpointSign {
+function placeSign(value: string | undefined, dynamic: boolean, otherwise: CheckpointSign): CheckpointSign {
   if (value === undefined || dynamic || !/^[./~]|\//.test(value)) return otherwise;
   return value.includes('://') ? { kind: 'store', text: value } : { kind: 'path', text: value };
 }
 
 /** Whether a name stands for a place to which progress is written: `--output_dir`, `--save`, `checkpoint.folder`, `CKPT_ROOT`. */
 function isPlaceName(words: readonly string[]): boolean {
-  if (words.some((word) => notWrittenWords.has(word))) return false;
+  if (words.some((word) => notOutputWords.has(word))) return false;
   if (!words.some((word) => progressWords.has(word))) return false;
   return words.length === 1 || words.some((word) => placeWords.has(word));
 }
@@ -139,7 +139,7 @@ const placeWords: ReadonlySet<string> = new Set([
     'destination',
   ],
 ]);
-const notWrittenWords: ReadonlySet<string> = new Set([
+const notOutputWords: ReadonlySet<string> = new Set([
   ...[
     'load',
     'gradient',

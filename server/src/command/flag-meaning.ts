@@ -98,10 +98,10 @@ function partsOf({ written }: FlagName): readonly (readonly string[])[] {
 }
 
 function familyOf(parts: readonly (readonly string[])[], among: readonly Family[]): FlagFamily | undefined {
-  return among.find((one) => isOf(parts, one))?.family;
+  return among.find((one) => belongsTo(parts, one))?.family;
 }
 
-function isOf(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
+function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
   const last = parts.at(-1) ?? [];
   if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.has(word)))) return false;
   const fits = (some: readonly string[]) =>

@@ -42,19 +42,21 @@ export function readModelServer(input: ProcessInput, entrypoint: string | undefi
   const written = flags.map((flag): Setting => ({ ...flag, value: expand(flag.value, input) }));
   // Each flag of TGI is also a variable; the flag takes precedence.
   const settings = isTgi ? [...input.env.map(asSetting), ...written] : written;
-  const of = (means: FlagMeaning) => settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
-  const fraction = of('memory-fraction').at(-1);
+  const withMeaning = (means: FlagMeaning) =>
+    settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
+  const fraction = withMeaning('memory-fraction').at(-1);
   if (fraction !== undefined && !(Number(fraction.value) >= minFraction)) return undefined;
-  if (of('settings-file').length > 0) return undefined;
+  if (withMeaning('settings-file').length > 0) return undefined;
 
-  const named = of('model').at(-1);
-  const length = of('context-length').at(-1);
-  const stretched = of('context-stretch').length > 0;
+  const named = withMeaning('model').at(-1);
+  const length = withMeaning('context-length').at(-1);
+  const stretched = withMeaning('context-stretch').length > 0;
   return {
     model: named === undefined ? expand(model?.text, input) : named.value,
-    bytes: bytesOf(of('number-format').map(({ value }) => value)),
+    bytes: bytesOf(withMeaning('number-format').map(({ value }) => value)),
     context: stretched ? null : length === undefined ? undefined : tokens(length.value),
-    tuned: requestFlags.some((means) => of(means).length > 0) || input.env.some(({ name }) => /LORA/.test(name)),
+    tuned:
+      requestFlags.some((means) => withMeaning(means).length > 0) || input.env.some(({ name }) => /LORA/.test(name)),
   };
 }
 

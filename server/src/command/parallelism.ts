@@ -66,15 +66,15 @@ function shardingOfCommand(command: SimpleCommand, spansPods: boolean): Sharding
   const flag = tensorFlag(command);
   const tensor = flag?.dynamic === true ? undefined : countOf(flag?.value);
   if (flag === undefined || tensor === undefined) return undefined;
-  const of = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
+  const withMeaning = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
   const factor = (means: FlagMeaning): number | null => {
-    const last = of(means).at(-1);
+    const last = withMeaning(means).at(-1);
     if (last === undefined) return 1;
     return last.dynamic ? null : (countOf(last.value) ?? null);
   };
   // With data-parallel attention, its replicas share the devices of the tensor group.
-  const attention = of('data-parallel-attention').length > 0;
-  const local = of('local-data-parallel').length > 0;
+  const attention = withMeaning('data-parallel-attention').length > 0;
+  const local = withMeaning('local-data-parallel').length > 0;
   const data = attention ? 1 : factor(local ? 'local-data-parallel' : 'data-parallel');
   const pipeline = factor('pipeline-parallel');
   const next = words[words.indexOf(flag.word) + 1];

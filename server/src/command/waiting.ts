@@ -54,7 +54,7 @@ function onlyListsDevices(statement: Statement): boolean {
 }
 
 /** A sleep this long counts as endless. */
-const longestWait = 30 * 86_400;
+const endlessSeconds = 30 * 86_400;
 
 function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   if (statement.kind === 'group') {
@@ -75,7 +75,7 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
     case 'sleep': {
       const seconds = sleepSeconds(rest);
       if (seconds === undefined || seconds === 0) return undefined;
-      return { what, seconds: seconds >= longestWait ? Number.POSITIVE_INFINITY : seconds, words: ends };
+      return { what, seconds: seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
@@ -104,11 +104,11 @@ function loopWait({
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
   if (!idle || waits.every((wait) => wait === undefined)) return undefined;
-  const slept = waits.find((wait) => wait !== undefined);
+  const wait = waits.find((one) => one !== undefined);
   return (
-    slept && {
-      ...slept,
-      what: `${keyword} ${conditionText}; do … ${slept.what}; done`,
+    wait && {
+      ...wait,
+      what: `${keyword} ${conditionText}; do … ${wait.what}; done`,
       seconds: Number.POSITIVE_INFINITY,
     }
   );

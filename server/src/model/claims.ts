@@ -67,7 +67,7 @@ export function podClaims(
   references: readonly Cursor[],
   claims: Claims,
   pods: number | null,
-  elsewhere: ElsewhereClaims = { find: () => undefined, users: () => 0 },
+  external: ExternalClaims = { find: () => undefined, users: () => 0 },
 ): readonly ImplicitDevices[] {
   return references.flatMap((reference): readonly ImplicitDevices[] => {
     // Before Kubernetes 1.31, both names were under `source`.
@@ -78,10 +78,10 @@ export function podClaims(
       template === undefined
         ? claims.devices('ResourceClaim', claim ?? '')
         : claims.devices('ResourceClaimTemplate', template);
-    const found = here ?? claimElsewhere(elsewhere.find, template, claim);
+    const found = here ?? externalClaim(external.find, template, claim);
     if (found === undefined) return unknownClaim(template ?? claim ?? '', reference);
     if (template !== undefined) return found.map((device) => ({ ...device, at: reference }));
-    const users = Math.max(here === undefined ? 1 : claims.users(claim ?? ''), elsewhere.users(claim ?? ''));
+    const users = Math.max(here === undefined ? 1 : claims.users(claim ?? ''), external.users(claim ?? ''));
     const sharers = pods === null ? null : pods * users;
     return found.map((device) => ({
       ...device,
@@ -92,7 +92,7 @@ export function podClaims(
 }
 
 /** Claims in other files. */
-export interface ElsewhereClaims {
+export interface ExternalClaims {
   readonly find: FindClaim;
   /** The number of references to a claim in all files. */
   readonly users: (name: string) => number;
@@ -104,7 +104,7 @@ export type FindClaim = (
   name: string,
 ) => Referenced<readonly ReferencedDevice[]> | undefined;
 
-function claimElsewhere(
+function externalClaim(
   find: FindClaim,
   template: string | undefined,
   claim: string | undefined,

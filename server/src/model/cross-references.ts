@@ -150,7 +150,7 @@ export interface ReferencedDevice {
 export interface BudgetFacts {
   readonly minAvailable: string | null;
   readonly maxUnavailable: string | null;
-  /** The labels that pods need; null if the selector has expressions. */
+  /** The required pod labels; null if the selector is not a plain list of labels. */
   readonly selects: Table<string> | null;
 }
 

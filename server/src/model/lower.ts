@@ -100,7 +100,7 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
-  const podSets = withOwnNames(lowered.podSets).map((source) =>
+  const podSets = withUniqueNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
@@ -127,7 +127,7 @@ function byKind(role: Role, { kind }: Manifest): FoundRole {
 }
 
 /** Makes the names of pod sets unique, because they identify the sets. */
-function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
+function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
   const uses = new Map<string, number>();
   return sources.map((source) => {
     const use = (uses.get(source.name) ?? 0) + 1;
@@ -188,12 +188,12 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...inheritedPods.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
+    inherited: [...inheritedPods.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
   };
 }
 
 /** The facts inherited from claims in other files. */
-function claimedElsewhere(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
+function inheritedDevices(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
   return implicitDevices.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 

@@ -22,7 +22,7 @@ export interface NodePool {
   /** The provider's admission plugins add the toleration for a requested resource. */
   readonly toleratesRequested?: boolean;
   /** Only pods that select the pool land on it. */
-  readonly chosen?: boolean;
+  readonly needsSelector?: boolean;
   /** A part is templated, or more taints may be added elsewhere. */
   readonly incomplete?: boolean;
 }

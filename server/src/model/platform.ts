@@ -33,7 +33,7 @@ export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform
     return { facts: configured, confidence: 'certain' };
   const likely = marked('likely');
   if (likely !== undefined) return found(likely, 'likely');
-  const usual = usualPlatforms.get(provider ?? options.provider ?? '');
+  const usual = commonPlatforms.get(provider ?? options.provider ?? '');
   return usual === undefined ? undefined : found(usual, 'likely');
 }
 
@@ -51,7 +51,7 @@ const marks: readonly (readonly [pattern: RegExp, id: string, confidence: FoundP
 ];
 
 /** The most common GPU platform of each provider. */
-const usualPlatforms: ReadonlyMap<string, string> = new Map([
+const commonPlatforms: ReadonlyMap<string, string> = new Map([
   ['gcp', 'gke-standard'],
   ['aws', 'eks-karpenter'],
   ['azure', 'aks'],

@@ -31,7 +31,7 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   }
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
-  if (entry?.usualRole !== undefined) return { role: entry.usualRole, confidence: 'likely', from: `kind ${kind}` };
+  if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
   const port = entry?.staysUp === true ? servedPort(containers) : undefined;
   if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
   return { role: 'unknown', confidence: 'guess', from: null };

@@ -43,10 +43,10 @@ export function oneReplica(workload: Workload): Workload | null {
   return withPods(workload, (count) => (count === null ? null : count / replicas));
 }
 
-function withPods(workload: Workload, of: (count: number | null) => number | null): Workload {
+function withPods(workload: Workload, scale: (count: number | null) => number | null): Workload {
   const podSets = workload.podSets.map((podSet) => ({
     ...podSet,
-    pods: { min: of(podSet.pods.min), max: of(podSet.pods.max) },
+    pods: { min: scale(podSet.pods.min), max: scale(podSet.pods.max) },
   }));
   return { ...workload, podSets };
 }

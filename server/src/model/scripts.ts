@@ -69,11 +69,11 @@ function wordsBelow(words: readonly NamedPath[], places: ReadonlySet<string>): M
   return found;
 }
 
-const LONGEST_PATH = 4096;
+const maxPath = 4096;
 
 /** An absolute path and the folders above it, outermost first; empty for other texts. */
 export function pathsAbove(path: string): readonly string[] {
-  if (!path.startsWith('/') || path.length > LONGEST_PATH) return [];
+  if (!path.startsWith('/') || path.length > maxPath) return [];
   const paths: string[] = [];
   for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) paths.push(path.slice(0, end));
   return [...paths, path];

@@ -16,11 +16,11 @@ export function sliceShare(resource: string, candidates: readonly string[]): num
 /**
  * The share of a card that one `nvidia.com/gpu` takes on the selected nodes: 1, a time slice, a MIG slice under the single strategy, or null if
  * the nodes share their cards in an unknown way.
- * @param usual pods per card according to the config
+ * @param configured pods per card according to the config
  */
 export function nodeSharing(
   selectors: readonly Selector[],
-  usual: number | null,
+  configured: number | null,
 ): (model: string | null) => number | null {
   const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
   const config = value('nvidia.com/mig.config') ?? 'all-disabled';
@@ -38,7 +38,7 @@ export function nodeSharing(
     value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined ||
     (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none';
   if (config !== 'all-disabled') return () => null;
-  return () => (shared ? (usual === null ? null : 1 / usual) : 1);
+  return () => (shared ? (configured === null ? null : 1 / configured) : 1);
 }
 
 function partitionShare(model: string | null, profileName: string): number | null {

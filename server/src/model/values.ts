@@ -68,12 +68,14 @@ function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[])
 function isRead(child: Cursor): boolean {
   const key = keyOf(child);
   return (
-    readKeys.has(key) || ownResources.test(key) || (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq')
+    readKeys.has(key) ||
+    componentResources.test(key) ||
+    (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq')
   );
 }
 
 /** Keys in charts with several components in one mapping. */
-const ownResources = /[a-z](?:Resources|_resources)$/;
+const componentResources = /[a-z](?:Resources|_resources)$/;
 
 const readKeys: ReadonlySet<string> = new Set([
   'resources',
@@ -92,7 +94,7 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
   const sets: PodSetSource[] = containers.length > 0 || placed ? [podSet(block, containers)] : [];
-  const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && hasAmounts(entry));
+  const others = entries(block).filter((entry) => componentResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
     if (namesAccelerators(container)) sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
@@ -131,7 +133,7 @@ function blockContainer(block: Cursor): readonly Container[] {
     return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...extra] }];
   }
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
-  if (keyOf(block) === 'resources' || !namesExtended(block)) return [];
+  if (keyOf(block) === 'resources' || !namesVendorResource(block)) return [];
   return [{ ...lowerContainer(block, 'app', name, block), ...image, env: variables(block) }];
 }
 
@@ -150,7 +152,7 @@ function variables(block: Cursor): Container['env'] {
 }
 
 /** Whether limits or requests name a vendor's resource (with a domain). Rules report misspelled ones. */
-function namesExtended(block: Cursor): boolean {
+function namesVendorResource(block: Cursor): boolean {
   return [...entries(getIn(block, 'limits')), ...entries(getIn(block, 'requests'))].some((entry) =>
     keyOf(entry).includes('/'),
   );

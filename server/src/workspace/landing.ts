@@ -70,7 +70,7 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, Together>();
   const pools: Pools = {
-    open: together(all.filter(({ pool }) => pool.chosen !== true)),
+    open: together(all.filter(({ pool }) => pool.needsSelector !== true)),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);

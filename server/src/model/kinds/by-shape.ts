@@ -11,17 +11,17 @@ import { exactly, written } from './pod-sets.ts';
  */
 export function lowerByShape({ root, apiVersion, kind }: Manifest): KindLowering | undefined {
   const group = groupOf(apiVersion);
-  if (silentGroups.test(group) || silentKinds.has(`${group}/${kind}`)) return undefined;
+  if (podlessGroups.test(group) || podlessKinds.has(`${group}/${kind}`)) return undefined;
   const podSets = podsIn(getIn(root, 'spec') ?? root, 0);
   return podSets.length === 0 ? undefined : { podSets, retries: null, scaling: null, partial: true };
 }
 
 /** Groups whose objects never run pods themselves: schemas, policies, queues, infrastructure, overlays. */
-const silentGroups =
+const podlessGroups =
   /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling|gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$|^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|^operators\.coreos\.com$|^kustomize\.config\.k8s\.io$|^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|monitoring\.coreos\.com|scheduling\..*|keda\.sh|helm\..*|source\..*)$/;
 
 /** Such kinds in groups that also have workloads. */
-const silentKinds: ReadonlySet<string> = new Set([
+const podlessKinds: ReadonlySet<string> = new Set([
   'nvidia.com/ClusterPolicy',
   'nvidia.com/NVIDIADriver',
   'serving.kserve.io/InferenceGraph',
@@ -54,7 +54,7 @@ function podSetOf(pod: Cursor): PodSetSource {
   const holder = holderOf(pod);
   const replicas = getIn(holder, 'replicas');
   return {
-    name: asText(getIn(holder, 'name')) ?? keysAbove(pod) ?? 'pod',
+    name: asText(getIn(holder, 'name')) ?? keyAbove(pod) ?? 'pod',
     pod,
     metadata: getIn(pod.parent, 'metadata'),
     replicas,
@@ -71,7 +71,7 @@ function holderOf(pod: Cursor): Cursor | undefined {
 }
 
 /** The nearest key above a pod that is more specific than `template` and `spec`. */
-function keysAbove(pod: Cursor): string | undefined {
+function keyAbove(pod: Cursor): string | undefined {
   for (let here: Cursor | undefined = pod; here !== undefined; here = here.parent) {
     // Above the object is only a list of objects.
     if (getIn(here, 'apiVersion') !== undefined) return undefined;

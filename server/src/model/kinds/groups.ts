@@ -25,13 +25,13 @@ export const groupKinds: readonly KindEntry[] = [
   {
     group: 'batch.volcano.sh',
     kinds: ['Job'],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),
   },
   {
     group: 'batch.volcano.sh',
     kinds: ['CronJob'],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   {

@@ -13,7 +13,7 @@ export interface KindEntry {
   /** The role, if the kind alone decides it. A `definition` runs nothing itself, so its pods are never counted. */
   readonly role?: Role;
   /** The likely role if neither the kind nor the containers decide it. */
-  readonly usualRole?: Role;
+  readonly likelyRole?: Role;
   /** The controller keeps the pods running, so a pod with a port is a server. */
   readonly staysUp?: true;
   /** For scalable kinds, what one of `spec.replicas` is: a pod or a group of pods. */

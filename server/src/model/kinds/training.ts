@@ -175,9 +175,9 @@ function lowerHyperPodJob(spec: Cursor | undefined): KindLowering {
 function hyperPodPods(role: Cursor): PodCount {
   const declared = lowerCount(getIn(role, 'replicas'), 1);
   const spares = lowerCount(getIn(role, 'spares'), 0);
-  const most = getIn(role, 'maxReplicas') === undefined ? declared : lowerCount(getIn(role, 'maxReplicas'), 1);
+  const ceiling = getIn(role, 'maxReplicas') === undefined ? declared : lowerCount(getIn(role, 'maxReplicas'), 1);
   if (declared === null || spares === null) return exactly(null);
-  return between(declared + spares, most === null ? null : most + spares);
+  return between(declared + spares, ceiling === null ? null : ceiling + spares);
 }
 
 /** PaddlePaddle's own operator has a field for each role. */
