@@ -177,7 +177,7 @@ describe('the generator', () => {
     ['no folder', [], /^Facts folder missing[^\n]+\n$/],
     ['a folder without facts', [tmpdir()], /has no gpus\.json, [^\n]+\n$/],
     ['no such folder', [join(tmpdir(), 'gpulint-no-such-folder')], /has no gpus\.json, [^\n]+\n$/],
-  ] as const)('refuses %s in one sentence', (_, args, sentence) => {
+  ] as const)('rejects %s in one sentence', (_, args, sentence) => {
     const run = generate(...args);
     expect(run.stderr).toMatch(sentence);
     expect(run.status).toBe(2);

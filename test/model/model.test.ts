@@ -51,7 +51,7 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
   ];
 }
 
-/** As the JSON report writes it. */
+/** In the form of the JSON report. */
 function resourceText(requested: PodSet['accelerators'][number]['requested']): string {
   const { kind, name } = requested;
   if (kind === 'resource') return name;

@@ -9,7 +9,7 @@ import type { Workload } from '../../server/src/model/workload.ts';
 import type { YamlDocument } from '../../server/src/yaml/node.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
 
-// Whatever stands where a number, a mapping or a list belongs: nothing throws, and what is counted is a count or unknown.
+// With any value in place of a number, a mapping or a list, nothing throws, and each count is valid or unknown.
 
 const folder = 'test/fixtures/model';
 const odd = ['-1', '1e999', '0.5', '.nan', '99999999999999999999', '[]', '{a: {b: c}}', '"{{ x }}"', '~', 'true', '""'];
@@ -31,7 +31,7 @@ describe('odd values', () => {
   }
 });
 
-/** The text once for each line with a value, with an odd one there. */
+/** Copies of the text, each with an odd value in one line. */
 function* withOddValues(text: string): Generator<{ readonly changed: string; readonly line: string }> {
   const lines = text.split('\n');
   const valued = lines.flatMap((line, index) => (/^[^#]*:/.test(line) ? [index] : []));
