@@ -5,7 +5,7 @@ import type { AcceleratorForm, Vendor } from './types.ts';
 export interface AcceleratorResource {
   readonly vendor: Vendor;
   readonly form: AcceleratorForm;
-  /** 'unsourced': from memory. */
+  /** 'unsourced': no source is known. */
   readonly source: string;
 }
 

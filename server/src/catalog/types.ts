@@ -116,7 +116,7 @@ export interface Offer {
 
 /** What an offer must match; a missing field matches every offer. */
 export interface OfferQuery {
-  /** Catalogue id. */
+  /** Catalog id. */
   readonly gpu?: string;
   readonly provider?: Provider;
   readonly region?: string;

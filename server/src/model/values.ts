@@ -162,7 +162,7 @@ function hasAmounts(resources: Cursor | undefined): boolean {
   return isMap(getIn(resources, 'limits')) || isMap(getIn(resources, 'requests'));
 }
 
-/** vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
+/** The chart of vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
 function requestedGpus(block: Cursor): readonly AcceleratorRequest[] {
   const count = getIn(block, 'requestGPU');
   return count === undefined ? [] : requestOf(asText(getIn(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
@@ -189,7 +189,7 @@ function requestOf(resource: string, count: Cursor): readonly AcceleratorRequest
   return [{ resource, form: known.form, limit, request: undefined, count: countOf(limit) }];
 }
 
-/** JupyterHub's, of KubeSpawner. https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
+/** JupyterHub (KubeSpawner). https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
 function extraResources(block: Cursor): readonly AcceleratorRequest[] {
   const limits = getIn(block, 'extra_resource_limits');
   const requests = getIn(block, 'extra_resource_guarantees');

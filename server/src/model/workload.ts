@@ -48,13 +48,13 @@ export interface Workload {
   readonly scaledBy: Referenced<ScalerFacts> | null;
 }
 
-/** Pods made from one template. Kueue's word. */
+/** Pods from one template; the term is Kueue's. */
 export interface PodSet {
   /** The role's name in the kind: Worker, head, predictor ... */
   readonly name: string;
-  /** Pods at steady state: floor and ceiling; null where templated or unknown. */
+  /** Pods at steady state: floor and ceiling; null if templated or unknown. */
   readonly pods: { readonly min: number | null; readonly max: number | null };
-  /** Where the number of pods is written, if it is. */
+  /** The location of the number of pods, if it is written. */
   readonly replicas: Cursor | undefined;
   /** The mapping with the pod's fields (containers, nodeSelector, tolerations ...). */
   readonly pod: Cursor;
@@ -94,7 +94,7 @@ export interface Container {
 export interface MountedScript {
   readonly path: string;
   readonly text: string;
-  /** Where the command names it. */
+  /** The argument that names the script. */
   readonly at: Cursor;
 }
 

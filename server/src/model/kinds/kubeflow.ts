@@ -8,7 +8,7 @@ import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from 
 import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
- * The jobs of the Kubeflow training operator, which differ in one field's name, and its notebooks.
+ * The jobs of the Kubeflow training operator, which differ only in the name of one field, and Kubeflow's notebooks.
  * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/apis/kubeflow.org/v1
  */
 export const kubeflowKinds: readonly KindEntry[] = [
