@@ -10,7 +10,7 @@ export interface InheritedParts {
   readonly selectors: readonly Selector[];
   readonly inherited: readonly Inherited[];
   /** Adds the location of the reference to inherited accelerators. */
-  readonly placed: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
+  readonly withLocation: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
 }
 
 /**
@@ -22,7 +22,7 @@ export function inheritParts(
   containers: readonly Container[],
   selectors: readonly Selector[],
 ): InheritedParts {
-  if (inheritedPods === undefined) return { containers: [], selectors: [], inherited: [], placed: (own) => own };
+  if (inheritedPods === undefined) return { containers: [], selectors: [], inherited: [], withLocation: (own) => own };
   const { at, from, pods } = inheritedPods;
   const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   const others = pods.containers.map(({ type, accelerators }) => ({
@@ -41,12 +41,14 @@ export function inheritParts(
         at,
       }),
     );
-  const taken = new Set(others.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
+  const inheritedNames = new Set(others.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   return {
     containers: others,
     selectors: labels,
-    inherited: taken.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
-    placed: (all) =>
-      all.map((one) => (taken.has(resourceName(one.requested) ?? '') && one.at === undefined ? { ...one, at } : one)),
+    inherited: inheritedNames.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
+    withLocation: (all) =>
+      all.map((one) =>
+        inheritedNames.has(resourceName(one.requested) ?? '') && one.at === undefined ? { ...one, at } : one,
+      ),
   };
 }

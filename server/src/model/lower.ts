@@ -147,9 +147,9 @@ function lowerPodSet(
     withScripts(container, volumes, namespace, crossReferences),
   );
   const selectors = lowerSelectors(pod);
-  const inheritedPods = inheritParts(source.inheritedPods, containers, selectors);
+  const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
-  const nodes = [...typed, ...inheritedPods.selectors];
+  const nodes = [...typed, ...inherited.selectors];
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
@@ -171,10 +171,10 @@ function lowerPodSet(
     labels: lowerStrings(getIn(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: inheritedPods.placed(
+    accelerators: inherited.withLocation(
       lowerPodAccelerators(
         {
-          containers: [...containers, ...inheritedPods.containers],
+          containers: [...containers, ...inherited.containers],
           replacing: source.implicitDevices,
           additional: implicit,
         },
@@ -188,7 +188,7 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...inheritedPods.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
   };
 }
 
