@@ -10,7 +10,7 @@ export interface PoolTaints {
   readonly whose: string;
   readonly taints: readonly NodeTaint[];
   /** They are described in folders beside the pod's, which may know nothing of it. */
-  readonly apart: boolean;
+  readonly siblingFolder: boolean;
 }
 
 /**
@@ -23,13 +23,13 @@ export function poolTaints(
 ): PoolTaints {
   const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
   const landing = crossReferences.landingOf(wanted, selectors.length === 0 && !hasAffinity(pod));
-  if (landing === undefined) return { whose: '', taints: [], apart: false };
+  if (landing === undefined) return { whose: '', taints: [], siblingFolder: false };
   const asked = new Set(accelerators.map(({ requested }) => resourceName(requested)));
   // The provider lets pods onto nodes of the resource that they ask for.
   const taints = landing.taints.filter(
     ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && asked.has(key)),
   );
-  return { whose: words(landing), taints, apart: landing.apart };
+  return { whose: words(landing), taints, siblingFolder: landing.siblingFolder };
 }
 
 function hasAffinity(pod: PodSet['pod']): boolean {

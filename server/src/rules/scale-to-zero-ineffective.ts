@@ -85,7 +85,7 @@ export default defineRule({
     context.report({
       message: `HorizontalPodAutoscaler ${shorten(other.name)}${where} scales ${shorten(name)} too and keeps a replica: it never reaches zero`,
       span: keySpanOf(place),
-      ...((target.apart || other.apart) && { severity: 'info' }),
+      ...((target.siblingFolder || other.siblingFolder) && { severity: 'info' }),
       saving: target.facts.hourly ?? undefined,
     });
   },

@@ -82,8 +82,8 @@ export default defineRule({
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
     const told = nodeTaints(podSet.selectors, options);
-    const { whose, taints, apart } =
-      told.length > 0 ? { whose: ofProject, taints: told, apart: false } : poolTaints(podSet, context);
+    const { whose, taints, siblingFolder } =
+      told.length > 0 ? { whose: ofProject, taints: told, siblingFolder: false } : poolTaints(podSet, context);
     const missing = taints.filter((taint) => isMissing(taint, podSet, context));
     const [first, ...others] = missing;
     if (first === undefined) return;
@@ -91,7 +91,7 @@ export default defineRule({
     context.report({
       message: `No toleration for the taint ${textOf(first)}${more} of ${whose}: the pod cannot run there`,
       span: placeOf(podSet),
-      ...(apart && { severity: 'info' }),
+      ...(siblingFolder && { severity: 'info' }),
       fixes: () => [tolerate(missing, podSet, context)],
     });
   },

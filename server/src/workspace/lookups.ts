@@ -151,8 +151,8 @@ function clusterQueueOf(asker: Asker, namespace: string | null, name: string): R
   if (queue === undefined) return undefined;
   const agreement = agreed(asker, candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
-  return agreement && { ...agreement, apart: agreement.apart || apart };
+  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
+  return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
 }
 
 /** The queue that all of them name. */

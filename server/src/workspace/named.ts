@@ -71,7 +71,7 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
 
 export function seen<T>(asker: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(asker, found), apart: isInSiblingFolder(asker, found.folders), facts };
+  return { kind, name, file: pathFrom(asker, found), siblingFolder: isInSiblingFolder(asker, found.folders), facts };
 }
 
 /** One of several that say the same; nothing where they do not, or where one says nothing. */
