@@ -97,7 +97,7 @@ describe('the runner', () => {
       );
     expect(messages(table())).toEqual(['light 5 g', 'weighs 5 g']);
     expect(messages(table({ light: table({ grams: 1 }) }))).toEqual(['light 1 g', 'weighs 5 g']);
-    expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'forgets has no option grams' }]);
+    expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'rule forgets has no option grams' }]);
   });
 
   test('shows each level once, and init, sidecar and app containers alike', () => {

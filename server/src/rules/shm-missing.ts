@@ -1,6 +1,6 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
-import { isNoWorkload } from '../evidence/requests.ts';
+import { isExempt } from '../evidence/requests.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -76,7 +76,7 @@ export default defineRule({
     const { workload, podSet } = context;
     if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
       return;
-    if (isNoWorkload(workload) || hasRun(workload.manifest)) return;
+    if (isExempt(workload) || hasRun(workload.manifest)) return;
     // What is known of NCCL and /dev/shm does not hold for Gaudi's HCCL.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
