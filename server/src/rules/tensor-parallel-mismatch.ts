@@ -140,5 +140,5 @@ function setTensor(value: Cursor | undefined, from: number, to: number, { docume
   if (match === null || Number(match[2]) !== from) return undefined;
   const text = `${match[1] ?? ''}${to}`;
   const edits = replaceScalar(document, value, typeof value.node.value === 'number' ? to : text);
-  return fix(`Split the model across ${plural(to, 'GPU')}`, 'unsafe', edits);
+  return fix(`Set the tensor parallel size to ${to}`, 'unsafe', edits);
 }

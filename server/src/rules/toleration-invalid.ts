@@ -91,16 +91,12 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
       fixes: () => [
         // Without a key, Exists tolerates every taint.
         fix(
-          'Remove the value, because Exists matches any',
+          'Remove the value',
           hasText(key) && /^(true|present|exists)$/i.test(value.value) ? 'safe' : 'unsafe',
           removeKey(document, value.at),
         ),
         hasText(key)
-          ? fix(
-              'Set the operator to Equal, which compares the value',
-              'unsafe',
-              replaceScalar(document, operator.at, 'Equal'),
-            )
+          ? fix('Set the operator to Equal', 'unsafe', replaceScalar(document, operator.at, 'Equal'))
           : undefined,
       ],
     });

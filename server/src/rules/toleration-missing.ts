@@ -21,7 +21,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * stays Pending, and autoscalers start no node for it.
  *
  * Without `taints` in the config, the taints come from the GPU node pools that the project describes (Karpenter, eksctl, GKE compute
- * classes). The rule reads the pools whose own label the pod selects or, for a pod without node labels, the pools in or above its folder. Each of
+ * classes). The rule reads the pools whose own label the pod selects or, for a pod without node labels, the nearest pools. Each of
  * them must have the taint.
  *
  * ```yaml invalid

@@ -91,7 +91,10 @@ function stringsOf(what: string, strings: PodSet['labels']) {
 }
 
 function environment({ env }: Container): readonly { readonly subject: string; readonly value: Cursor | undefined }[] {
-  return env.map(({ name, at: one }) => ({ subject: name === '' ? 'The variable' : name, value: getIn(one, 'value') }));
+  return env.map(({ name, at: one }) => ({
+    subject: name === '' ? 'An environment variable' : name,
+    value: getIn(one, 'value'),
+  }));
 }
 
 /** The text of a plain number or boolean. */
