@@ -23,7 +23,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
- * A model server that keeps a GPU without traffic, although it could scale to zero.
+ * An idle model server keeps its GPU, although it could scale to zero.
  *
  * ## Why
  *
