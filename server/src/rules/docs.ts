@@ -1,4 +1,4 @@
-/** Base address of the documentation. */
+/** The address of the documentation, defined only here. */
 const docs = 'https://github.com/gpulint/gpulint/blob/main/docs/';
 
 /** The address of a rule's page. */
@@ -6,5 +6,5 @@ export function ruleDocsUrl(id: string): string {
   return `${docs}rules/${id}.md`;
 }
 
-/** The address of the section on unused suppressions. */
+/** The documentation of comments and annotations that suppress nothing. */
 export const unusedSuppressionDocsUrl = `${docs}ci.md#suppressions-that-nothing-needs`;
