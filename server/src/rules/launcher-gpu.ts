@@ -1,6 +1,6 @@
 import { programWords, recogniseProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
-import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/requests.ts';
@@ -98,7 +98,7 @@ export default defineRule({
     const { workload, document } = context;
     const waits = waitsFor(podSet, workload);
     for (const container of podSet.containers) {
-      const requests = asked(container);
+      const requests = knownRequests(container);
       const says = waits ?? downloads(container, podSet);
       if (requests.length === 0 || says === undefined || isIncomplete(container.resources)) continue;
       context.report({
@@ -131,8 +131,8 @@ function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): stri
 /** An init container that fetches files and does nothing else, in a pod whose other containers ask for less. */
 function downloads(container: Container, { containers }: PodSet): string | undefined {
   if (container.type !== 'init' || container.command.length === 0) return undefined;
-  const others = containers.filter(({ type }) => type !== 'init').flatMap(asked);
-  if (asked(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
+  const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
+  if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
   const line = readCommandLine(
     container.command.map(({ value }) => value),
     container.args.map(({ value }) => value),
@@ -148,7 +148,7 @@ function downloads(container: Container, { containers }: PodSet): string | undef
   return fetches && alone ? `The init container ${container.name}, which downloads,` : undefined;
 }
 
-function sumOf(requests: ReturnType<typeof asked>, resource: string): number {
+function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
   return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
 }
 

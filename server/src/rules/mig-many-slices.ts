@@ -2,7 +2,7 @@ import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { formatNumber } from '../cost/format.ts';
 import { processInput } from '../evidence/processes.ts';
-import { asked, isNoWorkload } from '../evidence/requests.ts';
+import { isExempt, knownRequests } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
@@ -67,8 +67,8 @@ export default defineRule({
   topic: 'mig',
   severity: 'warning',
   container(container, context) {
-    if (container.type === 'init' || isNoWorkload(context.workload)) return;
-    const [only, ...others] = asked(container);
+    if (container.type === 'init' || isExempt(context.workload)) return;
+    const [only, ...others] = knownRequests(container);
     if (only?.form !== 'mig' || others.length > 0) return;
     const [quantity] = writtenQuantities(only);
     const sharding = findSharding(processInput(container));
@@ -102,6 +102,6 @@ function dealsOut(container: Container): boolean {
   return masks || launches || lines.some((line) => /&\s*(\n|$)|\bxargs -P|\bparallel\b|nvidia-smi/.test(line));
 }
 
-function oneSlice(request: ReturnType<typeof asked>[number], { document }: PodSetContext) {
+function oneSlice(request: ReturnType<typeof knownRequests>[number], { document }: PodSetContext) {
   return fix('Ask for one slice', 'unsafe', replaceQuantities(document, writtenQuantities(request), 1));
 }

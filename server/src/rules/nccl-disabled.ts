@@ -1,6 +1,6 @@
 import { plural } from '../cost/format.ts';
 import { wholeGpus } from '../evidence/processes.ts';
-import { isNoWorkload } from '../evidence/requests.ts';
+import { isExempt } from '../evidence/requests.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -68,7 +68,7 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const gpus = wholeGpus(container, context.podSet);
-    if (gpus === null || gpus < 2 || isNoWorkload(context.workload)) return;
+    if (gpus === null || gpus < 2 || isExempt(context.workload)) return;
     for (const { name, value, at: item } of container.env) {
       const lost = lostBy(name, container, context.podSet);
       if (lost === undefined || value === undefined || value.value !== '1') continue;

@@ -1,5 +1,5 @@
 import { largestNode } from '../evidence/largest-node.ts';
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { asBoolean, asText, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -61,8 +61,8 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const privileged = getIn(container.at, 'securityContext', 'privileged');
-    if (privileged === undefined || asBoolean(privileged) !== true || isNoWorkload(context.workload)) return;
-    const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
+    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     if (requests.length === 0 || takesWholeNode(context)) return;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
     context.report({

@@ -1,4 +1,4 @@
-import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { removeRequests } from '../rewrite/requests.ts';
 import { isIncomplete } from '../yaml/cursor.ts';
@@ -94,7 +94,7 @@ export default defineRule({
     );
     if (head === undefined || !helped) return;
     for (const container of head.containers) {
-      const requests = asked(container);
+      const requests = knownRequests(container);
       if (requests.length === 0 || isIncomplete(container.resources)) continue;
       context.report({
         message: `The Ray head holds ${requestWords(requests)} beside the workers' own: work there competes with Ray's control plane`,

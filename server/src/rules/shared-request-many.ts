@@ -1,5 +1,5 @@
 import { formatNumber } from '../cost/format.ts';
-import { asked, isNoWorkload } from '../evidence/requests.ts';
+import { isExempt, knownRequests } from '../evidence/requests.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -60,12 +60,12 @@ export default defineRule({
   topic: 'sharing',
   severity: 'warning',
   container(container, context) {
-    if (isNoWorkload(context.workload)) return;
+    if (isExempt(context.workload)) return;
     const isTimeShared = context.podSet.selectors.some(
       ({ key, values }) =>
         key === strategy && values.length > 0 && values.every(({ value }) => value === 'time-sharing'),
     );
-    for (const request of asked(container)) {
+    for (const request of knownRequests(container)) {
       const named = request.resource === 'nvidia.com/gpu.shared';
       const [quantity] = writtenQuantities(request);
       if (!named && !(isTimeShared && request.resource === 'nvidia.com/gpu')) continue;

@@ -1,6 +1,6 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
-import { isNoWorkload } from '../evidence/requests.ts';
+import { isExempt } from '../evidence/requests.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -77,7 +77,7 @@ export default defineRule({
     const { workload, podSet } = context;
     if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
       return;
-    if (isNoWorkload(workload) || hasRun(workload.manifest)) return;
+    if (isExempt(workload) || hasRun(workload.manifest)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);

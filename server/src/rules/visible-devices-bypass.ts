@@ -1,4 +1,4 @@
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -71,9 +71,9 @@ export default defineRule({
   container(container, context) {
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value;
-    if (env === undefined || value === undefined || isTemplated(value.at) || isNoWorkload(context.workload)) return;
+    if (env === undefined || value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
     if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
-    const requests = asked(container);
+    const requests = knownRequests(container);
     const effect =
       requests.length === 0
         ? 'bypasses the scheduler: another pod can get the same GPU'

@@ -5,7 +5,7 @@ import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
-import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestSpan } from '../evidence/requests.ts';
 import { usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -128,8 +128,8 @@ interface SmallModel {
 /** A model that fits in half of one of its GPUs. */
 function findSmallModel(container: Container, context: PodSetContext): SmallModel | undefined {
   const { workload, podSet, options } = context;
-  if (workload.partial || isNoWorkload(workload) || !runsAlone(context)) return undefined;
-  const [request, ...others] = asked(container);
+  if (workload.partial || isExempt(workload) || !runsAlone(context)) return undefined;
+  const [request, ...others] = knownRequests(container);
   const count = wholeGpus(container, podSet);
   // Only NVIDIA GPUs are partitioned and shared in the same way in every cluster.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
@@ -140,7 +140,7 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
   if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;
-  const isOnlyHolder = podSet.containers.filter((other) => asked(other).length > 0).length === 1;
+  const isOnlyHolder = podSet.containers.filter((other) => knownRequests(other).length > 0).length === 1;
   const hourly = isOnlyHolder && amount !== undefined && amount.min === amount.max ? amount.min : null;
   return { estimate, request, count, gpu, hourly };
 }
