@@ -160,7 +160,7 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
       taints: items(taints).flatMap(taint),
       toleratesRequested: true,
       incomplete: manualPools || unknown,
-      chosen: true,
+      needsSelector: true,
     },
   ];
 }

@@ -10,7 +10,7 @@ export interface PoolTaints {
   readonly whose: string;
   readonly taints: readonly NodeTaint[];
   /** Whether they are described in sibling folders of the pod's folder, which may be unrelated. */
-  readonly apart: boolean;
+  readonly siblingFolder: boolean;
 }
 
 /**
@@ -23,13 +23,13 @@ export function poolTaints(
 ): PoolTaints {
   const selected = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
   const landing = crossReferences.landingOf(selected, selectors.length === 0 && !hasAffinity(pod));
-  if (landing === undefined) return { whose: '', taints: [], apart: false };
+  if (landing === undefined) return { whose: '', taints: [], siblingFolder: false };
   const requested = new Set(accelerators.map((accelerator) => resourceName(accelerator.requested)));
   // The provider adds tolerations for the resources that a pod requests.
   const taints = landing.taints.filter(
     ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && requested.has(key)),
   );
-  return { whose: describe(landing), taints, apart: landing.apart };
+  return { whose: describe(landing), taints, siblingFolder: landing.siblingFolder };
 }
 
 function hasAffinity(pod: PodSet['pod']): boolean {

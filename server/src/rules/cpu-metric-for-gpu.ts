@@ -112,7 +112,7 @@ export default defineRule({
     context.report({
       message: messageFor(`${shorten(target.name)}${source}`, scaler),
       span: scaler.place,
-      ...(target.apart && { severity: 'info' }),
+      ...(target.siblingFolder && { severity: 'info' }),
     });
   },
   workload(workload, context) {

@@ -88,7 +88,7 @@ export default defineRule({
     if (metric === undefined || !items(triggers).every(needsPod) || getIn(spec, 'fallback') !== undefined) return;
     const target = targetOf(manifest, context.crossReferences);
     if (target?.facts.role !== 'serving') return;
-    const namesTarget = !target.apart && queries.some((query) => isAbout(asString(query) ?? '', target.name));
+    const namesTarget = !target.siblingFolder && queries.some((query) => isAbout(asString(query) ?? '', target.name));
     context.report({
       // A query that does not name the target may be about another server, whose waiting requests start this one.
       severity: namesTarget ? 'warning' : 'info',

@@ -1,4 +1,4 @@
-import { programWords, recogniseProgram } from '../command/programs.ts';
+import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -144,10 +144,10 @@ function downloads(container: Container, { containers }: PodSet): Helper | undef
   const commands = allCommands(line.statements).filter(({ words }) => words.length > 0);
   if (!line.complete || commands.length === 0) return undefined;
   const names = commands.map((command) => baseName(programWords(command)[0] ?? ''));
-  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recogniseProgram([command])?.program));
+  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recognizeProgram([command])?.program));
   const alone = commands.every(
     (command, index) =>
-      isFetch(names[index] ?? '', recogniseProgram([command])?.program) || auxiliary.has(names[index] ?? ''),
+      isFetch(names[index] ?? '', recognizeProgram([command])?.program) || auxiliary.has(names[index] ?? ''),
   );
   return fetches && alone ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }

@@ -104,7 +104,7 @@ export default defineRule({
     context.report({
       message: `ClusterQueue ${shorten(queue.name)}${where} has no quota for ${shorten(missing)}${more}: Kueue never admits the workload`,
       span: spanOf(label.at),
-      ...(queue.apart && { severity: 'info' }),
+      ...(queue.siblingFolder && { severity: 'info' }),
     });
   },
   manifest({ root, kind, apiVersion }, context) {

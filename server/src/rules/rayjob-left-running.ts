@@ -1,4 +1,4 @@
-import { recogniseProgram } from '../command/programs.ts';
+import { recognizeProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -97,7 +97,7 @@ export default defineRule({
 });
 
 function isServer(entrypoint: string): boolean {
-  const program = recogniseProgram(allCommands(readScript(entrypoint).statements));
+  const program = recognizeProgram(allCommands(readScript(entrypoint).statements));
   return program?.use === 'serving' && program.confidence === 'certain';
 }
 

@@ -61,7 +61,7 @@ export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
 export function summarise(files: readonly ReportFile[]): Report['summary'] {
   const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
-  const workloads = files.flatMap((file) => file.workloads);
+  const workloads = countedWorkloads(files);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
   const skipped = files.filter(({ parse }) => parse === 'skipped').length;
   return {
@@ -73,6 +73,11 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
     gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
     hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
   };
+}
+
+/** The workloads that count in sums: each runs once for every entry here. */
+export function countedWorkloads(files: readonly ReportFile[]): readonly ReportWorkload[] {
+  return files.flatMap(({ workloads }) => workloads.filter(({ countedIn }) => countedIn === undefined));
 }
 
 /** One JSON document, a file a line, so that neither side has to hold or scroll one giant line. Holds hints too: readers choose. */

@@ -113,6 +113,10 @@ const workloadSchema = z.object({
   cost: cost.nullable().describe('null when nothing can be priced; costProblem says why.'),
   costProblem: z.string().optional(),
   memory: z.array(memory),
+  countedIn: z
+    .array(z.string())
+    .optional()
+    .describe('Paths of the kustomizations that include it: the sums count what they make, and not this workload.'),
 });
 export type ReportWorkload = z.infer<typeof workloadSchema>;
 
@@ -172,7 +176,7 @@ export const reportSchema = z
         .int()
         .optional()
         .describe('Files that were not read, or are not text gpulint can check; each gives the reason.'),
-      workloads: z.int(),
+      workloads: z.int().describe('Without those that countedIn names kustomizations for.'),
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
       baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
       gpus: range('devices; workloads whose number is not known are left out'),
