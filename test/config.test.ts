@@ -226,7 +226,7 @@ describe('a bad config', () => {
 
 test('settings of an editor are read as the file is, and keys that are not of it are left to others', () => {
   expect(readSettings({ gpu: 'a100-80gb-sxm', region: null, trace: { server: 'off' } })).toEqual({
-    told: { gpu: 'a100-80gb-sxm' },
+    values: { gpu: 'a100-80gb-sxm' },
     problems: [],
   });
   expect(readSettings({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
@@ -237,9 +237,9 @@ test('settings of an editor are read as the file is, and keys that are not of it
       level: 'warning',
     },
   ]);
-  expect(readSettings(undefined)).toEqual({ told: {}, problems: [] });
+  expect(readSettings(undefined)).toEqual({ values: {}, problems: [] });
   expect(readSettings({ provider: 'aws', region: 'mars-1' })).toMatchObject({
-    told: { region: 'mars-1' },
+    values: { region: 'mars-1' },
     problems: [{ path: ['region'], level: 'info' }],
   });
 });

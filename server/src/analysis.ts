@@ -1,4 +1,4 @@
-import { analyseDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
+import { analyzeDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
@@ -91,7 +91,7 @@ export class Analysis {
     if (isSame && known.isCurrent()) return known;
     const now = () => workspace.contextOf(uri) ?? context;
     const input = { uri, text, version, context: now, strict: this.#strict, workspace };
-    const made = analyseFile(input, known?.documents ?? []);
+    const made = analyzeFile(input, known?.documents ?? []);
     this.#files.set(key, made);
     return made;
   }
@@ -102,7 +102,7 @@ export class Analysis {
     const seen = this.#workspace.file(uri) !== undefined;
     const workspace = seen ? this.#workspace : new Workspace();
     const context = { config, relatedFiles: noRelatedFiles };
-    return analyseFile({ uri, text, version: 0, context: () => context, strict: this.#strict, workspace, seen }, []);
+    return analyzeFile({ uri, text, version: 0, context: () => context, strict: this.#strict, workspace, seen }, []);
   }
 
   removeFile(uri: string): void {
@@ -134,14 +134,14 @@ interface FileInput extends DocumentInput {
   readonly seen?: boolean;
 }
 
-function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
+function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
   const { uri, text, version, workspace } = input;
   const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
   const parts = whole === null ? splitObjects(text) : [];
   const skipped = whole ?? objectsReason(parts.length);
-  const documents = analyseParts(skipped === null ? parts : [], input, before);
-  const summary = lazy(() => summarise(text, skipped, documents));
+  const documents = analyzeParts(skipped === null ? parts : [], input, before);
+  const summary = lazy(() => summarizeParts(text, skipped, documents));
   return {
     uri,
     version,
@@ -164,7 +164,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     withText: (changed) =>
       workspace.restoring(uri, () => {
         // Without the documents that are known: what they have not worked out yet, they would work out among the changed ones.
-        const copy = analyseFile({ ...input, text: changed, seen: false }, []);
+        const copy = analyzeFile({ ...input, text: changed, seen: false }, []);
         // While the workspace has the changed file.
         for (const document of copy.documents) void document.findings;
         return copy;
@@ -173,7 +173,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
 }
 
 /** Apart from the file's own analysis, so that nothing of the former documents is kept with it. */
-function analyseParts(
+function analyzeParts(
   parts: readonly DocumentText[],
   input: FileInput,
   before: readonly DocumentAnalysis[],
@@ -183,10 +183,10 @@ function analyseParts(
   const read = parts.map((part, index) => readDocument(part, config, known[index]));
   // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
   if (input.seen !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
-  return read.map((part, index) => analyseDocument(part, input, known[index]));
+  return read.map((part, index) => analyzeDocument(part, input, known[index]));
 }
 
-function summarise(
+function summarizeParts(
   text: string,
   skipped: string | null,
   documents: readonly DocumentAnalysis[],

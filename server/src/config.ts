@@ -26,39 +26,39 @@ export const defaultConfig: ProjectConfig = mergeLayers([]);
 
 /** What two places tell together; a memo for them gives the same object for the same places. */
 export interface ConfigSources {
-  readonly settings: ToldSettings | undefined;
+  readonly settings: SettingsLayer | undefined;
   /** What the nearest `.gpulint.yaml` tells, and where the file that is asked about stands below its folder. */
-  readonly file: { readonly told: ConfigInput; readonly path: string } | undefined;
+  readonly file: { readonly values: ConfigInput; readonly path: string } | undefined;
 }
 
 /** What the editor is set to, and whose settings each key is in, where the editor tells. */
-export type ToldSettings = Pick<ConfigLayer, 'told' | 'origins'>;
+export type SettingsLayer = Pick<ConfigLayer, 'values' | 'origins'>;
 
 /** What holds for one file: its overrides before the rest of `.gpulint.yaml`, that before the settings, and these before the defaults. */
 export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
   const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
-  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.told, file.path)]);
+  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)]);
 }
 
 /** Reads a `.gpulint.yaml`. Never throws: what is wrong becomes a problem with its place, and the rest holds. */
 export function parseConfig(text: string): {
   /** What the file tells by itself, for a file that none of its overrides means. */
   readonly config: ProjectConfig;
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly problems: readonly ConfigProblem[];
 } {
-  const { told, problems } = parseInput(text);
+  const { values, problems } = parseInput(text);
   return {
-    config: resolveConfig({ settings: undefined, file: { told: { ...told, overrides: [] }, path: '' } }),
-    told,
+    config: resolveConfig({ settings: undefined, file: { values: { ...values, overrides: [] }, path: '' } }),
+    values,
     problems,
   };
 }
 
-function parseInput(text: string): { readonly told: ConfigInput; readonly problems: readonly ConfigProblem[] } {
+function parseInput(text: string): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
   if (file.skipped !== null)
-    return { told: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
+    return { values: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
   const problems: ConfigProblem[] = [];
   for (const { base, problems: found } of file.documents) {
     problems.push(
@@ -74,39 +74,39 @@ function parseInput(text: string): { readonly told: ConfigInput; readonly proble
       level: 'warning',
     });
   }
-  if (document === undefined || document.root === null) return { told: {}, problems };
+  if (document === undefined || document.root === null) return { values: {}, problems };
 
   const root = rootCursor(document.root);
-  const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level } of [...wrong, ...checkValues(told)]) {
+  const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
+  for (const { message, path, atKey, level } of [...wrong, ...checkValues(values)]) {
     const cursor = getIn(root, ...path) ?? root;
     problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
   }
-  return { told, problems };
+  return { values, problems };
 }
 
 /** Reads the editor's settings, of which only the keys that the file has too are looked at. An empty value counts as not set. */
 export function readSettings(value: unknown): {
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly problems: readonly ConfigValueProblem[];
 } {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
-  const { told, problems } = readInput(tableOf(known), settingsSchema);
-  return { told, problems: [...problems, ...checkValues(told)] };
+  const { values, problems } = readInput(tableOf(known), settingsSchema);
+  return { values, problems: [...problems, ...checkValues(values)] };
 }
 
 /** What is right in a value, and what is wrong beside it. */
 function readInput(
   value: unknown,
   schema: z.ZodMiniType<ConfigInput>,
-): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
-  const told = withoutEmpty(value) ?? {};
-  const first = schema.safeParse(told);
-  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, told));
+): { readonly values: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
+  const values = withoutEmpty(value) ?? {};
+  const first = schema.safeParse(values);
+  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, values));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
-  problems.push(...unread(told, []).filter(({ path }) => !wrong.has(pathText(path))));
-  return { told: first.success ? first.data : readRest(told, wrong, schema), problems };
+  problems.push(...unread(values, []).filter(({ path }) => !wrong.has(pathText(path))));
+  return { values: first.success ? first.data : readRest(values, wrong, schema), problems };
 }
 
 /** What is right in a value. What misses a key that was wrong goes as well, and nothing beyond it. */

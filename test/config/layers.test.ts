@@ -12,8 +12,8 @@ import { table } from '../../server/src/yaml/table.ts';
 
 function resolve(settings: string, file: string, path = 'a.yaml'): ProjectConfig {
   return resolveConfig({
-    settings: { told: parseConfig(settings).told },
-    file: { told: parseConfig(file).told, path },
+    settings: { values: parseConfig(settings).values },
+    file: { values: parseConfig(file).values, path },
   });
 }
 
@@ -60,9 +60,9 @@ describe('what holds', () => {
   });
 
   test('of settings is told with whose settings they are, where the editor says so', () => {
-    const told = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
+    const values = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
     const origins = table<ConfigOrigin>({ gpu: 'workspace settings', 'training.stepSeconds': 'user settings' });
-    expect(resolveConfig({ settings: { told: { ...told, taints: [] }, origins }, file: undefined }).origins).toEqual({
+    expect(resolveConfig({ settings: { values: { ...values, taints: [] }, origins }, file: undefined }).origins).toEqual({
       ...origins,
       capacity: 'settings',
     });
@@ -71,7 +71,7 @@ describe('what holds', () => {
   test('of rules may start from a set in the settings, which the file changes', () => {
     const { rules } = resolve('extends: strict', 'rules: {scale-to-zero-candidate: off}');
     expect(rules).toMatchObject({ 'scale-to-zero-candidate': 'off', 'spot-candidate': 'warning' });
-    expect(readSettings({ extends: 'strict' }).told).toEqual({ extends: 'strict' });
+    expect(readSettings({ extends: 'strict' }).values).toEqual({ extends: 'strict' });
   });
 
   test('of prices adds up, thing by thing', () => {
@@ -100,11 +100,11 @@ describe('mistakes in overrides', () => {
     ['overrides: [{files: [a], gpu: H100}]', /^'overrides.0.gpu' is 'H100'.*did you mean/],
     ['overrides: [{files: [a], rules: {nope: off}}]', /^unknown rule 'nope'/],
   ])('%s', (text, message) => {
-    const { problems, told } = parseConfig(`${text}\nprovider: aws\n`);
+    const { problems, values } = parseConfig(`${text}\nprovider: aws\n`);
     expect(problems.map((problem) => problem.message)).toEqual([
       typeof message === 'string' ? message : expect.stringMatching(message),
     ]);
-    expect(told.provider).toBe('aws');
+    expect(values.provider).toBe('aws');
   });
 });
 

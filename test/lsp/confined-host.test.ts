@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confine, type Host, refusal } from '../../server/src/lsp/confined-host.ts';
+import { confine, type Host, accessDenied } from '../../server/src/lsp/confined-host.ts';
 
 const folder = 'file:///projects/space';
 
@@ -96,19 +96,19 @@ test('the root of the disk holds the disk, and no other machine', async () => {
 test('what the host refuses is logged once and known as refused until it can be read', async () => {
   let isPipe = true;
   const readFile = async () => {
-    if (isPipe) throw refusal('is not a regular file');
+    if (isPipe) throw accessDenied('is not a regular file');
     return 'gpu: l4';
   };
   const { host, log } = gate({ readFile });
   const uri = `${folder}/.gpulint.yaml`;
-  expect([await host.readFile(uri), await host.readFile(uri), host.isRefused(uri)]).toEqual([
+  expect([await host.readFile(uri), await host.readFile(uri), host.isDenied(uri)]).toEqual([
     undefined,
     undefined,
     true,
   ]);
   expect(log).toEqual([`${uri} is not read: it is not a regular file`]);
   isPipe = false;
-  expect([await host.readFile(uri), host.isRefused(uri)]).toEqual(['gpu: l4', false]);
+  expect([await host.readFile(uri), host.isDenied(uri)]).toEqual(['gpu: l4', false]);
 });
 
 test('a fault of the machine is no refusal', async () => {

@@ -5,7 +5,7 @@ import {
   FileChangeType,
   ShowMessageNotification,
 } from 'vscode-languageserver/node';
-import { leftOutMessage, release, shareOf, takes } from '../../server/src/lsp/index-limit.ts';
+import { indexLimitMessage, release, shareOf, takes } from '../../server/src/lsp/index-limit.ts';
 import { folder, openEditor, withCursor } from './editor.ts';
 import { runtime, service, titles, untilLens } from './served-model.ts';
 
@@ -38,12 +38,12 @@ describe('of a folder with too many files', () => {
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (_, at) => `file:///${name}/${at}.yaml`);
     const [a, b] = [shareOf('file:///a', many('a', 12_000), 5000), shareOf('file:///b', many('b', 30), 5000)];
-    expect(leftOutMessage([b])).toBeUndefined();
-    expect(leftOutMessage([])).toBeUndefined();
-    expect(leftOutMessage([a, b])).toMatch(
+    expect(indexLimitMessage([b])).toBeUndefined();
+    expect(indexLimitMessage([])).toBeUndefined();
+    expect(indexLimitMessage([a, b])).toMatch(
       /^gpulint has indexed 5,030 of 12,030 YAML files\. .*gpulint\.index\.maxFiles/,
     );
-    expect(leftOutMessage([shareOf('file:///c', many('c', 100_000), 5)])).toContain('5 of at least 100,000');
+    expect(indexLimitMessage([shareOf('file:///c', many('c', 100_000), 5)])).toContain('5 of at least 100,000');
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied } from '../../server/src/lsp/confined-host.ts';
 import {
   type CostsResult,
   type EditResult,
@@ -229,7 +229,7 @@ function listen(editor: Editor, told: SummaryParams[]): (count: number) => Promi
 
 test('a config that is not read is not written over', async () => {
   const readFile = async (uri: string) => {
-    if (uri === configUri) throw refusal('leads outside the workspace folders');
+    if (uri === configUri) throw accessDenied('leads outside the workspace folders');
     return undefined;
   };
   const editor = await openEditor({ host: { readFile } });

@@ -3,7 +3,7 @@ import { Analysis } from '../../server/src/analysis.ts';
 import { defaultConfig, parseConfig } from '../../server/src/config.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
 import { kindsIn, namesIn } from '../../server/src/workspace/kinds.ts';
-import { deferred, summariseText } from '../../server/src/workspace/summary.ts';
+import { deferred, summarizeText } from '../../server/src/workspace/summary.ts';
 import { project, root } from './project.ts';
 
 const pool = `apiVersion: karpenter.sh/v1
@@ -117,7 +117,7 @@ test('files that are read only when they are needed are counted like all others'
     ['b', pod('b')],
     ['c', pod('c')],
   ] as const) {
-    const read = () => summariseText(text, defaultConfig);
+    const read = () => summarizeText(text, defaultConfig);
     analysis.workspace.set(`${root}/${name}.yaml`, deferred(kindsIn(text), namesIn(text), read), 'disk');
   }
   const [workload] = analysis.setFile(`${root}/a.yaml`, pod('a')).documents.flatMap(({ workloads }) => workloads);

@@ -11,7 +11,7 @@ import type { RuleCrash } from '../rules/run.ts';
 import { runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
-import { type DocumentSummary, summariseDocument } from '../workspace/summary.ts';
+import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
 import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
@@ -78,7 +78,7 @@ export function readDocument(
     text,
     item,
     source,
-    summary: isSame ? known.summary : summariseDocument(text, source, config),
+    summary: isSame ? known.summary : summarizeDocument(text, source, config),
     config,
     get document() {
       return document();
@@ -87,7 +87,7 @@ export function readDocument(
 }
 
 /** @param known what was known of a document of this text, good as long as every answer that it rests on is the same */
-export function analyseDocument(
+export function analyzeDocument(
   part: ReadDocument,
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
@@ -134,7 +134,7 @@ export function analyseDocument(
     isCurrent: () => reads.hold(),
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
-      return analyseDocument(readDocument(copy, config, undefined), input, undefined);
+      return analyzeDocument(readDocument(copy, config, undefined), input, undefined);
     },
     get document() {
       return document();

@@ -58,7 +58,7 @@ export async function checkFile(
 }
 
 /** Another program that writes a file again and again should not keep a run waiting. */
-const maxReadings = 3;
+const maxAttempts = 3;
 
 async function checkText(
   analysis: Analysis,
@@ -75,7 +75,7 @@ async function checkText(
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
-  if (saved === 'changed' && reading < maxReadings) {
+  if (saved === 'changed' && reading < maxAttempts) {
     warn(`${shownName(input)} changed while it was being checked; nothing was written, checking it again`);
     return checkFileAgain(analysis, uri, input, options, reading + 1);
   }

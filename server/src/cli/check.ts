@@ -22,7 +22,7 @@ import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { type ConfiguredInput, seeTogether } from './workspace.ts';
+import { type ConfiguredInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined: text. */
@@ -116,7 +116,7 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
-  seeTogether(analysis, inputs, reach);
+  indexInputs(analysis, inputs, reach);
   const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   for (const { config, input } of inputs) {
@@ -165,7 +165,7 @@ async function fromPath(
 ): Promise<readonly (InputFile | BadInput)[]> {
   if (given === '') throw new UsageError("'' is no path: name a file or a folder");
   const config = await configs.nearest(given);
-  const ignore = { patterns: config?.told.ignore ?? [], base: config?.base ?? path.resolve(given) };
+  const ignore = { patterns: config?.values.ignore ?? [], base: config?.base ?? path.resolve(given) };
   const inputs = await findFiles(given, ignore, reach);
   const ignored = await Promise.all(inputs.map(({ folder, file }) => folder !== null && configs.isIgnored(file)));
   return inputs.filter((input, index) => {
@@ -192,12 +192,12 @@ function* renderText(
   for (const file of checked) yield renderFile(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
-  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
+  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;
   if (files.length > 0) yield renderSummary(summarise(files), files, options, priceBasis(checked));
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 
-const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
+const modelHint = `A GPU that no manifest names has a price once 'gpu:' in ${configName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
-import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
+import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
 import {
   type ConfigInput,
   type ConfigProblem,
@@ -22,7 +22,7 @@ import { UsageError } from './usage-error.ts';
 
 /** What a config file tells, and the folder that its globs are relative to. */
 export interface LoadedConfig {
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly base: string;
 }
 
@@ -48,7 +48,7 @@ export function projectConfigs(
   ruleSet?: RuleSetName,
 ): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
-  const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
+  const looks = new Map<string, Promise<FolderConfig<LoadedConfig>>>();
   let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
@@ -75,7 +75,7 @@ export function projectConfigs(
   async function findAbove(folder: string): Promise<LoadedConfig | undefined> {
     const uri = pathToFileURL(path.join(folder, configName)).href;
     const found = await nearestConfig(uri, (above) => {
-      const look = looks.get(above) ?? lookInto(fileURLToPath(`${above}/`), reach);
+      const look = looks.get(above) ?? lookUpFolder(fileURLToPath(`${above}/`), reach);
       looks.set(above, look);
       return look;
     });
@@ -88,13 +88,13 @@ export function projectConfigs(
       const config = await nearest(file);
       if (config === undefined && ruleSet === undefined) return defaultConfig;
       const path = (config && below(config, file)) ?? '';
-      return resolveConfig({ settings: undefined, file: { told: { ...config?.told, ...replaced }, path } });
+      return resolveConfig({ settings: undefined, file: { values: { ...config?.values, ...replaced }, path } });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));
-      if (config?.told.ignore === undefined) return false;
+      if (config?.values.ignore === undefined) return false;
       const inside = below(config, file);
-      return inside !== undefined && matchesAny(inside, config.told.ignore);
+      return inside !== undefined && matchesAny(inside, config.values.ignore);
     },
   };
 }
@@ -103,7 +103,7 @@ function below({ base }: LoadedConfig, file: string): string | undefined {
   return pathBelow(pathToFileURL(base).href, pathToFileURL(path.resolve(file)).href);
 }
 
-async function lookInto(folder: string, reach: Reach): Promise<FolderLook<LoadedConfig>> {
+async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<LoadedConfig>> {
   const bare = path.resolve(folder);
   const file = path.join(bare, configName);
   const other = path.join(bare, otherName);
@@ -130,7 +130,7 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
-  const { told, problems: found } = parseConfig(text);
+  const { values, problems: found } = parseConfig(text);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
     const { line, column } = positionAt(lineStarts, span.start);
@@ -146,7 +146,7 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
     throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
-  return { told, base: path.dirname(path.resolve(file)) };
+  return { values, base: path.dirname(path.resolve(file)) };
 }
 
 /** A config that is something else altogether should not fill a log. */

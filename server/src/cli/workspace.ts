@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn, namesIn } from '../workspace/kinds.ts';
-import { deferred, summariseText } from '../workspace/summary.ts';
+import { deferred, summarizeText } from '../workspace/summary.ts';
 import { bytesOfFound, decode, maxFileBytes } from './file-content.ts';
 import type { BadInput, InputFile } from './files.ts';
 import type { Reach } from './reach.ts';
@@ -19,7 +19,7 @@ export interface ConfiguredInput {
  * Shows the files of a run to each other. Each is looked through for the kinds that others name; it is read only when one of them does, and
  * its text is not kept, so that a large tree takes no more memory than a small one.
  */
-export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
+export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
   if (inputs.length < 2) return;
   for (const { input, config } of inputs) {
     // The names of kinds are plain letters in every encoding, and bytes are read fastest.
@@ -28,7 +28,7 @@ export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput
     if (kinds.size === 0) continue;
     const read = () => {
       const content = decode(bytesOf(input, reach));
-      return summariseText(content.kind === 'text' ? content.text : '', config);
+      return summarizeText(content.kind === 'text' ? content.text : '', config);
     };
     analysis.workspace.set(pathToFileURL(input.file).href, deferred(kinds, namesIn(text), read), 'disk');
   }

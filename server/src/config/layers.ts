@@ -35,7 +35,7 @@ type OriginKey = (typeof scalarKeys)[number] | (typeof nestedKeys)[number] | (ty
 /** What one place tells, the weakest first: settings, the file, its overrides. */
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   /** Of single keys, by path, where they did not all come from one place. */
   readonly origins?: Table<ConfigOrigin>;
 }
@@ -56,11 +56,11 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
 }
 
 /** The file's own layer and those of its overrides that mean the path, which is relative to the file's folder. */
-export function fileLayers(told: ConfigInput, path: string): readonly ConfigLayer[] {
-  const fitting = (told.overrides ?? []).filter(({ files }) => matchesAny(path, files));
-  return [told, ...fitting.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
+export function fileLayers(values: ConfigInput, path: string): readonly ConfigLayer[] {
+  const fitting = (values.overrides ?? []).filter(({ files }) => matchesAny(path, files));
+  return [values, ...fitting.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
     origin: '.gpulint.yaml',
-    told: layer,
+    values: layer,
   }));
 }
 
@@ -92,10 +92,10 @@ const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
   origins: Origins,
-  { told, origin, origins: own = table() }: ConfigLayer,
+  { values, origin, origins: own = table() }: ConfigLayer,
 ): void {
   // A platform names its provider, unless the same place names another one.
-  const provider = told.provider ?? platforms.get(told.platform ?? '')?.provider ?? null;
+  const provider = values.provider ?? platforms.get(values.platform ?? '')?.provider ?? null;
   if (provider !== null && provider !== merged.provider) {
     merged.provider = provider;
     origins.provider = own.provider ?? own.platform ?? origin;
@@ -103,21 +103,21 @@ function addLayer(
     merged.region = null;
     delete origins.region;
   }
-  if (told.platform != null) merged.platform = told.platform;
-  if (told.region != null) merged.region = told.region;
-  if (told.gpu != null) merged.gpu = told.gpu;
-  if (told.capacity != null) merged.capacity = told.capacity;
-  if (told.kubernetesVersion != null) merged.kubernetesVersion = told.kubernetesVersion;
-  if (told.migStrategy != null) merged.migStrategy = told.migStrategy;
-  if (told.headroom != null) merged.headroom = told.headroom;
-  merged.kserve = { ...merged.kserve, ...withoutNull(told.kserve) };
-  merged.training = { ...merged.training, ...withoutNull(told.training) };
-  merged.serving = { ...merged.serving, ...withoutNull(told.serving) };
-  merged.sharing = { ...merged.sharing, ...withoutNull(told.sharing) };
-  if (told.prices !== undefined) merged.prices = addPrices(merged.prices, told.prices);
-  if (told.taints !== undefined) merged.taints = told.taints.map(taintOf);
-  if (told.nodePools !== undefined) {
-    merged.nodePools = told.nodePools.map(
+  if (values.platform != null) merged.platform = values.platform;
+  if (values.region != null) merged.region = values.region;
+  if (values.gpu != null) merged.gpu = values.gpu;
+  if (values.capacity != null) merged.capacity = values.capacity;
+  if (values.kubernetesVersion != null) merged.kubernetesVersion = values.kubernetesVersion;
+  if (values.migStrategy != null) merged.migStrategy = values.migStrategy;
+  if (values.headroom != null) merged.headroom = values.headroom;
+  merged.kserve = { ...merged.kserve, ...withoutNull(values.kserve) };
+  merged.training = { ...merged.training, ...withoutNull(values.training) };
+  merged.serving = { ...merged.serving, ...withoutNull(values.serving) };
+  merged.sharing = { ...merged.sharing, ...withoutNull(values.sharing) };
+  if (values.prices !== undefined) merged.prices = addPrices(merged.prices, values.prices);
+  if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
+  if (values.nodePools !== undefined) {
+    merged.nodePools = values.nodePools.map(
       ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
         ...rest,
         labels: table(labels),
@@ -129,25 +129,25 @@ function addLayer(
     );
   }
   for (const key of [...scalarKeys, ...nestedKeys, ...wholeKeys])
-    if (isTold(valueAt(told, key))) origins[key] = own[key] ?? origin;
+    if (isSet(valueAt(values, key))) origins[key] = own[key] ?? origin;
   // A rule that is named counts before the set that it is in.
-  merged.rules = table(merged.rules, told.extends ? rulesOfSet(told.extends) : undefined, told.rules);
-  merged.ruleOptions = addNumbers(merged.ruleOptions, told.ruleOptions);
-  if (told.ignore !== undefined) merged.ignore = told.ignore;
+  merged.rules = table(merged.rules, values.extends ? rulesOfSet(values.extends) : undefined, values.rules);
+  merged.ruleOptions = addNumbers(merged.ruleOptions, values.ruleOptions);
+  if (values.ignore !== undefined) merged.ignore = values.ignore;
 }
 
 /** Options of several places add up; of one option the last counts. */
-function addNumbers(before: RuleNumbers, told: ConfigInput['ruleOptions'] = {}): RuleNumbers {
-  const changed = Object.entries(told).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
+function addNumbers(before: RuleNumbers, values: ConfigInput['ruleOptions'] = {}): RuleNumbers {
+  const changed = Object.entries(values).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
   return changed.length === 0 ? before : table(before, tableOf(changed));
 }
 
 /** Prices of several places add up; of one thing the last counts. */
-function addPrices(before: OwnPrices, told: NonNullable<ConfigInput['prices']>): OwnPrices {
+function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
-    discountPercent: told.discountPercent ?? before.discountPercent,
-    gpus: table(before.gpus, told.gpus),
-    instanceTypes: table(before.instanceTypes, told.instanceTypes),
+    discountPercent: values.discountPercent ?? before.discountPercent,
+    gpus: table(before.gpus, values.gpus),
+    instanceTypes: table(before.instanceTypes, values.instanceTypes),
   };
 }
 
@@ -159,15 +159,15 @@ type WithoutNull<T> = { [Key in keyof T]?: NonNullable<T[Key]> };
 
 /** null is a value that is not set. */
 function withoutNull<T extends object>(value: T | undefined): WithoutNull<T> {
-  const told = Object.entries(value ?? {}).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(told) as WithoutNull<T>;
+  const values = Object.entries(value ?? {}).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(values) as WithoutNull<T>;
 }
 
 /** An editor sends empty lists and tables for what nobody set. */
-function isTold(value: unknown): boolean {
-  return typeof value === 'object' && value !== null ? Object.values(value).some(isTold) : value != null;
+function isSet(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.values(value).some(isSet) : value != null;
 }
 
-function valueAt(told: ConfigInput, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => inside(value, key), told);
+function valueAt(values: ConfigInput, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => inside(value, key), values);
 }

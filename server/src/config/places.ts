@@ -2,7 +2,7 @@
 export const configName = '.gpulint.yaml';
 
 /** What a look into one folder gave. */
-export interface FolderLook<T> {
+export interface FolderConfig<T> {
   /** Its config; undefined where it has none. */
   readonly found: T | undefined;
   /** No config further up is meant: it is a repository's root, or the person's home. */
@@ -16,7 +16,7 @@ export interface FolderLook<T> {
  */
 export async function nearestConfig<T>(
   uri: string,
-  look: (folder: string) => Promise<FolderLook<T>>,
+  look: (folder: string) => Promise<FolderConfig<T>>,
 ): Promise<{ readonly found: T; readonly folder: string } | undefined> {
   for (const folder of foldersAbove(uri)) {
     const { found, top } = await look(folder);

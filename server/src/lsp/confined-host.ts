@@ -29,11 +29,11 @@ export interface ConfinedHost {
   /** Whether a URI is below a workspace folder, by its name: what leads through links is known when it is read. */
   reaches(uri: string): boolean;
   /** Whether the file may be there although its last read gave nothing. */
-  isRefused(uri: string): boolean;
+  isDenied(uri: string): boolean;
 }
 
 /** Why a file is not read: a clause for the log, and no fault of the program. */
-export function refusal(reason: string): Error {
+export function accessDenied(reason: string): Error {
   const error = new Error(reason);
   error.name = refused;
   return error;
@@ -42,7 +42,7 @@ const refused = 'Refused';
 
 export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
-  const refusals = new Set<string>();
+  const denials = new Set<string>();
   const { listFiles, home } = host;
 
   function holding(uri: string): readonly string[] | undefined {
@@ -54,10 +54,10 @@ export function confine(host: Host, log: Log): ConfinedHost {
   }
 
   function refuse(uri: string, reason: string): void {
-    if (refusals.has(uri)) return;
+    if (denials.has(uri)) return;
     // What somebody types into a kustomization may name new files forever.
-    if (refusals.size >= mostRefusals) refusals.clear();
-    refusals.add(uri);
+    if (denials.size >= maxDenials) denials.clear();
+    denials.add(uri);
     log(`${uri} is not read: it ${reason}`);
   }
 
@@ -71,7 +71,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
       }
       try {
         const text: unknown = await host.readFile(uri, own);
-        refusals.delete(uri);
+        denials.delete(uri);
         return typeof text === 'string' ? text : undefined;
       } catch (error) {
         if (!(error instanceof Error) || error.name !== refused) throw error;
@@ -88,16 +88,16 @@ export function confine(host: Host, log: Log): ConfinedHost {
     }),
     setFolders(wanted) {
       folders = wanted.map(withoutSlash);
-      refusals.clear();
+      denials.clear();
     },
     reaches: (uri) => holding(uri) !== undefined,
-    isRefused: (uri) => refusals.has(uri),
+    isDenied: (uri) => denials.has(uri),
   };
 }
 
 export const outside = 'leads outside the workspace folders';
 
-const mostRefusals = 1000;
+const maxDenials = 1000;
 
 /** Whether a URI could mean another place than its text says: by steps upward, escaped or not, or by characters that a parser drops. */
 function leadsUp(uri: string): boolean {

@@ -41,7 +41,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
     const document = documents.get(uri);
     if (document === undefined) return [];
     if (isConfigUri(uri)) return typing.steadyConfig(uri, configDiagnostics(document.getText()));
-    const found = await session.analysed(uri);
+    const found = await session.analyzed(uri);
     if (found === undefined) return [];
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
     // One syntax error is enough.
@@ -56,7 +56,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
       'diagnostic',
       { kind: DocumentDiagnosticReportKind.Full, items: [] },
       async ({ textDocument: { uri }, previousResultId }) => {
-        const found = await session.analysed(uri).catch(retrigger);
+        const found = await session.analyzed(uri).catch(retrigger);
         const analysis = found === undefined ? `${documents.get(uri)?.version ?? 'closed'}` : nameOf(found.file);
         const { advice } = await projects.settingsOf(uri);
         const elsewhere = session.client.syntaxElsewhere.join('+');

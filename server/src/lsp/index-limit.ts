@@ -1,6 +1,6 @@
 import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
-import { isPassedBy } from './requests.ts';
+import { isExcluded } from './requests.ts';
 
 /** What of a workspace folder is indexed. */
 export interface Share {
@@ -40,7 +40,7 @@ export function release(shares: readonly Share[], uris: ReadonlySet<string>): vo
 }
 
 /** Says what is not indexed; undefined where everything is. */
-export function leftOutMessage(shares: readonly Share[]): string | undefined {
+export function indexLimitMessage(shares: readonly Share[]): string | undefined {
   if (shares.every(({ total, most }) => total <= most)) return undefined;
   const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0).toLocaleString('en');
   const total = `${shares.some((one) => one.total >= maxListed) ? 'at least ' : ''}${sum(shares.map((one) => one.total))}`;
@@ -55,5 +55,5 @@ export function isManifest(uri: string): boolean {
 
 export function isBelow(folder: string, uri: string): boolean {
   const path = pathBelow(folder, uri);
-  return path !== undefined && !isPassedBy(path);
+  return path !== undefined && !isExcluded(path);
 }

@@ -3,10 +3,10 @@ import { isWithin, normalizeUri, withoutSlash } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn } from '../workspace/kinds.ts';
-import { summariseText } from '../workspace/summary.ts';
+import { summarizeText } from '../workspace/summary.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, yieldOnce } from './guard.ts';
-import { isBelow, isManifest, leftOutMessage, release, type Share, shareOf, takes } from './index-limit.ts';
+import { isBelow, isManifest, indexLimitMessage, release, type Share, shareOf, takes } from './index-limit.ts';
 import type { Session } from './session.ts';
 
 /** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
@@ -22,7 +22,7 @@ export interface Indexing {
 }
 
 /** Larger files are machine-made. */
-const mostCharacters = 1_000_000;
+const maxCharacters = 1_000_000;
 /** Work between two breaths, in milliseconds. */
 const slice = 4;
 /** Progress is shown from so many files on. */
@@ -56,8 +56,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   }
 
   /** Once: whoever has read it has raised the limit, or does not want to. */
-  function reportLeftOut(): void {
-    const message = isReported ? undefined : leftOutMessage(shares);
+  function reportIndexLimit(): void {
+    const message = isReported ? undefined : indexLimitMessage(shares);
     if (message === undefined) return;
     isReported = true;
     void guarded(log, 'showMessage', () =>
@@ -92,7 +92,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const ticket = Symbol(key);
     tickets.set(key, ticket);
     const text = await host.readFile(uri);
-    const kinds = text === undefined || text.length > mostCharacters ? undefined : kindsIn(text);
+    const kinds = text === undefined || text.length > maxCharacters ? undefined : kindsIn(text);
     const useful = text !== undefined && kinds !== undefined && kinds.size > 0;
     const config = useful ? await projects.configOf(uri) : undefined;
     const ignored = config !== undefined && (await projects.isIgnored(uri));
@@ -113,7 +113,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       return;
     }
     seen.add(key);
-    workspace.set(uri, summariseText(text, config), 'disk');
+    workspace.set(uri, summarizeText(text, config), 'disk');
   }
 
   /** What is added meanwhile is read in the same run. */
@@ -175,7 +175,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         await guarded(log, `looking through ${folder}`, async () => found.push(await list(folder)));
       if (!isCurrent()) return;
       shares = found;
-      reportLeftOut();
+      reportIndexLimit();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
     });

@@ -41,7 +41,7 @@ export function registerLanguageFeatures(
   settled: (uri: string) => void,
 ): void {
   const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
-  const { connection, documents, projects, typing, log, analysed } = session;
+  const { connection, documents, projects, typing, log, analyzed } = session;
 
   connection.onHover(
     guard(log, 'hover', null, async ({ textDocument, position }) => {
@@ -51,7 +51,7 @@ export function registerLanguageFeatures(
         const content = hoverConfig(config.getText(), lines.fromPosition(position));
         return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
       }
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const content = features.hover(found.file, lines.fromPosition(position));
@@ -67,7 +67,7 @@ export function registerLanguageFeatures(
         const found = completeConfig(config.getText(), lines.fromPosition(position));
         return found.map((one) => completionToLsp(one, lines, session.client.snippets));
       }
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const completions = features.complete(found.file, lines.fromPosition(position));
@@ -77,7 +77,7 @@ export function registerLanguageFeatures(
 
   connection.onCodeLens(
     guard(log, 'codeLens', null, async ({ textDocument }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
@@ -94,7 +94,7 @@ export function registerLanguageFeatures(
       if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
         settled(textDocument.uri);
       }
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const query = {
@@ -113,7 +113,7 @@ export function registerLanguageFeatures(
 
   connection.onDocumentLinks(
     guard(log, 'documentLink', null, async ({ textDocument }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       return documentLinks(found.file).map((link) => documentLinkToLsp(link, lines));
@@ -123,7 +123,7 @@ export function registerLanguageFeatures(
   connection.languages.inlayHint.on(
     guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
       const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
-      const found = enabled ? await analysed(textDocument.uri) : undefined;
+      const found = enabled ? await analyzed(textDocument.uri) : undefined;
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const hints = features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));

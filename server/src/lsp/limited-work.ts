@@ -1,4 +1,4 @@
-import { refusal } from './confined-host.ts';
+import { accessDenied } from './confined-host.ts';
 
 /** Work on a file system that may never answer. */
 export interface LimitedWork {
@@ -25,7 +25,7 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
 
   async function run<T>(work: () => Promise<T>): Promise<T> {
     while (running >= atOnce || isEnding) {
-      if (late >= atOnce || isEnding) throw refusal('is on a file system that does not respond');
+      if (late >= atOnce || isEnding) throw accessDenied('is on a file system that does not respond');
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     running += 1;
@@ -36,7 +36,7 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
         isLate = true;
         late += 1;
         if (late >= atOnce) for (const wake of waiting.splice(0)) wake();
-        reject(refusal(`took longer than ${milliseconds / 1000} s`));
+        reject(accessDenied(`took longer than ${milliseconds / 1000} s`));
       }, milliseconds);
     });
     // What throws at once ends, too.

@@ -8,14 +8,14 @@ import type { Session } from './session.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
 export function registerNavigation(
-  { connection, documents, projects, log, analysed }: Session,
+  { connection, documents, projects, log, analyzed }: Session,
   host: ConfinedHost,
 ): void {
   const { workspace } = projects.analysis;
 
   connection.onDefinition(
     guard(log, 'definition', null, async ({ textDocument, position }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       return locations(definitions(workspace, found.file, linesOf(found.file).fromPosition(position)));
     }),
@@ -23,7 +23,7 @@ export function registerNavigation(
 
   connection.onReferences(
     guard(log, 'references', null, async ({ textDocument, position, context }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const offset = linesOf(found.file).fromPosition(position);
       return locations(references(workspace, found.file, offset, context.includeDeclaration));

@@ -2,9 +2,9 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Host, outside, refusal } from './confined-host.ts';
+import { type Host, outside, accessDenied } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
-import { mostBytes, passedBy } from './requests.ts';
+import { maxFileBytes, excludedFolderNames } from './requests.ts';
 
 /** The files of this machine's disk. */
 export interface LocalFiles
@@ -12,7 +12,7 @@ export interface LocalFiles
     Pick<LimitedWork, 'settled' | 'isBusy'> {}
 
 /** A home folder, or a disk, has more folders than a project. */
-const mostFolders = 20_000;
+const maxFolders = 20_000;
 
 /** Reads and lists regular files and folders only. Nothing else is even opened: a pipe may wait forever, and a device may do something. */
 export function localFiles(): LocalFiles {
@@ -35,7 +35,7 @@ export function localFiles(): LocalFiles {
         const real = path.join(realTop, path.relative(top, here));
         for (const entry of await run(() => entriesOf(here, real)).catch(() => [])) {
           const name = path.join(here, entry.name);
-          if (entry.isDirectory() && !passedBy.includes(entry.name) && pending.length < mostFolders) pending.push(name);
+          if (entry.isDirectory() && !excludedFolderNames.includes(entry.name) && pending.length < maxFolders) pending.push(name);
           else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < most)
             files.push(pathToFileURL(name).href);
         }
@@ -65,7 +65,7 @@ async function entriesOf(folder: string, real: string) {
 async function read(file: string, folders: readonly string[]): Promise<string | undefined> {
   try {
     const real = await realpath(file);
-    if (!(await isInOne(real, folders))) throw refusal(outside);
+    if (!(await isInOne(real, folders))) throw accessDenied(outside);
     const { size } = await regular(real);
     // What says so and has content all the same is a view of the system, as in /proc.
     if (size === 0) return '';
@@ -77,7 +77,7 @@ async function read(file: string, folders: readonly string[]): Promise<string | 
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ELOOP') throw refusal('is a link that leads in a circle');
+    if (code === 'ELOOP') throw accessDenied('is a link that leads in a circle');
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined;
     throw error;
   }
@@ -87,9 +87,9 @@ async function read(file: string, folders: readonly string[]): Promise<string | 
 async function readOpen(handle: FileHandle, real: string): Promise<string> {
   const { dev, ino, size } = await handle.stat();
   const now = await regular(real);
-  if (now.dev !== dev || now.ino !== ino || (await realpath(real)) !== real) throw refusal('changed while it was read');
+  if (now.dev !== dev || now.ino !== ino || (await realpath(real)) !== real) throw accessDenied('changed while it was read');
   // A file that grows is read as far as it was.
-  const bytes = Buffer.alloc(Math.min(size, mostBytes));
+  const bytes = Buffer.alloc(Math.min(size, maxFileBytes));
   let end = 0;
   for (;;) {
     const { bytesRead } = await handle.read(bytes, end, bytes.length - end);
@@ -102,8 +102,8 @@ async function readOpen(handle: FileHandle, real: string): Promise<string> {
 async function regular(real: string) {
   const found = await lstat(real);
   if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-  if (!found.isFile() || isOfSystem(real)) throw refusal('is not a regular file');
-  if (found.size > mostBytes) throw refusal(`is larger than ${mostBytes / 1e6} MB`);
+  if (!found.isFile() || isOfSystem(real)) throw accessDenied('is not a regular file');
+  if (found.size > maxFileBytes) throw accessDenied(`is larger than ${maxFileBytes / 1e6} MB`);
   return found;
 }
 

@@ -48,7 +48,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.costs,
     guard<CostsParams, CostsResult>(log, methods.costs, [], async ({ uri }) => {
-      const found = await session.analysed(uri);
+      const found = await session.analyzed(uri);
       if (found === undefined) return [];
       const lines = linesOf(found.file);
       return costLines(found.file).map(({ label, description, offset }) => ({
@@ -62,7 +62,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.gpus,
     guard<GpusParams, GpusResult>(log, methods.gpus, [], async ({ uri }) => {
-      const found = uri === undefined ? undefined : await session.analysed(uri);
+      const found = uri === undefined ? undefined : await session.analyzed(uri);
       return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
     }),
   );
@@ -80,7 +80,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.migChoices,
     guard<MigChoicesParams, MigChoicesResult | null>(log, methods.migChoices, null, async (params) => {
-      const found = await session.analysed(params.uri);
+      const found = await session.analyzed(params.uri);
       const sliceable = found && sliceableIn(found.file, params);
       if (sliceable === undefined) return null;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
@@ -100,7 +100,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest<EditResult, void>(
     methods.rewriteToMig,
     guard<RewriteToMigParams, EditResult>(log, methods.rewriteToMig, failed, async (params) => {
-      const found = await session.analysed(params.uri);
+      const found = await session.analyzed(params.uri);
       const sliceable = found && sliceableIn(found.file, params);
       const gpu = gpus.get(params.gpu);
       if (found === undefined || sliceable === undefined || gpu === undefined) {
@@ -119,8 +119,8 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
       const config = await projects.configFileOf(uri);
       if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
       if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
-      const { text, ...target } = await asItIs(config);
-      if (text === undefined && host.isRefused(config))
+      const { text, ...target } = await currentText(config);
+      if (text === undefined && host.isDenied(config))
         return { problem: `${configName} is not read: the output of gpulint says why.` };
       const edits = setConfigEdits(text ?? '', values);
       if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
@@ -135,7 +135,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   );
 
   /** A config as it reads now: half typed in the editor, or changed on the disk where nobody watches. `text` undefined: it is not there yet. */
-  async function asItIs(
+  async function currentText(
     config: string,
   ): Promise<{ readonly uri: string; readonly text: string | undefined; readonly version: number | null }> {
     const open = documents.all().find(({ uri }) => normalizeUri(uri) === normalizeUri(config));

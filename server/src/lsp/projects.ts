@@ -3,7 +3,7 @@ import { matchesAny } from '../config/globs.ts';
 import {
   configName,
   configPlaceOf,
-  type FolderLook,
+  type FolderConfig,
   foldersAbove,
   isConfigUri,
   isWithin,
@@ -57,9 +57,9 @@ const timeoutMs = 3000;
 interface LoadedConfig {
   readonly uri: string;
   readonly text: string;
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
 }
-type Look = FolderLook<LoadedConfig>;
+type Look = FolderConfig<LoadedConfig>;
 
 /**
  * @param readSettings what the editor is set to for a workspace folder, or for files in none
@@ -102,7 +102,7 @@ export function createProjects(
     return Promise.race([answer, timeout]);
   }
 
-  function lookInto(folder: string): Promise<Look> {
+  function lookUpFolder(folder: string): Promise<Look> {
     const key = normalizeUri(folder);
     const known = looks.get(key) ?? read(folder);
     looks.set(key, known);
@@ -113,7 +113,7 @@ export function createProjects(
     const uri = `${folder}/${configName}`;
     const [text, top] = await Promise.all([configText(uri), isTop(folder)]);
     texts.set(normalizeUri(uri), text);
-    return { found: text === undefined ? undefined : { uri, text, told: parseConfig(text).told }, top };
+    return { found: text === undefined ? undefined : { uri, text, values: parseConfig(text).values }, top };
   }
 
   async function configText(uri: string): Promise<string | undefined> {
@@ -157,9 +157,9 @@ export function createProjects(
 
   async function resolve(uri: string): Promise<ProjectConfig> {
     const place = configPlaceOf(uri, folders);
-    const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookInto)]);
+    const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
-    const file = nearest && path !== undefined ? { told: nearest.found.told, path } : undefined;
+    const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
     return intern(resolveConfig({ settings, file }));
   }
 
@@ -194,13 +194,13 @@ export function createProjects(
     async configFileOf(uri) {
       const place = configPlaceOf(uri, folders);
       if (place === undefined) return undefined;
-      const nearest = await nearestConfig(place, lookInto);
+      const nearest = await nearestConfig(place, lookUpFolder);
       const folder = folderOf(place);
       return nearest?.found.uri ?? (folder && `${folder}/${configName}`);
     },
     async isIgnored(uri) {
       const { ignore } = await configOf(uri);
-      const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookInto);
+      const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookUpFolder);
       const path = nearest && pathBelow(nearest.folder, uri);
       return path !== undefined && matchesAny(path, ignore);
     },
@@ -253,12 +253,12 @@ function internConfigs(): (config: ProjectConfig) => ProjectConfig {
     known.set(text, same);
     // While a config is typed it says something else with every letter.
     const [oldest] = known.keys();
-    if (known.size > mostConfigs && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxConfigs && oldest !== undefined) known.delete(oldest);
     return same;
   };
 }
 
-const mostConfigs = 200;
+const maxConfigs = 200;
 
 function isUnder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);

@@ -4,14 +4,14 @@ import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
 // of the server. A client that sends no `ClientOptions` gets plain LSP.
 
 /** Folders that hold other people's files, or none of manifests. */
-export const passedBy: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
+export const excludedFolderNames: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
 
 /** Larger files are not read: nobody writes a manifest of that size. */
-export const mostBytes = 5_000_000;
+export const maxFileBytes = 5_000_000;
 
 /** Whether a path, or a URI, is such a folder or leads through one. */
-export function isPassedBy(path: string): boolean {
-  return path.split('/').some((step) => passedBy.includes(step));
+export function isExcluded(path: string): boolean {
+  return path.split('/').some((step) => excludedFolderNames.includes(step));
 }
 
 /** What our own client can do, sent as initializationOptions. */

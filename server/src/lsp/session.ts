@@ -28,12 +28,12 @@ export interface Session {
    * The newest analysis of an open document of ours, to be shown; undefined for all others. Rejects with "content modified" when the
    * document changed while configs were being read: the text of the request is gone.
    */
-  analysed(uri: string): Promise<AnalysedDocument | undefined>;
+  analyzed(uri: string): Promise<AnalyzedDocument | undefined>;
   /** The same where nothing of it is shown. */
-  update(uri: string): Promise<AnalysedDocument | undefined>;
+  update(uri: string): Promise<AnalyzedDocument | undefined>;
 }
 
-export interface AnalysedDocument {
+export interface AnalyzedDocument {
   readonly file: FileAnalysis;
   readonly document: TextDocument;
 }
@@ -52,7 +52,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
   const readSettings = (folder: string | undefined) => settingsOf(session, folder);
   const logCrashes = crashLog(log);
 
-  async function update(uri: string): Promise<AnalysedDocument | undefined> {
+  async function update(uri: string): Promise<AnalyzedDocument | undefined> {
     const before = documents.get(uri);
     // The config is no manifest: it has features of its own.
     if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
@@ -78,7 +78,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
     client: noAbilities,
     params: undefined,
     update,
-    async analysed(uri) {
+    async analyzed(uri) {
       const found = await update(uri);
       if (found !== undefined) session.shown.add(found.file);
       return found;

@@ -1,21 +1,21 @@
 import { type EditorSettings, editorSchema } from '../config/schema.ts';
-import { type ConfigOrigin, readSettings, type ToldSettings } from '../config.ts';
+import { type ConfigOrigin, readSettings, type SettingsLayer } from '../config.ts';
 import { own, type Table, table, tableOf } from '../yaml/table.ts';
 import { settingOrigins } from './requests.ts';
 
 /** What the editor is set to for a workspace folder. */
-export interface Settings extends EditorSettings, ToldSettings {}
+export interface Settings extends EditorSettings, SettingsLayer {}
 
 /** The settings of a client that has none. Advice is a hint there: a lens that cannot be clicked helps nobody. */
-export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'hint', told: {} };
+export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'hint', values: {} };
 
 /** Reads the section `gpulint` as a client sends it, which may be anything. What is wrong is passed over and reported. */
 export function settingsFrom(value: unknown): { readonly settings: Settings; readonly problems: readonly string[] } {
   if (value === null || typeof value !== 'object') return { settings: defaultSettings, problems: [] };
-  const { told, problems } = readSettings(value);
+  const { values, problems } = readSettings(value);
   const { editor, wrong } = read(value);
   return {
-    settings: { ...defaultSettings, ...editor, told, origins: originsOf(value) },
+    settings: { ...defaultSettings, ...editor, values, origins: originsOf(value) },
     problems: [
       ...problems.map(({ message }) => message),
       ...wrong.map((key) => `'${key}' has a value that is not allowed`),

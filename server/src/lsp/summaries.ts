@@ -15,7 +15,7 @@ export function createSummaries(session: Session, summarizeFile: typeof summariz
   const sent = new Map<string, string>();
 
   const runs = createScheduler(log, async (uri, isCurrent) => {
-    const found = await session.analysed(uri);
+    const found = await session.analyzed(uri);
     if (!isCurrent() || (found !== undefined && typing.isHeld(found.file))) return;
     const message: SummaryParams = { uri, summary: (found && summarizeFile(found.file)) ?? null };
     const text = JSON.stringify(message);

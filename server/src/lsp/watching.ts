@@ -10,7 +10,7 @@ import { maxListed } from '../config/schema.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, type Log } from './guard.ts';
 import { watchedFiles } from './indexing.ts';
-import { isPassedBy } from './requests.ts';
+import { isExcluded } from './requests.ts';
 
 /** Has the client watch the manifests and configs of the workspace. */
 export function watchFiles(connection: Connection, log: Log): void {
@@ -39,7 +39,7 @@ export function sortChanges(changes: readonly FileEvent[]): Changes {
   const files = new Map<string, FileEvent>();
   const others = changes.filter((change) => {
     if (/\.ya?ml$|\/Kustomization$/.test(change.uri)) files.set(normalizeUri(change.uri), change);
-    else return !isPassedBy(change.uri);
+    else return !isExcluded(change.uri);
     return false;
   });
   const of = (wanted: FileChangeType) => others.filter(({ type }) => type === wanted).map(({ uri }) => uri);

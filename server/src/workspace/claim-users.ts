@@ -1,5 +1,5 @@
 import { claimUse } from './kinds.ts';
-import { type Asker, candidates, claimNamespace, fullName, fullNameOf, type Group } from './named.ts';
+import { type Scope, candidates, claimNamespace, fullName, fullNameOf, type Group } from './named.ts';
 import { placeAt } from './place.ts';
 import type { Count } from './shelf.ts';
 import type { Found, FoundReference } from './workspace.ts';
@@ -10,12 +10,12 @@ const claim = 'resource.k8s.io/ResourceClaim';
 export const claimKinds = ['ResourceClaim', claimUse] as const;
 
 /** How many of the places that name a claim of this name mean the same one. */
-export function claimUsers(asker: Asker, namespace: string | null, name: string): number {
-  const { workspace } = asker;
-  const meant = candidates(asker, claim, namespace, name);
+export function claimUsers(scope: Scope, namespace: string | null, name: string): number {
+  const { workspace } = scope;
+  const meant = candidates(scope, claim, namespace, name);
   if (meant.length === 0) return 0;
   const uses = workspace.claimUses(usedClaim, JSON.stringify([claimNamespace(namespace), name]), name);
-  workspace.restOn(claimKinds);
+  workspace.dependOn(claimKinds);
   const word = fullName('resource.k8s.io', 'ResourceClaim', namespace, name);
   const all = workspace.objects('ResourceClaim', fullNameOf, word, name).all;
   // Then there is nothing else that a place could mean.
@@ -25,7 +25,7 @@ export function claimUsers(asker: Asker, namespace: string | null, name: string)
   const made =
     known?.stamp === stamp
       ? known
-      : { stamp, users: usersOf(uses, all, (key) => meantIn(asker, key, namespace, name)), totals: new Map() };
+      : { stamp, users: usersOf(uses, all, (key) => meantIn(scope, key, namespace, name)), totals: new Map() };
   counts.set(uses, made);
   const total = made.totals.get(meant) ?? countOf(meant, made.users);
   made.totals.set(meant, total);
@@ -36,7 +36,7 @@ function usedClaim({ reference: { kinds, namespace, name } }: FoundReference): s
   return kinds.includes(claim) ? JSON.stringify([claimNamespace(namespace), name]) : undefined;
 }
 
-function meantIn({ workspace }: Asker, key: string, namespace: string | null, name: string): Group {
+function meantIn({ workspace }: Scope, key: string, namespace: string | null, name: string): Group {
   return candidates({ ...placeAt(key), workspace }, claim, namespace, name);
 }
 

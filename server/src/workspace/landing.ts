@@ -2,9 +2,9 @@ import type { Landing, WantedLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
-import { type Asker, factsAs, seen } from './named.ts';
+import { type Scope, factsAs, seen } from './named.ts';
 import { type Places, placesOf } from './places.ts';
-import { everyOne, type Found, type Workspace } from './workspace.ts';
+import { anyObject, type Found, type Workspace } from './workspace.ts';
 
 export const poolKinds = kindsFor('pool');
 
@@ -12,13 +12,13 @@ export const poolKinds = kindsFor('pool');
  * The pools on which a pod lands for sure, if on any: those whose own label it selects; for one that selects nothing all there are, where none of
  * them is described in another folder than its own or one above.
  */
-export function landingOf(asker: Asker, wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined {
-  asker.workspace.restOn(poolKinds);
-  const pools = poolsIn(asker.workspace);
+export function landingOf(scope: Scope, wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined {
+  scope.workspace.dependOn(poolKinds);
+  const pools = poolsIn(scope.workspace);
   const linked = pools.linked(wanted);
-  if (linked.places.all.length > 0) return landed(asker, linked);
+  if (linked.places.all.length > 0) return landed(scope, linked);
   const { places } = pools.open;
-  return isFree && places.countAbove(asker) === places.all.length ? landed(asker, pools.open) : undefined;
+  return isFree && places.countAbove(scope) === places.all.length ? landed(scope, pools.open) : undefined;
 }
 
 /** A pool, where it is described. */
@@ -37,12 +37,12 @@ interface Pools {
   readonly linked: (wanted: readonly WantedLabel[]) => Together;
 }
 
-function landed(asker: Asker, { places, alike }: Together): Landing | undefined {
+function landed(scope: Scope, { places, alike }: Together): Landing | undefined {
   const [first] = places.all;
   const common = alike();
   if (first === undefined || common === undefined) return undefined;
-  const apart = places.isAnyApart(asker);
-  return { ...common, first: seen(asker, first, null), others: places.all.length - 1, apart };
+  const apart = places.isAnyInSiblingFolder(scope);
+  return { ...common, first: seen(scope, first, null), others: places.all.length - 1, apart };
 }
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
@@ -54,7 +54,7 @@ function poolsIn(workspace: Workspace): Pools {
   if (before?.stamp === stamp) return before.pools;
   const all = poolKinds.flatMap((kind) =>
     workspace
-      .objects(kind, everyOne, '')
+      .objects(kind, anyObject, '')
       .all.flatMap((found) => (factsAs(found.object, 'pools') ?? []).map((pool): Pool => ({ ...found, pool }))),
   );
   const byLabel = new Map<string, Pool[]>();

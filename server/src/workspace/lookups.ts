@@ -5,9 +5,9 @@ import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, meant, restsOn, wholeNames } from './dangling.ts';
+import { dangling, meant, dependenciesOf, projectReferences } from './dangling.ts';
 import { landingOf, poolKinds } from './landing.ts';
-import { type Asker, agreed, candidates, factsAs, factsNamed, type Group, ofGroup, seen } from './named.ts';
+import { type Scope, agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, seen } from './named.ts';
 import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
@@ -26,14 +26,14 @@ export interface Lookups {
 /** @param context what holds for the file now, each time that it is called */
 export function lookupsOf(workspace: Workspace, uri: string, context: () => FileContext): Lookups {
   const { reads, recorder } = recordReads(workspace);
-  const read = recorder.ofKinds;
-  const asker: Asker = { ...placeAt(normalizeUri(uri)), workspace };
+  const read = recorder.aboutKinds;
+  const scope: Scope = { ...placeAt(normalizeUri(uri)), workspace };
 
   const crossReferences: CrossReferences = {
     servingRuntime: (namespace, name) =>
       read(['ServingRuntime', 'ClusterServingRuntime'], ['servingRuntime', namespace, name], () =>
         factsNamed(
-          asker,
+          scope,
           ['serving.kserve.io/ServingRuntime', 'serving.kserve.io/ClusterServingRuntime'],
           namespace,
           name,
@@ -42,69 +42,69 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     llmConfig: (namespace, name) =>
       read(['LLMInferenceServiceConfig'], ['llmConfig', namespace, name], () => {
-        const inNamespace = (where: string | null) => factsNamed(asker, [llmConfig], where, name, 'llm');
-        return inNamespace(namespace) ?? (namespace === kserves ? undefined : inNamespace(kserves));
+        const inNamespace = (where: string | null) => factsNamed(scope, [llmConfig], where, name, 'llm');
+        return inNamespace(namespace) ?? (namespace === kserveNamespace ? undefined : inNamespace(kserveNamespace));
       }),
     trainingRuntime: (kind, namespace, name) =>
       read([kind], ['trainingRuntime', kind, namespace, name], () =>
-        factsNamed(asker, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
+        factsNamed(scope, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
       ),
     claim: (kind, namespace, name) =>
       read([kind], ['claim', kind, namespace, name], () =>
-        factsNamed(asker, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
+        factsNamed(scope, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
       ),
     claimUsers: (namespace, name) =>
-      read(claimKinds, ['claimUsers', namespace, name], () => claimUsers(asker, namespace, name)),
+      read(claimKinds, ['claimUsers', namespace, name], () => claimUsers(scope, namespace, name)),
     configMap: (namespace, name) =>
       read(['ConfigMap'], ['configMap', namespace, name], () =>
-        factsNamed(asker, ['/ConfigMap'], namespace, name, 'files'),
+        factsNamed(scope, ['/ConfigMap'], namespace, name, 'files'),
       ),
     scalersOf: (kind, namespace, name) =>
-      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
+      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(scope, kind, namespace, name)),
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
-        budgetsOf(asker, namespace, labels),
+        budgetsOf(scope, namespace, labels),
       ),
     workload: (kind, namespace, name) =>
       read([kind, 'InferenceService'], ['workload', kind, namespace, name], () =>
-        targetNamed(asker, kind, namespace, name),
+        targetNamed(scope, kind, namespace, name),
       ),
     clusterQueueOf: (namespace, name) =>
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
-        clusterQueueOf(asker, namespace, name),
+        clusterQueueOf(scope, namespace, name),
       ),
     dangling: (manifest) =>
-      wholeNames(manifest).flatMap((found) =>
+      projectReferences(manifest).flatMap((found) =>
         dangling(
           found,
-          read(restsOn(found), ['dangling', ...found.kinds, found.namespace, found.name], () => meant(asker, found)),
+          read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () => meant(scope, found)),
         ),
       ),
     landingOf: (wanted, isFree) =>
-      read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(asker, wanted, isFree)),
+      read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
   };
   return {
     crossReferences,
-    config: recorder.ofFile('config', () => context().config),
-    relatedFiles: () => recorder.ofFile('relatedFiles', () => context().relatedFiles),
+    config: recorder.aboutFile('config', () => context().config),
+    relatedFiles: () => recorder.aboutFile('relatedFiles', () => context().relatedFiles),
     reads,
   };
 }
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */
-const kserves = 'kserve';
+const kserveNamespace = 'kserve';
 
 function scalersOf(
-  asker: Asker,
+  scope: Scope,
   kind: string,
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
   const word = JSON.stringify([kind, namespace, name]);
   return scalerKinds.flatMap((scaler) => {
-    const group = asker.workspace.objects(scaler, targetOf, word, name).nearest(asker);
-    return agreed(asker, group, 'scaler') ?? [];
+    const group = scope.workspace.objects(scaler, targetOf, word, name).nearest(scope);
+    return agreed(scope, group, 'scaler') ?? [];
   });
 }
 
@@ -116,28 +116,28 @@ function targetOf({ object }: Found): string | undefined {
 }
 
 function targetNamed(
-  asker: Asker,
+  scope: Scope,
   kind: string,
   namespace: string | null,
   name: string,
 ): ReturnType<CrossReferences['workload']> {
   const kinds = kind === 'InferenceService' ? ['serving.kserve.io/InferenceService'] : scalableKinds(kind);
   if (kinds.length === 0) return undefined;
-  const own = factsNamed(asker, kinds, namespace, name, 'workload');
+  const own = factsNamed(scope, kinds, namespace, name, 'workload');
   // In Standard mode KServe names the Deployment of an InferenceService after it.
   const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
   if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;
-  return factsNamed(asker, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
+  return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
 }
 
 /** Those next to the pods, or above them: one in a sibling folder may know nothing of them. */
-function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
-  const there = asker.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(asker);
+function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
+  const there = scope.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(scope);
   return there.flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
     if (facts === null || facts.selects === null) return [];
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
-    return fits ? [seen(asker, found, facts)] : [];
+    return fits ? [seen(scope, found, facts)] : [];
   });
 }
 
@@ -145,13 +145,13 @@ function namespaceOf({ object }: Found): string {
   return JSON.stringify(object.namespace);
 }
 
-function clusterQueueOf(asker: Asker, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
-  const locals = candidates(asker, 'kueue.x-k8s.io/LocalQueue', namespace, name);
-  const queue = ofGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
+function clusterQueueOf(scope: Scope, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
+  const locals = candidates(scope, 'kueue.x-k8s.io/LocalQueue', namespace, name);
+  const queue = oncePerGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
   if (queue === undefined) return undefined;
-  const agreement = agreed(asker, candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
+  const agreement = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
+  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
   return agreement && { ...agreement, apart: agreement.apart || apart };
 }
 

@@ -6,7 +6,7 @@ import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
 
 /** A file, and what it is seen with. */
-export interface Asker extends Place {
+export interface Scope extends Place {
   readonly workspace: Workspace;
 }
 
@@ -14,10 +14,10 @@ export interface Asker extends Place {
 export type Group = readonly Found[];
 
 /** @param kind with its group */
-export function candidates(asker: Asker, kind: string, namespace: string | null, name: string): Group {
+export function candidates(scope: Scope, kind: string, namespace: string | null, name: string): Group {
   const slash = kind.indexOf('/');
   const word = fullName(kind.slice(0, slash), kind.slice(slash + 1), namespace, name);
-  return asker.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(asker);
+  return scope.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(scope);
 }
 
 export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Found, 'object'>): string {
@@ -55,13 +55,13 @@ type FactsOf<T extends Facts['type']> =
   Extract<Facts, { readonly type: T }> extends { readonly facts: infer F } ? F : never;
 
 export function factsNamed<T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload'>(
-  asker: Asker,
+  scope: Scope,
   kinds: readonly string[],
   namespace: string | null,
   name: string,
   type: T,
 ): Referenced<FactsOf<T>> | undefined {
-  return agreed(asker, objectNamed(asker.workspace, asker, kinds, namespace, name), type);
+  return agreed(scope, objectNamed(scope.workspace, scope, kinds, namespace, name), type);
 }
 
 export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T): FactsOf<T> | null {
@@ -69,21 +69,21 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
   return facts !== null && facts.type === type && 'facts' in facts ? (facts.facts as FactsOf<T>) : null;
 }
 
-export function seen<T>(asker: Place, found: Found, facts: T): Referenced<T> {
+export function seen<T>(scope: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(asker, found), apart: isInSiblingFolder(asker, found.folders), facts };
+  return { kind, name, file: pathFrom(scope, found), apart: isInSiblingFolder(scope, found.folders), facts };
 }
 
 /** One of several that say the same; nothing where they do not, or where one says nothing. */
 export function agreed<T extends Facts['type']>(
-  asker: Place,
+  scope: Place,
   group: Group,
   type: T,
 ): Referenced<FactsOf<T>> | undefined {
   const [first] = group;
-  if (first === undefined || !ofGroup(group, `agree on ${type}`, () => saySame(group, type))) return undefined;
+  if (first === undefined || !oncePerGroup(group, `agree on ${type}`, () => saySame(group, type))) return undefined;
   const facts = factsAs(first.object, type);
-  return facts === null ? undefined : seen(asker, first, facts);
+  return facts === null ? undefined : seen(scope, first, facts);
 }
 
 function saySame(group: Group, type: Facts['type']): boolean {
@@ -94,7 +94,7 @@ function saySame(group: Group, type: Facts['type']): boolean {
 }
 
 /** What follows from a group alone, found out once however many ask. */
-export function ofGroup<T>(group: Group, question: string, compute: () => T): T {
+export function oncePerGroup<T>(group: Group, question: string, compute: () => T): T {
   const known = answers.get(group) ?? new Map<string, unknown>();
   answers.set(group, known);
   if (!known.has(question)) known.set(question, compute());

@@ -17,7 +17,7 @@ export interface Places<T extends Place> {
   /** How many those are. */
   countAbove(from: Place): number;
   /** Whether one of them is in a folder that is neither above the file's nor below it. */
-  isAnyApart(from: Place): boolean;
+  isAnyInSiblingFolder(from: Place): boolean;
 }
 
 /** @param all sorted */
@@ -49,7 +49,7 @@ export function placesOf<T extends Place>(all: readonly T[]): Places<T> {
     },
     above: ({ key }) => (all.length === 0 ? all : pathsAbove(key).flatMap((path) => byPath().inFolder.get(path) ?? [])),
     countAbove,
-    isAnyApart(from) {
+    isAnyInSiblingFolder(from) {
       const { inFolder, below } = byPath();
       const own = pathsAbove(from.key)[0] ?? '';
       return countAbove(from) + (below.get(own)?.length ?? 0) - (inFolder.get(own)?.length ?? 0) < all.length;

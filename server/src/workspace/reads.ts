@@ -8,9 +8,9 @@ export interface Reads {
 
 export interface Recorder {
   /** Asks the workspace a question about objects of some kinds, or returns the answer that it had before. */
-  ofKinds<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T;
+  aboutKinds<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T;
   /** Asks what holds for the document's own file: the same object as long as it says the same. */
-  ofFile<T>(question: string, ask: () => T): T;
+  aboutFile<T>(question: string, ask: () => T): T;
 }
 
 interface Answer {
@@ -30,8 +30,8 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
 
   return {
     recorder: {
-      ofKinds: (kinds, question, ask) => recall(JSON.stringify(question), () => askKinds(workspace, kinds, ask)),
-      ofFile: (question, ask) =>
+      aboutKinds: (kinds, question, ask) => recall(JSON.stringify(question), () => askKinds(workspace, kinds, ask)),
+      aboutFile: (question, ask) =>
         recall(question, () => {
           const value = ask();
           return { value, holds: () => ask() === value };

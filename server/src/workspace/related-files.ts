@@ -34,7 +34,7 @@ interface Answer {
   readonly sources: Map<string, SourceFile | undefined>;
   readonly relatedFiles: Promise<RelatedFiles>;
   /** One of the sources may say something else now. */
-  isInDoubt: boolean;
+  isStale: boolean;
 }
 
 /** A file that was read, under one spelling of its name. */
@@ -88,7 +88,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
       const now = await Promise.all([...before.sources].map(async ([file, source]) => (await read(file)) === source));
       return now.every(Boolean) ? said : relatedFilesOf(uri, read, reaches);
     };
-    return { sources, relatedFiles: find(), isInDoubt: false };
+    return { sources, relatedFiles: find(), isStale: false };
   }
 
   function doubt(name: string): boolean {
@@ -96,7 +96,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     for (const file of spellings.values()) file.reading = undefined;
     for (const uri of readFor) {
       const answer = answers.get(uri);
-      if (answer !== undefined) answer.isInDoubt = true;
+      if (answer !== undefined) answer.isStale = true;
     }
     return readFor.size > 0;
   }
@@ -114,7 +114,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     of(uri) {
       if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
       const known = answers.get(uri);
-      if (known !== undefined && !known.isInDoubt) return known.relatedFiles;
+      if (known !== undefined && !known.isStale) return known.relatedFiles;
       const made = answerFor(uri, known);
       answers.set(uri, made);
       return made.relatedFiles;
@@ -150,7 +150,7 @@ async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reac
     const values = (await read(place.chart)) && (await read(place.values));
     return values === undefined ? noRelatedFiles : chartIn(values);
   }
-  return isKustomization(uri) ? ofKustomization(uri, read) : ofPatch(uri, read, reaches);
+  return isKustomization(uri) ? relatedToKustomization(uri, read) : relatedToPatch(uri, read, reaches);
 }
 
 /** All templates of a chart have the same values. */
@@ -159,7 +159,7 @@ const chartIn = once(({ text }: SourceFile): RelatedFiles => {
   return chart === undefined ? noRelatedFiles : { chart };
 });
 
-async function ofKustomization(uri: string, read: Read): Promise<RelatedFiles> {
+async function relatedToKustomization(uri: string, read: Read): Promise<RelatedFiles> {
   const built = buildObjects(uri, await collectFiles(uri, read));
   return built.length === 0 ? noRelatedFiles : { built };
 }
@@ -167,7 +167,7 @@ async function ofKustomization(uri: string, read: Read): Promise<RelatedFiles> {
 /** Patches lie next to their kustomization, or a folder below it. */
 const foldersUp = 2;
 
-async function ofPatch(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
+async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
   for (const folder of foldersAbove(uri).slice(0, foldersUp).filter(reaches)) {
     const candidates = await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)));
     const kustomization = candidates.find((file) => file !== undefined);

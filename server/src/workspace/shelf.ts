@@ -4,7 +4,7 @@ import { createSlips, type Slips } from './slips.ts';
 import type { FileSummary } from './summary.ts';
 
 /** A file that is seen. */
-export interface SeenFile extends Place {
+export interface WorkspaceFile extends Place {
   readonly uri: string;
   readonly summary: FileSummary;
 }
@@ -15,7 +15,7 @@ export type WordOf<T> = (one: T) => string | undefined;
 /** What all files say of one kind, found by words. A change of a file costs what that file says, and the words that it changes. */
 export interface Shelf<T extends Place> {
   /** @param after undefined where the file says nothing more of the kind */
-  change(key: string, after: SeenFile | undefined): void;
+  change(key: string, after: WorkspaceFile | undefined): void;
   /** @param name one that a file must say; a file that is known not to say it is not read. Left out: every file is read */
   find(wordOf: WordOf<T>, word: string, name?: string): Places<T>;
   /** How many there are, without putting them in order. @param name as above */
@@ -34,13 +34,13 @@ export interface Count {
 }
 
 /** @param read what a file says; @param nameOf the name that a thing has */
-export function createShelf<T extends Place>(read: (file: SeenFile) => readonly T[], nameOf: WordOf<T>): Shelf<T> {
+export function createShelf<T extends Place>(read: (file: WorkspaceFile) => readonly T[], nameOf: WordOf<T>): Shelf<T> {
   /** What was read, by file. */
   const known = new Map<string, readonly T[]>();
   /** Files to be read with the first question. */
-  const waiting = new Map<string, SeenFile>();
+  const waiting = new Map<string, WorkspaceFile>();
   /** Files to be read only for a name that they say, by their names from the first question on. */
-  const unread = new Map<string, SeenFile>();
+  const unread = new Map<string, WorkspaceFile>();
   let unreadByName: Map<string, Set<string>> | undefined;
   const views = new Map<WordOf<T>, View<T>>();
   let slips: Slips | undefined;
@@ -58,7 +58,7 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
     return view;
   }
 
-  function noteUnread({ key, summary }: SeenFile): void {
+  function noteUnread({ key, summary }: WorkspaceFile): void {
     for (const name of summary.names ?? []) {
       const keys = unreadByName?.get(name) ?? new Set();
       unreadByName?.set(name, keys.add(key));
@@ -89,14 +89,14 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
     }
   }
 
-  function take(file: SeenFile): void {
+  function take(file: WorkspaceFile): void {
     forget(file.key);
     const things = read(file);
     known.set(file.key, things);
     for (const view of views.values()) view.add(file.key, things);
   }
 
-  function takeAll(files: Iterable<SeenFile | undefined>): void {
+  function takeAll(files: Iterable<WorkspaceFile | undefined>): void {
     for (const file of [...files]) if (file !== undefined) take(file);
   }
 

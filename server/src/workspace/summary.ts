@@ -45,7 +45,7 @@ export interface FileSummary {
   readonly placeOf?: (origin: ObjectSummary) => Span | undefined;
 }
 
-export function summariseDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
+export function summarizeDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
   const kinds = lazy(() => kindsIn(text));
   const manifests = lazy(() => lowerManifests(document()));
   return {
@@ -106,10 +106,10 @@ export function settled(summary: FileSummary): FileSummary {
 }
 
 /** What other files may need of a text that nobody looks at: the documents without objects of use are not even parsed. */
-export function summariseText(text: string, options: FactsOptions): FileSummary {
+export function summarizeText(text: string, options: FactsOptions): FileSummary {
   if (checkLimits(text) !== null) return nothing;
   const parts = splitDocuments(text).flatMap(({ text: part, base }) => {
-    const summary = summariseDocument(part, () => parseDocument(part, base), options);
+    const summary = summarizeDocument(part, () => parseDocument(part, base), options);
     return summary.kinds.size > 0 ? [{ base, summary }] : [];
   });
   return settled(joinSummaries(parts));

@@ -6,7 +6,7 @@ import { claimUse } from './kinds.ts';
 import { type Place, placeAt } from './place.ts';
 import type { Places } from './places.ts';
 import type { Reference } from './references.ts';
-import { type Count, createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';
+import { type Count, createShelf, type WorkspaceFile, type Shelf, type WordOf } from './shelf.ts';
 import type { DocumentSummary, ObjectSummary } from './summary.ts';
 
 /** An object, and the file that it stands in. */
@@ -31,8 +31,8 @@ export interface FileContext {
  * for a kind: the kinds of a file are known from its text. Answers follow from the files that are there, and never from the way that led to them.
  */
 export class Workspace {
-  readonly #onDisk = new Map<string, SeenFile>();
-  readonly #open = new Map<string, SeenFile>();
+  readonly #onDisk = new Map<string, WorkspaceFile>();
+  readonly #open = new Map<string, WorkspaceFile>();
   readonly #objects = new Map<string, Shelf<Found>>();
   readonly #claimUses = createShelf<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #contexts = new Map<string, FileContext>();
@@ -46,7 +46,7 @@ export class Workspace {
   }
 
   /** @param layer `open` counts before `disk` */
-  set(uri: string, summary: SeenFile['summary'], layer: 'disk' | 'open'): void {
+  set(uri: string, summary: WorkspaceFile['summary'], layer: 'disk' | 'open'): void {
     const place = placeAt(normalizeUri(uri));
     this.#change(place.key, layer, { ...place, uri, summary });
   }
@@ -82,12 +82,12 @@ export class Workspace {
   }
 
   /** Every file that is seen, as it counts, sorted by name. */
-  files(): readonly SeenFile[] {
+  files(): readonly WorkspaceFile[] {
     const keys = new Set([...this.#open.keys(), ...this.#onDisk.keys()]);
     return [...keys].sort().flatMap((key) => this.#fileAt(key) ?? []);
   }
 
-  file(uri: string): SeenFile | undefined {
+  file(uri: string): WorkspaceFile | undefined {
     return this.#fileAt(normalizeUri(uri));
   }
 
@@ -110,7 +110,7 @@ export class Workspace {
 
   /** The names of objects of a kind that are one slip of the keys away from this one. */
   slips(kind: string, name: string): readonly string[] {
-    this.restOn([kind]);
+    this.dependOn([kind]);
     return this.#shelf(kind).slips(name);
   }
 
@@ -132,7 +132,7 @@ export class Workspace {
   }
 
   /** The answer rests on all there is of these kinds. */
-  restOn(kinds: readonly string[]): void {
+  dependOn(kinds: readonly string[]): void {
     const stamp = this.stampOf(kinds);
     this.#watch(() => this.stampOf(kinds) === stamp);
   }
@@ -149,11 +149,11 @@ export class Workspace {
     return shelf;
   }
 
-  #fileAt(key: string): SeenFile | undefined {
+  #fileAt(key: string): WorkspaceFile | undefined {
     return this.#open.get(key) ?? this.#onDisk.get(key);
   }
 
-  #change(key: string, layer: 'disk' | 'open', file: SeenFile | undefined): void {
+  #change(key: string, layer: 'disk' | 'open', file: WorkspaceFile | undefined): void {
     const before = this.#fileAt(key);
     const files = layer === 'open' ? this.#open : this.#onDisk;
     if (file === undefined) files.delete(key);
@@ -170,7 +170,7 @@ export class Workspace {
 }
 
 /** The word of all objects of a kind is the empty one. */
-export function everyOne(): string {
+export function anyObject(): string {
   return '';
 }
 
@@ -178,19 +178,19 @@ export function nameOf({ object }: Found): string {
   return object.name;
 }
 
-function objectsIn({ key, folders, fileName, uri, summary }: SeenFile, kind: string): readonly Found[] {
+function objectsIn({ key, folders, fileName, uri, summary }: WorkspaceFile, kind: string): readonly Found[] {
   return summary
     .objects()
     .filter((object) => object.kind === kind)
     .map((object) => ({ key, folders, fileName, uri, object }));
 }
 
-function referencesIn({ key, folders, fileName, summary }: SeenFile): readonly FoundReference[] {
+function referencesIn({ key, folders, fileName, summary }: WorkspaceFile): readonly FoundReference[] {
   return summary.references().map((reference) => ({ key, folders, fileName, reference }));
 }
 
 /** The kinds of documents that only one of two summaries has, or that stand in another order there. A document that has merely moved is in both. */
-function changedKinds(before: SeenFile | undefined, after: SeenFile | undefined): ReadonlySet<string> {
+function changedKinds(before: WorkspaceFile | undefined, after: WorkspaceFile | undefined): ReadonlySet<string> {
   const [old, now] = [before?.summary.parts, after?.summary.parts];
   if (old === undefined || now === undefined || before?.uri !== after?.uri) {
     return new Set([...(before?.summary.kinds ?? []), ...(after?.summary.kinds ?? [])]);

@@ -38,12 +38,12 @@ export interface SourceFile {
 export type SourceFiles = ReadonlyMap<string, SourceFile>;
 
 /** More files, or deeper nesting, than any project has. */
-const mostFiles = 300;
-const mostRequests = 4 * mostFiles;
+const maxFiles = 300;
+const maxRequests = 4 * maxFiles;
 const deepest = 10;
 /** Kustomizations may include each other in many ways: what one build reads again and again, and what it makes, ends here. */
-const mostBuilds = 1000;
-const mostObjects = 10_000;
+const maxBuilds = 1000;
+const maxObjects = 10_000;
 
 /** Reads all that a kustomization is made of. What cannot be read is left out. */
 export async function collectFiles(
@@ -55,7 +55,7 @@ export async function collectFiles(
   const requests = new Set<string>();
   const visit = async (uri: string, depth: number): Promise<boolean> => {
     if (files.has(uri)) return true;
-    if (requests.has(uri) || files.size >= mostFiles || requests.size >= mostRequests || depth > deepest) return false;
+    if (requests.has(uri) || files.size >= maxFiles || requests.size >= maxRequests || depth > deepest) return false;
     requests.add(uri);
     const file = await read(uri);
     if (file === undefined) return false;
@@ -82,7 +82,7 @@ const kustomizationIn = once(({ text }: SourceFile) => readKustomization(text));
 
 /** The objects that a kustomization makes. @param without a patch to leave out, by its URI */
 export function buildObjects(kustomization: string, files: SourceFiles, without?: string): readonly BuiltObject[] {
-  return build(kustomization, { files, without, way: new Set(), builds: mostBuilds, objects: mostObjects }, 0);
+  return build(kustomization, { files, without, way: new Set(), builds: maxBuilds, objects: maxObjects }, 0);
 }
 
 /** The patch of a kustomization that a file is; undefined where it is none. */
