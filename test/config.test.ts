@@ -118,7 +118,7 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'kubeconfig: ~/.kube/config',
-      "kubeconfig: 'kubeconfig' belongs in your user settings: a file of the repository must not name addresses, contexts or credentials",
+      "kubeconfig: 'kubeconfig' belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials",
     ],
     ['prices: {gpus: {h100: 2}}', "h100: the catalog has no GPU 'h100'; did you mean 'h100-80gb-pcie'"],
     ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],
@@ -218,7 +218,7 @@ describe('a bad config', () => {
 
   test('may have a second document, or be far too deep', () => {
     expect(problemsOf('provider: aws\n---\nprovider: gcp\n')).toEqual([
-      ': a config is one YAML document; what follows the first is not read',
+      ': a config must be a single YAML document; the others are ignored',
     ]);
     expect(parseConfig('['.repeat(10_000)).problems.length).toBeGreaterThan(0);
   });
