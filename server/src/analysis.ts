@@ -151,7 +151,7 @@ function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     text,
     config,
     documents,
-    isCurrent: () => reads.hold() && documents.every((document) => document.isCurrent()),
+    isCurrent: () => reads.isCurrent() && documents.every((document) => document.isCurrent()),
     get yaml() {
       return summary().yaml;
     },

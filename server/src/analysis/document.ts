@@ -131,7 +131,7 @@ export function analyzeDocument(
     summary,
     config,
     crossReferences,
-    isCurrent: () => reads.hold(),
+    isCurrent: () => reads.isCurrent(),
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
       return analyzeDocument(readDocument(copy, config, undefined), input, undefined);

@@ -5,28 +5,28 @@ import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, meant, dependenciesOf, projectReferences } from './dangling.ts';
+import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
 import { landingOf, poolKinds } from './landing.ts';
-import { type Scope, agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, seen } from './named.ts';
+import { agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, referenced, type Scope } from './named.ts';
 import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
 import type { FileContext, Found, Workspace } from './workspace.ts';
 
-/** Everything that a document may ask of what is not its text. Each question is recorded with its answer. */
+/** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
 export interface Lookups {
-  /** What other documents say. */
+  /** Facts from other documents. */
   readonly crossReferences: CrossReferences;
   readonly config: ProjectConfig;
-  /** What other files say of this one: read when somebody asks. */
+  /** The related files of this one, recorded on first use. */
   readonly relatedFiles: () => RelatedFiles;
   readonly reads: Reads;
 }
 
-/** @param context what holds for the file now, each time that it is called */
+/** @param context returns the current context of the file */
 export function lookupsOf(workspace: Workspace, uri: string, context: () => FileContext): Lookups {
   const { reads, recorder } = recordReads(workspace);
-  const read = recorder.aboutKinds;
+  const read = recorder.lookUpKinds;
   const scope: Scope = { ...placeAt(normalizeUri(uri)), workspace };
 
   const crossReferences: CrossReferences = {
@@ -77,7 +77,9 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       projectReferences(manifest).flatMap((found) =>
         dangling(
           found,
-          read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () => meant(scope, found)),
+          read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () =>
+            likelyTargets(scope, found),
+          ),
         ),
       ),
     landingOf: (wanted, isFree) =>
@@ -85,8 +87,8 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
   };
   return {
     crossReferences,
-    config: recorder.aboutFile('config', () => context().config),
-    relatedFiles: () => recorder.aboutFile('relatedFiles', () => context().relatedFiles),
+    config: recorder.lookUpFile('config', () => context().config),
+    relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
     reads,
   };
 }
@@ -130,14 +132,14 @@ function targetNamed(
   return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
 }
 
-/** Those next to the pods, or above them: one in a sibling folder may know nothing of them. */
+/** The budgets in the folder of the pods or above. One in a sibling folder may belong to other pods. */
 function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
   const there = scope.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(scope);
   return there.flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
     if (facts === null || facts.selects === null) return [];
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
-    return fits ? [seen(scope, found, facts)] : [];
+    return fits ? [referenced(scope, found, facts)] : [];
   });
 }
 
@@ -155,7 +157,7 @@ function clusterQueueOf(scope: Scope, namespace: string | null, name: string): R
   return agreement && { ...agreement, apart: agreement.apart || apart };
 }
 
-/** The queue that all of them name. */
+/** The ClusterQueue that all of them reference. */
 function clusterQueueIn(locals: Group): string | undefined {
   const queues = new Set(
     locals.map(({ object }) => {

@@ -5,12 +5,12 @@ import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
 
-/** A file, and what it is seen with. */
+/** The file from which a lookup starts, and its workspace. */
 export interface Scope extends Place {
   readonly workspace: Workspace;
 }
 
-/** Objects of one kind and name that are equally near to a file. The same ones are always the same array. */
+/** Objects of one kind and name that are equally near to a file. The same objects are always the same array. */
 export type Group = readonly Found[];
 
 /** @param kind with its group */
@@ -31,12 +31,12 @@ export function fullName(group: string, kind: string, namespace: string | null, 
 
 const claimGroup = 'resource.k8s.io';
 
-/** kubectl creates in `default` what names no namespace, unless it is set otherwise. */
+/** Without a namespace, kubectl creates objects in `default`, unless configured otherwise. */
 export function claimNamespace(namespace: string | null): string | null {
   return namespace === 'default' ? null : namespace;
 }
 
-/** The objects that are meant, of the first kind that has some: more than one where several are equally near. */
+/** The nearest objects of a name, of the first kind that has any; several if they are equally near. */
 export function objectNamed(
   workspace: Workspace,
   place: Place,
@@ -69,31 +69,32 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
   return facts !== null && facts.type === type && 'facts' in facts ? (facts.facts as FactsOf<T>) : null;
 }
 
-export function seen<T>(scope: Place, found: Found, facts: T): Referenced<T> {
+export function referenced<T>(scope: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
   return { kind, name, file: pathFrom(scope, found), apart: isInSiblingFolder(scope, found.folders), facts };
 }
 
-/** One of several that say the same; nothing where they do not, or where one says nothing. */
+/** The facts that all objects of a group agree on; undefined if they differ or one has none. */
 export function agreed<T extends Facts['type']>(
   scope: Place,
   group: Group,
   type: T,
 ): Referenced<FactsOf<T>> | undefined {
   const [first] = group;
-  if (first === undefined || !oncePerGroup(group, `agree on ${type}`, () => saySame(group, type))) return undefined;
+  if (first === undefined || !oncePerGroup(group, `agree on ${type}`, () => haveSameFacts(group, type)))
+    return undefined;
   const facts = factsAs(first.object, type);
-  return facts === null ? undefined : seen(scope, first, facts);
+  return facts === null ? undefined : referenced(scope, first, facts);
 }
 
-function saySame(group: Group, type: Facts['type']): boolean {
+function haveSameFacts(group: Group, type: Facts['type']): boolean {
   const [first, ...others] = group.map(({ object }) => factsAs(object, type));
   if (others.length === 0) return true;
   const text = JSON.stringify(first);
   return first !== null && others.every((facts) => JSON.stringify(facts) === text);
 }
 
-/** What follows from a group alone, found out once however many ask. */
+/** Computes a result that depends on the group only, once. */
 export function oncePerGroup<T>(group: Group, question: string, compute: () => T): T {
   const known = answers.get(group) ?? new Map<string, unknown>();
   answers.set(group, known);
