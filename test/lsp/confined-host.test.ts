@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { confine, type Host, accessDenied } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied, confine, type Host } from '../../server/src/lsp/confined-host.ts';
 
 const folder = 'file:///projects/space';
 
@@ -67,7 +67,7 @@ test.each([
   expect(await host.listFiles?.(uri, 10)).toEqual([]);
   expect(host.reaches(uri)).toBe(false);
   expect(asked).toEqual([]);
-  expect(log).toEqual([`${uri} is not read: it leads outside the workspace folders`]);
+  expect(log).toEqual([`${uri} is not read: it is outside the workspace folders`]);
 });
 
 test('without folders nothing is read', async () => {

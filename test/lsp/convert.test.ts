@@ -22,8 +22,8 @@ describe('a line index', () => {
     const lines = lineIndex(text);
     for (let offset = 0; offset <= text.length; offset += 1) {
       // Between \r and \n there is no position of its own.
-      const wanted = text.slice(offset - 1, offset + 1) === '\r\n' ? offset - 1 : offset;
-      expect(lines.fromPosition(lines.toPosition(offset))).toBe(wanted);
+      const expected = text.slice(offset - 1, offset + 1) === '\r\n' ? offset - 1 : offset;
+      expect(lines.fromPosition(lines.toPosition(offset))).toBe(expected);
     }
   });
 

@@ -5,7 +5,7 @@ import {
   FileChangeType,
   ShowMessageNotification,
 } from 'vscode-languageserver/node';
-import { indexLimitMessage, release, shareOf, takes } from '../../server/src/lsp/index-limit.ts';
+import { indexLimitMessage, isWithinLimit, release, shareOf } from '../../server/src/lsp/index-limit.ts';
 import { folder, openEditor, withCursor } from './editor.ts';
 import { runtime, service, titles, untilLens } from './served-model.ts';
 
@@ -15,8 +15,8 @@ const files = ['b.yaml', 'a/z.yaml', 'a/b/a.yaml', 'a/a.yml', '.gpulint.yaml', '
 
 describe('of a folder with too many files', () => {
   test('the upper ones count, by name, however they are listed', () => {
-    const names = (found: readonly string[], most: number) =>
-      shareOf(folder, found, most).uris.map((uri) => uri.slice(folder.length + 1));
+    const names = (found: readonly string[], limit: number) =>
+      shareOf(folder, found, limit).uris.map((uri) => uri.slice(folder.length + 1));
     expect(names(files, 10)).toEqual(['b.yaml', 'a/a.yml', 'a/z.yaml', 'a/b/a.yaml']);
     expect(names(files, 2)).toEqual(['b.yaml', 'a/a.yml']);
     expect(names([...files].reverse(), 2)).toEqual(['b.yaml', 'a/a.yml']);
@@ -26,12 +26,19 @@ describe('of a folder with too many files', () => {
   test('one that changes counts if it did; what is new takes the room of what is gone', () => {
     const shares = [shareOf(folder, files, 2)];
     const deep = `${folder}/a/b/a.yaml`;
-    expect(takes(shares, `${folder}/a/a.yml`)).toBe(true);
-    expect(takes(shares, deep)).toBe(false);
+    expect(isWithinLimit(shares, `${folder}/a/a.yml`)).toBe(true);
+    expect(isWithinLimit(shares, deep)).toBe(false);
     release(shares, new Set([decodeURIComponent(`${folder}/b.yaml`)]));
-    expect([takes(shares, deep), takes(shares, deep), takes(shares, `${folder}/b.yaml`)]).toEqual([true, true, false]);
+    expect([
+      isWithinLimit(shares, deep),
+      isWithinLimit(shares, deep),
+      isWithinLimit(shares, `${folder}/b.yaml`),
+    ]).toEqual([true, true, false]);
     release(shares, new Set([decodeURIComponent(`${folder}/a`)]));
-    expect([takes(shares, `${folder}/x.yaml`), takes(shares, `${folder}/y.yaml`)]).toEqual([true, true]);
+    expect([isWithinLimit(shares, `${folder}/x.yaml`), isWithinLimit(shares, `${folder}/y.yaml`)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   test('the sentence has the sums of all folders, and there is none where nothing is left out', () => {
@@ -58,8 +65,8 @@ describe('a workspace of 20,000 files', () => {
   async function open(settings: Record<string, unknown>) {
     const host = {
       readFile: async (uri: string) => (uri === deepest ? runtime(4) : undefined),
-      listFiles: async (below: string, most: number) =>
-        below === folder ? listed.slice(0, most) : listed.map((uri) => uri.replace(folder, other)).slice(0, most),
+      listFiles: async (below: string, limit: number) =>
+        below === folder ? listed.slice(0, limit) : listed.map((uri) => uri.replace(folder, other)).slice(0, limit),
     };
     const editor = await openEditor({ host, settings, folders: { [other]: settings } });
     const shown: string[] = [];

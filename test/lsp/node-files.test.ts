@@ -31,7 +31,8 @@ function tree() {
     outside,
     uri,
     read: (name: string, folders = [pathToFileURL(inside).href]) => files.readFile(uri(name), folders),
-    list: (name = '', most = 100) => files.listFiles(uri(name).replace(/\/$/, ''), most, [pathToFileURL(inside).href]),
+    list: (name = '', limit = 100) =>
+      files.listFiles(uri(name).replace(/\/$/, ''), limit, [pathToFileURL(inside).href]),
   };
 }
 
@@ -53,8 +54,8 @@ describe('a file', () => {
     symlinkSync('circle.yaml', path.join(inside, 'circle.yaml'));
     expect(await read('deep/link.yaml')).toBe('own: 1\n');
     for (const name of ['values.yaml', 'chart/values.yaml', 'chart/deep/values.yaml', 'twice/values.yaml'])
-      await expect(read(name), name).rejects.toThrow('leads outside the workspace folders');
-    await expect(read('circle.yaml')).rejects.toThrow('leads in a circle');
+      await expect(read(name), name).rejects.toThrow('is outside the workspace folders');
+    await expect(read('circle.yaml')).rejects.toThrow('is a circular link');
     // A folder that is open as well is inside, and one that is gone changes nothing.
     const folders = [inside, path.join(inside, 'gone'), outside].map((one) => pathToFileURL(one).href);
     expect(await read('chart/values.yaml', folders)).toBe('secret: 1\n');
@@ -105,8 +106,8 @@ describe.skipIf(process.platform === 'win32')('what is no file', () => {
     const { inside, read } = tree();
     symlinkSync('/proc/self/environ', path.join(inside, 'environ.yaml'));
     symlinkSync('/dev/zero', path.join(inside, 'zero.yaml'));
-    await expect(read('environ.yaml')).rejects.toThrow('leads outside');
-    await expect(read('zero.yaml')).rejects.toThrow('leads outside');
+    await expect(read('environ.yaml')).rejects.toThrow('is outside');
+    await expect(read('zero.yaml')).rejects.toThrow('is outside');
   });
 });
 

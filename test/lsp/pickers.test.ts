@@ -93,7 +93,7 @@ describe('rewriting to a MIG slice', () => {
     await editor.open(uri, text);
     await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n# b\n# c\n');
     expect(await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb')).toEqual({
-      problem: 'There is no whole-GPU request here any more.',
+      problem: 'There is no longer a whole-GPU request here.',
     });
     const there = { line: position.line + 3, character: position.character };
     expect(await rewrite(editor, there, 'a100-80gb-sxm', '9g.99gb')).toHaveProperty('problem');
@@ -156,7 +156,7 @@ describe('setting the GPU', () => {
     expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({
       problem: expect.stringContaining('Open a folder'),
     });
-    expect(await set(editor)).toEqual({ problem: expect.stringContaining('mistakes') });
+    expect(await set(editor)).toEqual({ problem: expect.stringContaining('errors') });
   });
 
   test('offers every GPU with its providers', async () => {
@@ -229,7 +229,7 @@ function listen(editor: Editor, told: SummaryParams[]): (count: number) => Promi
 
 test('a config that is not read is not written over', async () => {
   const readFile = async (uri: string) => {
-    if (uri === configUri) throw accessDenied('leads outside the workspace folders');
+    if (uri === configUri) throw accessDenied('is outside the workspace folders');
     return undefined;
   };
   const editor = await openEditor({ host: { readFile } });
@@ -238,6 +238,6 @@ test('a config that is not read is not written over', async () => {
     gpu: 'l4',
     provider: null,
   });
-  expect(result).toEqual({ problem: '.gpulint.yaml is not read: the output of gpulint says why.' });
-  expect(editor.log).toEqual([`${configUri} is not read: it leads outside the workspace folders`]);
+  expect(result).toEqual({ problem: '.gpulint.yaml cannot be read. The gpulint output shows the reason.' });
+  expect(editor.log).toEqual([`${configUri} is not read: it is outside the workspace folders`]);
 });

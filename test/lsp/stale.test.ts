@@ -111,26 +111,26 @@ describe('what rests on another file', () => {
     const editor = await openEditor({ host, folders: { [other]: {} } });
     await editor.open(isvc, withCursor(service).text);
     await untilLens(editor, isvc, /^4 × L4/);
-    expect(editor.log.join()).toContain(`looking through ${folder} failed: `);
+    expect(editor.log.join()).toContain(`indexing ${folder} failed: `);
   });
 
   test('does not come from a folder that was taken away while it was read', async () => {
-    const gone = 'file:///gone';
+    const removed = 'file:///gone';
     const reading = gate();
     const asked: string[] = [];
     const host = {
       async readFile(uri: string) {
-        if (uri !== `${gone}/runtimes.yaml`) return undefined;
+        if (uri !== `${removed}/runtimes.yaml`) return undefined;
         asked.push(uri);
         await reading.opened;
         return runtime(4);
       },
       listFiles: async (below: string) => {
         asked.push(below);
-        return below === gone ? [`${gone}/runtimes.yaml`] : [];
+        return below === removed ? [`${removed}/runtimes.yaml`] : [];
       },
     };
-    const editor = await openEditor({ host, folders: { [gone]: {} } });
+    const editor = await openEditor({ host, folders: { [removed]: {} } });
     await editor.open(chat, withCursor(service).text);
     expect(await titles(editor, chat)).toEqual([]);
     await editor.until(() => asked.length === 3);
@@ -139,6 +139,6 @@ describe('what rests on another file', () => {
     reading.open();
     expect(await titles(editor, chat)).toEqual([]);
     expect(await titles(editor, chat)).toEqual([]);
-    expect(asked).toEqual([folder, gone, `${gone}/runtimes.yaml`, folder]);
+    expect(asked).toEqual([folder, removed, `${removed}/runtimes.yaml`, folder]);
   });
 });

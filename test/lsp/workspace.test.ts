@@ -99,17 +99,17 @@ describe('files that are not open', () => {
   });
 
   test('come with their folder, of which alone the editor tells', async () => {
-    const come = `${folder}/new/runtimes.yaml`;
+    const created = `${folder}/new/runtimes.yaml`;
     const asked: string[] = [];
     const read: string[] = [];
     const host = {
       readFile: async (uri: string) => {
         read.push(uri);
-        return uri === come ? runtime(4) : undefined;
+        return uri === created ? runtime(4) : undefined;
       },
       listFiles: async (below: string) => {
         asked.push(below);
-        return below === `${folder}/new` ? [come] : [];
+        return below === `${folder}/new` ? [created] : [];
       },
     };
     const editor = await openEditor({ host });
@@ -121,7 +121,7 @@ describe('files that are not open', () => {
     await untilLens(editor, chat, /^4 × L4/);
     await editor.until(() => asked.length > 1);
     expect(asked.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
-    expect(read.filter((one) => one === come)).toEqual([come]);
+    expect(read.filter((one) => one === created)).toEqual([created]);
   });
 
   test('are gone with their folder, of which alone the editor tells', async () => {

@@ -21,7 +21,7 @@ import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './session.ts';
 
-/** What the editor features do; a record so that a test can make one of them fail. */
+/** The editor features, as a record so that tests can replace one. */
 export interface Features {
   readonly hover: typeof hover;
   readonly codeLenses: typeof codeLenses;
@@ -32,8 +32,8 @@ export interface Features {
 }
 
 /**
- * Hover, completion, lenses, actions, links and hints: each answers from the newest analysis.
- * @param settled called when the caret has left a line for which something was held back
+ * Hover, completion, lenses, actions, links and hints, each from the latest analysis.
+ * @param settled called when the cursor has left a line with held-back problems
  */
 export function registerLanguageFeatures(
   session: Session,
@@ -90,7 +90,7 @@ export function registerLanguageFeatures(
 
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
-      // Editors ask wherever the caret goes, which is how it is known that it left the line.
+      // Editors request code actions whenever the cursor moves, which shows that it left the line.
       if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
         settled(textDocument.uri);
       }

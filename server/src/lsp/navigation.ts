@@ -39,7 +39,7 @@ export function registerNavigation(
     });
   }
 
-  /** Of a file as it is now: what is open counts before the disk. */
+  /** The line index of a file's current text. An open document takes precedence over the disk. */
   async function linesAt(uri: string): Promise<LineIndex | undefined> {
     const text = documents.get(uri)?.getText() ?? (await host.readFile(uri));
     return text === undefined ? undefined : lineIndex(text);
