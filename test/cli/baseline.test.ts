@@ -70,7 +70,7 @@ test('a baseline is a finding a line, in the order of the paths, and the same ea
 });
 
 test.each([
-  [['--write-baseline'], undefined, '--write-baseline needs --baseline <file>, which says where to'],
+  [['--write-baseline'], undefined, '--write-baseline requires --baseline <file>'],
   [
     ['--baseline', 'b.json'],
     undefined,

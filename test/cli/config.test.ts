@@ -77,7 +77,7 @@ test('a config by another name is told, and what looks like a slip: neither chan
   expect(await runCli(['check', '-q', '.'], { cwd: folder })).toEqual({
     status: 0,
     stdout: '',
-    stderr: 'gpulint: .gpulint.yml is not read: the name of the config is .gpulint.yaml\n',
+    stderr: 'gpulint: .gpulint.yml is ignored: the config must be named .gpulint.yaml\n',
   });
   expect((await runCli(['check', '-q', '--no-config', '.'], { cwd: folder })).stderr).toBe('');
   const pools = ['p5.48xlrge', 'own.metal'].map((type) => `  - {name: a, labels: {}, instanceType: ${type}}\n`);

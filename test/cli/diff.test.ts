@@ -178,7 +178,7 @@ describe('check --diff', () => {
       expect(await runCli(['check', '--diff', ...other, 'deploy'], { cwd })).toEqual({
         status: 2,
         stdout: '',
-        stderr: `gpulint: --diff writes nothing but a diff: leave out ${other.at(other[0] === '--format' ? 0 : 2)}\n`,
+        stderr: `gpulint: --diff cannot be combined with ${other.at(other[0] === '--format' ? 0 : 2)}\n`,
       });
     }
     const { stdout } = await runCli(['check', '--diff', 'deploy'], { cwd });

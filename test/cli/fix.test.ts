@@ -84,7 +84,7 @@ describe('--fix', () => {
     giveAway(folder);
     const { status, stderr } = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder, unprivileged: true });
     expect(status).toBe(2);
-    expect(stderr).toBe('gpulint: cannot write pod.yaml: permission denied; it is left as it was\n');
+    expect(stderr).toBe('gpulint: cannot write pod.yaml: permission denied; the file is unchanged\n');
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 });

@@ -49,7 +49,7 @@ describe('what leads outside the project', () => {
     symlinkSync('sub/a.yaml', path.join(cwd, 'within.yaml'));
     symlinkSync('../outside/nothing.yaml', path.join(cwd, 'broken.yaml'));
     const { stdout, stderr, status } = await runCli(['check', '--format', 'json', '.'], { cwd });
-    expect(stderr).toBe(`gpulint: linked is left out: ${leftOut}\n`);
+    expect(stderr).toBe(`gpulint: linked is skipped: ${leftOut}\n`);
     expect(status).toBe(1);
     const { files } = JSON.parse(stdout) as Report;
     expect(files.map(({ path: name, problem }) => [name, problem])).toEqual([
@@ -78,7 +78,7 @@ describe('what leads outside the project', () => {
     symlinkSync('../../outside/config.yaml', path.join(cwd, 'team/.gpulint.yaml'));
     const { stdout, stderr } = await runCli(['check', '.'], { cwd });
     expect(stderr).toBe(
-      'gpulint: team/.gpulint.yaml is not read: it lies outside the project; --config names a config to use\n',
+      'gpulint: team/.gpulint.yaml is ignored: it lies outside the project; use --config to select a config\n',
     );
     expect(stdout).toContain('1 × L4');
     const named = await runCli(['check', '--config', '../outside/config.yaml', '.'], { cwd });
@@ -91,7 +91,7 @@ describe('what leads outside the project', () => {
     mkdirSync(path.join(folder, 'deploy/sub'), { recursive: true });
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'gpu: l4\n');
     writeFileSync(path.join(folder, 'deploy/pod.yaml'), podText());
-    const told = `gpulint: ${path.join(folder, '.gpulint.yaml')} is not read: it lies outside the project; --config names a config to use\n`;
+    const told = `gpulint: ${path.join(folder, '.gpulint.yaml')} is ignored: it lies outside the project; use --config to select a config\n`;
     const above = await runCli(['check', '.'], { cwd: path.join(folder, 'deploy') });
     expect(above.stderr).toBe(told);
     expect(above.stdout).not.toContain('L4');

@@ -21,7 +21,7 @@ describe('what cannot be run is one sentence and status 2', () => {
     [['explain', 'gpu-limit-required'], "no rule 'gpu-limit-required'; did you mean 'gpu-limits-required'?"],
     [['explain', 'zzz'], "no rule 'zzz'; 'gpulint rules' lists them"],
     [['check', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
-    [['check', ''], "'' is no path: name a file or a folder"],
+    [['check', ''], "'' is not a path: name a file or folder"],
     [['check', '--config', 'no.yaml', 'project'], 'cannot read the config no.yaml: no such file or folder'],
   ])('%o', async (args, sentence) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });

@@ -118,9 +118,7 @@ describe('a file that somebody else changes while it is being checked', () => {
   test('keeps the change, and has the fix too', async () => {
     const result = await fixWhile("if (drafts === 1) appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain(
-      'gpulint: pod.yaml changed while it was being checked; nothing was written, checking it again\n',
-    );
+    expect(result.stderr).toContain('gpulint: pod.yaml changed during the check: checking it again\n');
     expect(result.text).toMatch(/limits:[\s\S]*# mine\n$/);
     expect(result.report?.fixed).toHaveLength(1);
     expect(result.names).toEqual(['pod.yaml']);
@@ -129,7 +127,7 @@ describe('a file that somebody else changes while it is being checked', () => {
   test('is left alone when it keeps changing', async () => {
     const result = await fixWhile("appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(2);
-    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing; its fixes were not written\n');
+    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing: its fixes were not written\n');
     expect(result.text).toBe(`${podText()}# mine\n# mine\n# mine\n`);
     expect(result.report).toMatchObject({ findings: [{ rule: 'gpu-limits-required' }] });
     expect(result.report).not.toHaveProperty('fixed');
@@ -165,7 +163,7 @@ test('a disk that is full leaves the old content', async () => {
   const inPlace = await runCli(['check', '--fix', 'two.yaml'], { cwd: folder, env });
   for (const [name, { status, stderr }] of Object.entries({ one: inDraft, two: inPlace })) {
     expect(status).toBe(2);
-    expect(stderr).toBe(`gpulint: cannot write ${name}.yaml: the disk is full; it is left as it was\n`);
+    expect(stderr).toBe(`gpulint: cannot write ${name}.yaml: the disk is full; the file is unchanged\n`);
     expect(fs.readFileSync(path.join(folder, `${name}.yaml`), 'utf8')).toBe(text);
   }
   expect(fs.readdirSync(folder).sort()).toEqual(['one.yaml', 'three.yaml', 'two.yaml']);
@@ -181,6 +179,6 @@ test.runIf(hasMkfifo)('--fix does not write to a pipe', async () => {
   const { status, stderr } = await running;
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: `gpulint: cannot write ${pipe}: it is not a regular file; it is left as it was\n`,
+    stderr: `gpulint: cannot write ${pipe}: it is not a regular file; the file is unchanged\n`,
   });
 });

@@ -20,27 +20,28 @@ import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a config file tells, and the folder that its globs are relative to. */
+/** The values of a config file, and the folder that its globs are relative to. */
 export interface LoadedConfig {
   readonly values: ConfigInput;
   readonly base: string;
 }
 
-/** The configs of one run; each is read once. */
+/** The configs of one run, each read once. */
 export interface ProjectConfigs {
-  /** The config that counts for a path, file or folder; undefined where there is none. */
-  nearest(given: string): Promise<LoadedConfig | undefined>;
-  /** What holds for a file. */
+  /** The config file for a path, file or folder; undefined if there is none. */
+  nearest(target: string): Promise<LoadedConfig | undefined>;
+  /** The config of a file. */
   of(file: string): Promise<ProjectConfig>;
-  /** The config nearest to a file wants it passed by. */
+  /** Whether the config nearest to a file ignores it. */
   isIgnored(file: string): Promise<boolean>;
 }
 
 /**
- * @param reach the project: a config outside it is reported and not read
- * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, no further up than the
- * project's root or the home folder
- * @param ruleSet in place of what the configs extend. What it returns rejects with a UsageError when a config cannot be read or is wrong.
+ * Finds configs. All methods reject with a UsageError if a config cannot be read or is wrong.
+ * @param reach the project: a config outside it is reported and ignored
+ * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, up to the project's root or the
+ * home folder
+ * @param ruleSet replaces what the configs extend
  */
 export function projectConfigs(
   reach: Reach,
@@ -58,13 +59,13 @@ export function projectConfigs(
     return named;
   }
 
-  async function nearest(given: string): Promise<LoadedConfig | undefined> {
+  async function nearest(target: string): Promise<LoadedConfig | undefined> {
     if (choice !== undefined) return chosen();
-    const start = path.resolve(given);
+    const start = path.resolve(target);
     return inFolder(isFolder(start) ? start : path.dirname(start));
   }
 
-  /** Of the config in the folder or above it. A walk finds many files in one folder. */
+  /** The config in a folder or above it, cached because one folder has many files. */
   function inFolder(folder: string): Promise<LoadedConfig | undefined> {
     if (choice !== undefined) return chosen();
     const found = byFolder.get(folder) ?? findAbove(folder);
@@ -109,12 +110,12 @@ async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<
   const other = path.join(bare, otherName);
   const inside = reach.covers(bare);
   if (fs.existsSync(file) && (!inside || reach.leadsOutside(file))) {
-    warn(`${displayPath(file)} is not read: ${outsideReason}; --config names a config to use`);
+    warn(`${displayPath(file)} is ignored: ${outsideReason}; use --config to select a config`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
   const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
-    warn(`${displayPath(other)} is not read: the name of the config is ${configName}`);
+    warn(`${displayPath(other)} is ignored: the config must be named ${configName}`);
   }
   return { found, top: isTop(bare) };
 }
@@ -123,7 +124,7 @@ function isTop(folder: string): boolean {
   return folder === os.homedir() || fs.existsSync(path.join(folder, '.git'));
 }
 
-/** A config is written by people. */
+/** No config that people write is larger. */
 const maxConfigBytes = 1024 * 1024;
 
 function toConfig(file: string, content: FileContent): LoadedConfig {
@@ -136,7 +137,7 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
     const { line, column } = positionAt(lineStarts, span.start);
     return `${shown}:${line}:${column}: ${message}`;
   };
-  // What counts stops no build, and hints are for who writes the file.
+  // Only errors and warnings stop a build; hints are for authors of the config.
   const problems = found
     .filter(({ level }) => level === 'error' || level === 'warning')
     .sort((a, b) => a.span.start - b.span.start);
@@ -149,8 +150,8 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
   return { values, base: path.dirname(path.resolve(file)) };
 }
 
-/** A config that is something else altogether should not fill a log. */
+/** A file that is not a config at all must not fill the log. */
 const maxProblems = 20;
 
-/** What people write by habit, and nothing reads. */
+/** A common misspelling of the name, which is not read. */
 const otherName = configName.replace('yaml', 'yml');
