@@ -60,7 +60,7 @@ test.each([
   '/projects/space/a.yaml',
   'untitled:Untitled-1',
   '',
-])('%j is neither read nor listed, and the log says so once', async (uri) => {
+])('%j is neither read nor listed, and logged once', async (uri) => {
   const { host, asked, log } = gate();
   expect(await host.readFile(uri)).toBeUndefined();
   expect(await host.readFile(uri)).toBeUndefined();
@@ -76,7 +76,7 @@ test('without folders nothing is read', async () => {
   expect(asked).toEqual([]);
 });
 
-test('the folder that a file is in is the first that the host hears of', async () => {
+test('the folder of the file is the first one passed to the host', async () => {
   const heard: (readonly string[])[] = [];
   const readFile: Host['readFile'] = async (_, folders) => {
     heard.push(folders);
@@ -87,13 +87,13 @@ test('the folder that a file is in is the first that the host hears of', async (
   expect(heard).toEqual([[folder, 'file://', 'file:///a']]);
 });
 
-test('the root of the disk holds the disk, and no other machine', async () => {
+test('the root of the disk contains the disk, but no other machine', async () => {
   const { host } = gate({}, ['file:///']);
   expect(await host.readFile('file:///any/a.yaml')).toBe('text');
   expect(await host.readFile('file://server/share/a.yaml')).toBeUndefined();
 });
 
-test('what the host refuses is logged once and known as refused until it can be read', async () => {
+test('a file without access is logged once, and is denied until it can be read', async () => {
   let isPipe = true;
   const readFile = async () => {
     if (isPipe) throw accessDenied('is not a regular file');
@@ -111,13 +111,13 @@ test('what the host refuses is logged once and known as refused until it can be 
   expect([await host.readFile(uri), host.isDenied(uri)]).toEqual(['gpu: l4', false]);
 });
 
-test('a fault of the machine is no refusal', async () => {
+test('an error of the machine is not a denial', async () => {
   const { host, log } = gate({ readFile: () => Promise.reject(new Error('disk on fire')) });
   await expect(host.readFile(`${folder}/a.yaml`)).rejects.toThrow('disk on fire');
   expect(log).toEqual([]);
 });
 
-test.each([[5], [null], [{ text: 'x' }]])('a client that answers %j has said nothing', async (answer) => {
+test.each([[5], [null], [{ text: 'x' }]])('a client response of %j is ignored', async (answer) => {
   const { host } = gate({ readFile: async () => answer as never, listFiles: async () => answer as never });
   expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
   expect(await host.listFiles?.(folder, 10)).toEqual([]);

@@ -13,8 +13,8 @@ const files = ['b.yaml', 'a/z.yaml', 'a/b/a.yaml', 'a/a.yml', '.gpulint.yaml', '
   (name) => `${folder}/${name}`,
 );
 
-describe('of a folder with too many files', () => {
-  test('the upper ones count, by name, however they are listed', () => {
+describe('a folder with too many files', () => {
+  test('is indexed from the top, by name, in any order of listing', () => {
     const names = (found: readonly string[], limit: number) =>
       shareOf(folder, found, limit).uris.map((uri) => uri.slice(folder.length + 1));
     expect(names(files, 10)).toEqual(['b.yaml', 'a/a.yml', 'a/z.yaml', 'a/b/a.yaml']);
@@ -23,7 +23,7 @@ describe('of a folder with too many files', () => {
     expect(names(files, 0)).toEqual([]);
   });
 
-  test('one that changes counts if it did; what is new takes the room of what is gone', () => {
+  test('keeps the indexed files on changes; new files take the room of deleted ones', () => {
     const shares = [shareOf(folder, files, 2)];
     const deep = `${folder}/a/b/a.yaml`;
     expect(isWithinLimit(shares, `${folder}/a/a.yml`)).toBe(true);
@@ -41,7 +41,7 @@ describe('of a folder with too many files', () => {
     ]);
   });
 
-  test('the sentence has the sums of all folders, and there is none where nothing is left out', () => {
+  test('gets a message with the sums of all folders, unless all files are indexed', () => {
     const many = (name: string, count: number) =>
       Array.from({ length: count }, (_, at) => `file:///${name}/${at}.yaml`);
     const [a, b] = [shareOf('file:///a', many('a', 12_000), 5000), shareOf('file:///b', many('b', 30), 5000)];
@@ -56,7 +56,7 @@ describe('of a folder with too many files', () => {
 
 describe('a workspace of 20,000 files', () => {
   const other = 'file:///other';
-  /** The runtime that is looked for lies deepest, and is listed first. */
+  /** The referenced runtime is the deepest file, and is listed first. */
   const deepest = `${folder}/z/z/z/runtimes.yaml`;
   const chat = `${folder}/chat.yaml`;
   const listed = [deepest, ...Array.from({ length: 19_999 }, (_, at) => `${folder}/many/${at}.yaml`)];
@@ -70,22 +70,22 @@ describe('a workspace of 20,000 files', () => {
     };
     const editor = await openEditor({ host, settings, folders: { [other]: settings } });
     const shown: string[] = [];
-    const told = new Promise<void>((resolve) => {
+    const reported = new Promise<void>((resolve) => {
       editor.connection.onNotification(ShowMessageNotification.type, ({ message }) => {
         shown.push(message);
         resolve();
       });
     });
     await editor.open(chat, text);
-    return { editor, shown, told };
+    return { editor, shown, reported };
   }
 
-  test('says once what is not indexed, and which setting changes that', async () => {
-    const { editor, shown, told } = await open({});
-    await told;
+  test('reports once how many files are not indexed, and which setting changes that', async () => {
+    const { editor, shown, reported } = await open({});
+    await reported;
     expect(shown).toEqual([expect.stringMatching(/^gpulint has indexed 10,000 of 40,000 YAML files\./)]);
     expect(shown[0]).toContain('gpulint.index.maxFiles');
-    // A change of what was left out, or of the folders, tells nothing new.
+    // A change of an excluded file, or of the folders, does not repeat the message.
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
       changes: [{ uri: deepest, type: FileChangeType.Changed }],
     });
@@ -93,20 +93,20 @@ describe('a workspace of 20,000 files', () => {
     await editor.setFolders([folder]);
     await editor.until(() => editor.refreshes.length > 1);
     expect(await titles(editor, chat)).toEqual([]);
-    // While it is open it is known like any other.
+    // An open file is known like any other.
     await editor.open(deepest, runtime(4));
     await untilLens(editor, chat, /^4 × L4/);
     expect(shown).toHaveLength(1);
   });
 
-  test('is indexed as far as the setting says, also when it is changed', async () => {
+  test('is indexed up to the limit of the setting, also after a change', async () => {
     const settings: Record<string, unknown> = { index: { maxFiles: 30_000 } };
-    const { editor, shown, told } = await open(settings);
+    const { editor, shown, reported } = await open(settings);
     await untilLens(editor, chat, /^4 × L4/);
     expect(shown).toEqual([]);
     editor.settings.index = { maxFiles: 100 };
     await editor.connection.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
-    await told;
+    await reported;
     for (;;) if ((await titles(editor, chat)).length === 0) break;
     editor.settings.index = { maxFiles: 25_000 };
     await editor.connection.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
