@@ -9,7 +9,7 @@ import { afterAll, onTestFinished } from 'vitest';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const fixtures = path.join(root, 'test/fixtures/cli');
 
-// Bundled from the sources for each test file, so that a stale dist/ cannot pass for them.
+// Bundled from the sources for each test file, so that a stale dist/ is never tested.
 export const cli = path.join(mkdtempSync(path.join(tmpdir(), 'gpulint-cli-')), 'cli.js');
 buildSync({
   entryPoints: [path.join(root, 'server/src/cli/main.ts')],
@@ -19,18 +19,18 @@ buildSync({
   format: 'cjs',
   target: 'node18',
 });
-// The pages of the rules are files of the package.
+// Rule pages are files of the package.
 symlinkSync(path.join(root, 'docs'), path.join(path.dirname(cli), 'docs'));
 afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
 
-// Root may read and write everything, so what is about permissions runs as somebody who may not.
+// Root can read and write everything, so tests of permissions run as another user.
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 chmodSync(path.dirname(cli), 0o755);
 
-/** Whether permissions can be tested: not where only root may run Node. */
+/** Whether permissions can be tested: not if only root can run Node. */
 export const canDropRights = spawnSync(process.execPath, ['--version'], { ...nobody, cwd: '/' }).status === 0;
 
-/** Gives a folder and what is in it to the user as whom `unprivileged` runs. */
+/** Makes the user of `unprivileged` the owner of a folder and its content. */
 export function giveAway(folder: string): void {
   if (nobody.uid === undefined) return;
   for (const name of ['.', ...readdirSync(folder)]) chownSync(path.join(folder, name), nobody.uid, nobody.gid);
@@ -42,7 +42,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs the command line as its own process. Colour and the like are as in a bare CI job unless `env` says otherwise. */
+/** Runs the command line in its own process. The environment is that of a plain CI job, plus `env`. */
 export function runCli(
   args: readonly string[],
   {
@@ -62,7 +62,7 @@ export function runCli(
   const stderr: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-  // A command that does not read its input closes the pipe: that is its right.
+  // A command that does not read its input may close the pipe.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ export function runCli(
   });
 }
 
-/** A folder that is gone when the test is over. */
+/** A temporary folder that is deleted after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gpulint-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -36,14 +36,14 @@ test('the server runs with only the globals of a web worker, and reads the confi
     target: 'es2022',
   });
   const answers = new Map<number, (result: unknown) => void>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const port = {
     onmessage: (_event: { data: unknown }): void => undefined,
     addEventListener: () => undefined,
     postMessage: (message: Message) => {
       if (message.method === undefined) answers.get(message.id ?? -1)?.(message.result);
       else if (message.id !== undefined) {
-        asked.push(message.method);
+        requested.push(message.method);
         send({ id: message.id, result: answerOf(message) ?? null });
       }
     },
@@ -103,7 +103,7 @@ spec:
   expect(await request('textDocument/codeLens', { textDocument: { uri } })).toMatchObject([
     { command: { title: expect.stringMatching(/^1 × L4 · \$/) } },
   ]);
-  expect(asked).toContain('gpulint/readFile');
+  expect(requested).toContain('gpulint/readFile');
 
   const chat = `${repository}/chat.yaml`;
   send({
@@ -115,7 +115,7 @@ spec:
     const lenses = await request('textDocument/codeLens', { textDocument: { uri: chat } });
     if (/2 × L4 · \$/.test(JSON.stringify(lenses))) break;
   }
-  expect(asked).toContain('gpulint/listFiles');
+  expect(requested).toContain('gpulint/listFiles');
 });
 
 const service = `apiVersion: serving.kserve.io/v1beta1

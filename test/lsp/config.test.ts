@@ -128,9 +128,9 @@ describe('the config', () => {
       [configUri]: 'gpu: t4\n',
       [`${folder}/repo/.git/HEAD`]: 'ref: refs/heads/main\n',
     };
-    const asked: string[] = [];
+    const requested: string[] = [];
     const readFile = async (uri: string) => {
-      asked.push(uri);
+      requested.push(uri);
       return files[uri];
     };
     const editor = await openEditor({ host: { readFile } });
@@ -141,12 +141,12 @@ describe('the config', () => {
     expect(await title(`${folder}/apps/pod.yaml`)).toMatch(/^1 × T4/);
     expect(await title(`${folder}/repo/pod.yaml`)).toMatch(/^1 GPU · price needs/);
     expect(await title('file:///pod.yaml')).toMatch(/^1 GPU · price needs/);
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
     // An open config is known, and applies to its own folder.
     await editor.open('file:///.gpulint.yaml', 'gpu: l4\n');
     expect((await editor.lenses('file:///pod.yaml'))[0]?.command?.title).toMatch(/^1 × L4/);
     expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
   });
 
   test('above a folder applies if the parent folder is also open', async () => {
@@ -160,14 +160,14 @@ describe('the config', () => {
   });
 
   test('of the only folder applies to documents that are not files: a new document, an object loaded from a cluster', async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const files: Record<string, string> = {
       [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n',
       'memfs:/a/.gpulint.yaml': 'gpu: t4\n',
       'file:///elsewhere/.gpulint.yaml': 'gpu: t4\n',
     };
     const readFile = async (uri: string) => {
-      asked.push(uri);
+      requested.push(uri);
       return files[uri];
     };
     const editor = await openEditor({ host: { readFile } });
@@ -186,7 +186,7 @@ describe('the config', () => {
     expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
     expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 GPU · price needs/);
     // Nothing is read next to documents from elsewhere: the file system of a cluster treats every name as an object.
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
 
     files[configUri] = 'gpu: t4\n';
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {

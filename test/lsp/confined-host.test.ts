@@ -5,15 +5,15 @@ const folder = 'file:///projects/space';
 
 function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder]) {
   const log: string[] = [];
-  const asked: string[] = [];
+  const requested: string[] = [];
   const host = confine(
     {
       readFile: async (uri) => {
-        asked.push(uri);
+        requested.push(uri);
         return 'text';
       },
       listFiles: async (uri) => {
-        asked.push(uri);
+        requested.push(uri);
         return [`${uri}/a.yaml`];
       },
       ...replaced,
@@ -21,7 +21,7 @@ function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder
     (line) => log.push(line),
   );
   host.setFolders(folders);
-  return { host, log, asked };
+  return { host, log, requested };
 }
 
 test.each([
@@ -31,9 +31,9 @@ test.each([
   `${folder}/..a/b..yaml/...`,
   'file:///projects/sp%61ce/a.yaml',
 ])('%s is read', async (uri) => {
-  const { host, asked, log } = gate();
+  const { host, requested, log } = gate();
   expect(await host.readFile(uri)).toBe('text');
-  expect(asked).toEqual([uri]);
+  expect(requested).toEqual([uri]);
   expect(log).toEqual([]);
 });
 
@@ -61,19 +61,19 @@ test.each([
   'untitled:Untitled-1',
   '',
 ])('%j is neither read nor listed, and logged once', async (uri) => {
-  const { host, asked, log } = gate();
+  const { host, requested, log } = gate();
   expect(await host.readFile(uri)).toBeUndefined();
   expect(await host.readFile(uri)).toBeUndefined();
   expect(await host.listFiles?.(uri, 10)).toEqual([]);
   expect(host.reaches(uri)).toBe(false);
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
   expect(log).toEqual([`${uri} is not read: it is outside the workspace folders`]);
 });
 
 test('without folders nothing is read', async () => {
-  const { host, asked } = gate({}, []);
+  const { host, requested } = gate({}, []);
   expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
 test('the folder of the file is the first one passed to the host', async () => {

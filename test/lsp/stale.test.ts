@@ -117,28 +117,28 @@ describe('a result that depends on another file', () => {
   test('does not come from a folder that was removed while being read', async () => {
     const removed = 'file:///gone';
     const reading = gate();
-    const asked: string[] = [];
+    const requested: string[] = [];
     const host = {
       async readFile(uri: string) {
         if (uri !== `${removed}/runtimes.yaml`) return undefined;
-        asked.push(uri);
+        requested.push(uri);
         await reading.opened;
         return runtime(4);
       },
       listFiles: async (below: string) => {
-        asked.push(below);
+        requested.push(below);
         return below === removed ? [`${removed}/runtimes.yaml`] : [];
       },
     };
     const editor = await openEditor({ host, folders: { [removed]: {} } });
     await editor.open(chat, withCursor(service).text);
     expect(await titles(editor, chat)).toEqual([]);
-    await editor.until(() => asked.length === 3);
+    await editor.until(() => requested.length === 3);
     await editor.setFolders([folder]);
-    while (asked.length < 4) await titles(editor, chat);
+    while (requested.length < 4) await titles(editor, chat);
     reading.open();
     expect(await titles(editor, chat)).toEqual([]);
     expect(await titles(editor, chat)).toEqual([]);
-    expect(asked).toEqual([folder, removed, `${removed}/runtimes.yaml`, folder]);
+    expect(requested).toEqual([folder, removed, `${removed}/runtimes.yaml`, folder]);
   });
 });

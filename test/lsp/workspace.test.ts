@@ -100,7 +100,7 @@ describe('files that are not open', () => {
 
   test('are added with their folder if the editor reports only the folder', async () => {
     const created = `${folder}/new/runtimes.yaml`;
-    const asked: string[] = [];
+    const requested: string[] = [];
     const read: string[] = [];
     const host = {
       readFile: async (uri: string) => {
@@ -108,7 +108,7 @@ describe('files that are not open', () => {
         return uri === created ? runtime(4) : undefined;
       },
       listFiles: async (below: string) => {
-        asked.push(below);
+        requested.push(below);
         return below === `${folder}/new` ? [created] : [];
       },
     };
@@ -119,8 +119,8 @@ describe('files that are not open', () => {
     const changes = names.map((name) => ({ uri: `${folder}/${name}`, type: FileChangeType.Created as FileChangeType }));
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
     await untilLens(editor, chat, /^4 × L4/);
-    await editor.until(() => asked.length > 1);
-    expect(asked.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
+    await editor.until(() => requested.length > 1);
+    expect(requested.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
     expect(read.filter((one) => one === created)).toEqual([created]);
   });
 
