@@ -148,9 +148,9 @@ function safeProblems(file: FileAnalysis, { measure }: Look): readonly Problem[]
   return [...fixProblems(file, offer), ...fixAllProblems(file)];
 }
 
-function distinct(actions: readonly Action[], most: number): readonly Action[] {
+function distinct(actions: readonly Action[], limit: number): readonly Action[] {
   const byEdits = new Map(actions.map((action) => [JSON.stringify([action.title, action.edits]), action]));
-  return [...byEdits.values()].slice(0, most);
+  return [...byEdits.values()].slice(0, limit);
 }
 
 /** Checking every position of a long text takes longer than the limit for a hang, so check fewer. */

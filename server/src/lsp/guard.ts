@@ -12,7 +12,7 @@ export type Handler<P, R> = (params: P, token: CancellationToken) => R | Promise
 export function guard<P, R>(log: Log, name: string, fallback: R, handler: Handler<P, R>): Handler<P, R> {
   return async (params, token) => {
     await yieldOnce();
-    if (token.isCancellationRequested) throw cancelled();
+    if (token.isCancellationRequested) throw canceled();
     try {
       return await handler(params, token);
     } catch (error) {
@@ -37,8 +37,8 @@ export function yieldOnce(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-export function cancelled(): ResponseError<void> {
-  return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
+export function canceled(): ResponseError<void> {
+  return new ResponseError(LSPErrorCodes.RequestCancelled, 'canceled');
 }
 
 /** The document changed while the response was being computed. */
