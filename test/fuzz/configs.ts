@@ -9,7 +9,7 @@ import { parseConfig, readSettings, resolveConfig } from '../../server/src/confi
 import { setConfigEdits } from '../../server/src/features/actions/set-config.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
-import { answerProblems, type FileRequest, oddity, aboutFile, reportProblems } from './answers.ts';
+import { answerProblems, type FileRequest, forFile, oddity, reportProblems } from './answers.ts';
 import { runCheck } from './command-line.ts';
 import { configText, hostileGlobs } from './config-texts.ts';
 import type { Mutant } from './mutants.ts';
@@ -72,7 +72,7 @@ function configProblems(text: string, look: Look, dice: (sides: number) => numbe
       analysis.setConfig(config);
       const analyzed = analysis.setFile(`file:///w/${file}`, manifest);
       const again = () => [analysis, analyzed] as const;
-      const requests: readonly FileRequest[] = look.everywhere || file === 'a.yaml' ? aboutFile : [];
+      const requests: readonly FileRequest[] = look.everywhere || file === 'a.yaml' ? forFile : [];
       found.push(...requests.flatMap((one) => answerProblems(one, analysis, analyzed, measure, again)));
       found.push(...crashesOf(analyzed), ...(requests.length > 0 ? reportProblems('json', analyzed) : []));
       for (const glob of values.ignore ?? []) measure.time('ignore', () => matchesGlob(file, glob));

@@ -2,7 +2,7 @@ import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ProjectConfig, parseConfig } from '../../server/src/config.ts';
 import { type Action, type ActionQuery, codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { type Span, shiftSpan } from '../../server/src/yaml/span.ts';
-import { answerProblems, atOffset, formats, oddity, aboutFile, reportProblems } from './answers.ts';
+import { answerProblems, atOffset, forFile, formats, oddity, reportProblems } from './answers.ts';
 import { fixAllProblems, fixProblems, offerOf, safeOffer } from './fix-checks.ts';
 import { diceOf, type Mutant, mutants } from './mutants.ts';
 import { shrinkText } from './shrink.ts';
@@ -61,7 +61,7 @@ function textProblems(text: string, config: ProjectConfig, look: Look, dice: Dic
     return [thrown('analysis', error)];
   }
   const [analysis, file] = opened;
-  const requests = [...aboutFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
+  const requests = [...forFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
   const shown = look.everywhere ? formats : [formats[dice(formats.length)] ?? 'text'];
   return [
     ...requests.flatMap((one) => answerProblems(one, analysis, file, look.measure, open)),
