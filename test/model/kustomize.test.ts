@@ -200,13 +200,13 @@ function plain(node: YamlNode): unknown {
 }
 
 test('no path leads out of the file system: above its root stands a host', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const from = 'file:///c%3A/ws/kustomization.yaml';
   const paths = [2, 3, 4, 5, 9].map((depth) => `${'../'.repeat(depth)}evil.example/share/x.yaml`);
   await collectFiles(from, async (uri) => {
-    asked.push(uri);
+    requested.push(uri);
     return uri === from ? { uri, text: `resources: [${paths.join(', ')}]\n` } : undefined;
   });
-  expect(asked).toContain('file:///evil.example/share/x.yaml');
-  expect(asked.filter((uri) => !uri.startsWith('file:///'))).toEqual([]);
+  expect(requested).toContain('file:///evil.example/share/x.yaml');
+  expect(requested.filter((uri) => !uri.startsWith('file:///'))).toEqual([]);
 });

@@ -37,10 +37,10 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
   const { capacity, provider, region, instanceType, providerFrom } = placement;
   return [
     `  ${name}: ${pods.min}..${pods.max} pods`,
-    `    on ${[capacity, provider, region, instanceType].map((said) => said ?? '-').join(' ')} (${providerFrom ?? 'not told'})`,
+    `    on ${[capacity, provider, region, instanceType].map((part) => part ?? '-').join(' ')} (${providerFrom ?? 'unknown'})`,
     ...accelerators.map(
       ({ requested, perPod, devices, model, candidates, modelFrom }) =>
-        `    ${perPod} × ${resourceText(requested)} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'not told'})`,
+        `    ${perPod} × ${resourceText(requested)} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'unknown'})`,
     ),
     ...containers.map(({ type, name: container }) => `    ${type} ${container}`),
     ...tolerations.map(
@@ -51,7 +51,7 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
   ];
 }
 
-/** As the JSON report writes it. */
+/** In the form of the JSON report. */
 function resourceText(requested: PodSet['accelerators'][number]['requested']): string {
   const { kind, name } = requested;
   if (kind === 'resource') return name;

@@ -8,6 +8,7 @@ import { type InputFile, standardInput } from './files.ts';
 import { applySafeFixes } from './fix.ts';
 import { placeFixes } from './fix-places.ts';
 import { realPath } from './reach.ts';
+import { sourceLines } from './reports/excerpt.ts';
 import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
 import { costsOf, toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
@@ -22,6 +23,8 @@ import { replaceContent, type Saved } from './write-file.ts';
 export interface CheckFileOptions {
   /** write: apply the safe fixes to the file; show: put them into `CheckedFile.diff`. */
   readonly fix: 'write' | 'show' | undefined;
+  /** Whether the report shows the lines of findings. */
+  readonly withLines: boolean;
   /** The folder that `CheckedFile.source` is relative to. */
   readonly root: string;
   /** The related files of each file. */
@@ -68,7 +71,7 @@ async function checkText(
   options: CheckFileOptions,
   attempt = 1,
 ): Promise<CheckedFile> {
-  const { fix, root, related } = options;
+  const { fix, root, related, withLines } = options;
   const source = sourcePath(root, input);
   const relatedFiles = input.file === standardInput ? noRelatedFiles : await related.of(uri);
   const before = analysis.setFile(uri, content.text, 0, undefined, relatedFiles);
@@ -94,6 +97,7 @@ async function checkText(
     workloads: describeWorkloads(file),
     costs: costsOf(file),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
+    ...(withLines ? { lines: sourceLines(file, report.findings) } : {}),
   };
   if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };
   if (!isFixed) return checked;

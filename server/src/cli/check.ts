@@ -7,7 +7,7 @@ import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts'
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
-import { checkFile } from './check-file.ts';
+import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { kustomizedFiles, withCountedIn } from './kustomized-files.ts';
@@ -16,6 +16,7 @@ import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-files.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
+import { renderFullFile } from './reports/full.ts';
 import { summarise } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
@@ -25,8 +26,9 @@ import { UsageError } from './usage-error.ts';
 import { type ConfiguredInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
-  /** Undefined: text. */
+  /** Undefined: text, which `full` shows with the source lines. */
   readonly render: RenderReport | undefined;
+  readonly full?: boolean;
   readonly fix?: boolean;
   /** Write the changes of `fix` as a diff instead of a report; the files stay unchanged. */
   readonly diff?: boolean;
@@ -56,7 +58,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (options.writeBaseline === true && baseline === undefined) {
     throw new UsageError('--write-baseline requires --baseline <file>');
   }
-  const other = options.writeBaseline === true ? '--write-baseline' : options.render && '--format';
+  const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
@@ -82,7 +84,8 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
 
   const text = textOptions(options);
   const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
-  const pieces = options.render?.(report) ?? renderText(paths, files, text);
+  const pieces =
+    options.render?.(report) ?? renderText(paths, files, text, options.full === true ? renderFullFile : renderFile);
   write(pieces, options);
 
   if (failed) return 2;
@@ -119,9 +122,10 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   indexInputs(analysis, inputs, reach);
   const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
+  const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    const checked = await checkFile(analysis, input, await contentOf(input, reach), { fix, root, related });
+    const checked = await checkFile(analysis, input, await contentOf(input, reach), how);
     results.push(withCountedIn(checked, countedIn(input)));
   }
   return results;
@@ -188,8 +192,9 @@ function* renderText(
   paths: readonly string[],
   checked: readonly CheckedFile[],
   options: TextOptions,
+  render: typeof renderFile,
 ): Generator<string> {
-  for (const file of checked) yield renderFile(file, options);
+  for (const file of checked) yield render(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;

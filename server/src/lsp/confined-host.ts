@@ -1,5 +1,6 @@
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { Log } from './guard.ts';
+import { createPendingReads, type PendingReads } from './pending-reads.ts';
 
 /** What the server needs from the machine on which it runs. Use it only through `confine`. */
 export interface Host {
@@ -19,7 +20,7 @@ export interface Host {
 }
 
 /** The only access to files that are not open. Nothing outside the workspace folders is read or listed. */
-export interface ConfinedHost {
+export interface ConfinedHost extends PendingReads {
   /** The text of a file in the workspace; undefined if it does not exist or access is denied, which is logged once. */
   readFile(uri: string): Promise<string | undefined>;
   readonly listFiles?: (folder: string, limit: number) => Promise<readonly string[]>;
@@ -42,6 +43,7 @@ const accessDeniedName = 'AccessDenied';
 export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
   const denials = new Set<string>();
+  const pending = createPendingReads();
   const { listFiles, home } = host;
 
   function foldersHolding(uri: string): readonly string[] | undefined {
@@ -61,6 +63,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
   }
 
   return {
+    ...pending,
     ...(home !== undefined && { home }),
     async readFile(uri) {
       const own = foldersHolding(uri);
@@ -69,7 +72,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
         return undefined;
       }
       try {
-        const text: unknown = await host.readFile(uri, own);
+        const text: unknown = await pending.reading(() => host.readFile(uri, own));
         denials.delete(uri);
         return typeof text === 'string' ? text : undefined;
       } catch (error) {
@@ -81,7 +84,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
     ...(listFiles !== undefined && {
       async listFiles(folder: string, limit: number) {
         const own = foldersHolding(folder);
-        const found: unknown = own === undefined ? [] : await listFiles(folder, limit, own);
+        const found: unknown = own === undefined ? [] : await pending.reading(() => listFiles(folder, limit, own));
         return Array.isArray(found) ? found.filter((uri) => typeof uri === 'string') : [];
       },
     }),

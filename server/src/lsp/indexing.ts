@@ -168,7 +168,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const isCurrent = () => own === run;
     if (host.listFiles === undefined) return;
     for (const key of [...known.keys()]) remove(key);
-    void guarded(log, 'indexing the workspace', async () => {
+    const look = async (): Promise<void> => {
       await yieldOnce();
       const found: Share[] = [];
       for (const folder of folders)
@@ -178,7 +178,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       reportIndexLimit();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
-    });
+    };
+    void guarded(log, 'indexing the workspace', () => host.reading(look));
   }
 
   async function relimit(): Promise<void> {
@@ -199,7 +200,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         else if (!isWithinLimit(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }
-      if (toRead.size > 0) void guarded(log, 'reading changed files', readChanged);
+      if (toRead.size > 0) void guarded(log, 'reading changed files', () => host.reading(readChanged));
     },
     deleted(uris) {
       release(shares, uris);
@@ -212,7 +213,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       if (folder === undefined) void guarded(log, 'reading gpulint.index.maxFiles', relimit);
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
-      if (toReread.size > 0) void guarded(log, 'reading files with a changed config', reread);
+      if (toReread.size > 0) void guarded(log, 'reading files with a changed config', () => host.reading(reread));
     },
   };
 }

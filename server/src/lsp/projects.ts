@@ -27,6 +27,8 @@ export interface Projects {
   /** Whether a config is still that of a file. */
   isCurrent(uri: string, config: ProjectConfig): boolean;
   settingsOf(uri: string): Promise<Settings>;
+  /** Waits a limited time for other files. @returns whether all are read */
+  settled(): Promise<boolean>;
   /** The URI of a document's config file, or of the one to create in its workspace folder; undefined if it is in no folder. */
   configFileOf(uri: string): Promise<string | undefined>;
   /** Whether the config ignores a file. */
@@ -150,7 +152,7 @@ export function createProjects(
 
   function settingsOf(uri: string): Promise<Settings> {
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
-    const known = settings.get(folder) ?? readSettings(folder);
+    const known = settings.get(folder) ?? host.reading(() => readSettings(folder));
     settings.set(folder, known);
     return withTimeout(known, defaultSettings, changedSettings);
   }
@@ -189,6 +191,7 @@ export function createProjects(
   return {
     analysis,
     settingsOf,
+    settled: host.settled,
     configOf,
     isCurrent: (uri, config) => configs.get(uri)?.config === config,
     async configFileOf(uri) {

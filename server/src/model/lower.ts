@@ -6,7 +6,7 @@ import { podClaims } from './claims.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
-import { borrow } from './inherited.ts';
+import { inheritParts } from './inherited.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -25,8 +25,8 @@ import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
- * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
- * @param crossReferences what other documents say of what this one names
+ * The objects of a document and the workloads among them. Never throws; skips what it cannot read.
+ * @param crossReferences lookups of what the document references in others
  */
 export function lowerDocument(
   document: YamlDocument,
@@ -42,18 +42,27 @@ export function lowerDocument(
   return { manifests, workloads };
 }
 
-/** How many pods a chart makes of its values is the chart's to say, so they are counted as a definition and priced by the replica. */
+/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
 function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
   const name = path === '' ? null : path;
-  const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
+  const manifest = {
+    document,
+    root,
+    apiVersion: '',
+    kind: valuesKind,
+    name,
+    namespace: null,
+    labels: [],
+    annotations: [],
+  };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
   const context = { options, crossReferences: noCrossReferences };
-  const workload = lowerWorkload(said, lowered, 'definition', context);
+  const workload = lowerWorkload(manifest, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
 
-/** What one object will run; undefined where it runs nothing. */
+/** What one object will run; undefined if it runs nothing. */
 export function lowerManifest(
   manifest: Manifest,
   options: ModelOptions,
@@ -69,7 +78,7 @@ export function lowerManifest(
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
   const workload = lowerWorkload(manifest, guessed, undefined, context);
-  // Without accelerators a guess is of no use to anybody.
+  // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
 }
@@ -86,7 +95,7 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
-  const podSets = withOwnNames(lowered.podSets).map((source) =>
+  const podSets = withUniqueNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
@@ -112,8 +121,8 @@ function byKind(role: Role, { kind }: Manifest): FoundRole {
   return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
-/** Sets of pods are told apart by their names, and objects may repeat one. */
-function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
+/** Makes the names of pod sets unique, because they identify the sets. */
+function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
   const uses = new Map<string, number>();
   return sources.map((source) => {
     const use = (uses.get(source.name) ?? 0) + 1;
@@ -133,15 +142,15 @@ function lowerPodSet(
     withScripts(container, volumes, namespace, crossReferences),
   );
   const selectors = lowerSelectors(pod);
-  const borrowed = borrow(source.borrowed, containers, selectors);
+  const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
-  const nodes = [...typed, ...borrowed.selectors];
+  const nodes = [...typed, ...inherited.selectors];
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
   const implicit = [
-    // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
+    // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
     ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), source.pods.min, {
       find: (kind, name) => crossReferences.claim(kind, namespace, name),
@@ -157,9 +166,13 @@ function lowerPodSet(
     labels: lowerStrings(getIn(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: borrowed.placed(
+    accelerators: inherited.withLocation(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], replacing: source.given, additional: implicit },
+        {
+          containers: [...containers, ...inherited.containers],
+          replacing: source.implicitDevices,
+          additional: implicit,
+        },
         nodes,
         inPool,
       ),
@@ -170,21 +183,21 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
+    inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
   };
 }
 
-/** Claims that other files make. */
-function claimedElsewhere(given: readonly ImplicitDevices[]): readonly Inherited[] {
-  return given.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
+/** The facts inherited from claims in other files. */
+function inheritedDevices(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
+  return implicitDevices.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
-/** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */
+/** The node selector for an instance type named by a kind. It is not among the pod's selectors, so rules do not see it. */
 function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Selector {
   return { key: 'node.kubernetes.io/instance-type', values: [type], from: 'nodeSelector', at: type.at };
 }
 
-/** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */
+/** The API server rejects a container without an image, so the set is from a patch (KServe and other controllers fill in their own). */
 function isPartial(podSet: PodSet): boolean {
   if (podSet.containers.length === 0 || isIncomplete(podSet.pod)) return true;
   return podSet.containers.some(
@@ -196,7 +209,7 @@ function isWritten(container: Cursor): boolean {
   return container.node.kind === 'map';
 }
 
-/** KServe's `model:` stands under a key, containers stand in lists. */
+/** Whether a container is KServe's `model:`, which is under a key instead of in a list. */
 function isModel(container: Cursor): boolean {
   return typeof container.step === 'string';
 }

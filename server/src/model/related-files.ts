@@ -7,7 +7,7 @@ import type { CrossReferences } from './cross-references.ts';
 import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
-import { elsewhere } from './kustomize/merge.ts';
+import { external } from './kustomize/merge.ts';
 import { lowerDocument } from './lower.ts';
 import type { ModelOptions } from './options.ts';
 import type { Workload } from './workload.ts';
@@ -85,7 +85,7 @@ function readings(document: YamlDocument, { chart, base, built }: RelatedFiles):
   if (root === null) return [];
   if (built !== undefined) {
     return built.flatMap((object) => {
-      const made = placed(elsewhere(object.root), root);
+      const made = placed(external(object.root), root);
       return made === undefined ? [] : [{ root: made, readWith: object.file }];
     });
   }

@@ -1,4 +1,4 @@
-import type { Landing, WantedLabel } from '../model/cross-references.ts';
+import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -12,7 +12,7 @@ export const poolKinds = kindsFor('pool');
  * The pools on which a pod must land: those whose own label it selects. A pod without selectors lands on the pools that need none, if all of
  * those are defined in its folder or above.
  */
-export function landingOf(scope: Scope, wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined {
+export function landingOf(scope: Scope, wanted: readonly RequiredLabel[], isFree: boolean): Landing | undefined {
   scope.workspace.dependOn(poolKinds);
   const pools = poolsIn(scope.workspace);
   const linked = pools.linked(wanted);
@@ -34,15 +34,15 @@ interface PoolGroup {
 
 interface Pools {
   readonly unselected: PoolGroup;
-  readonly linked: (wanted: readonly WantedLabel[]) => PoolGroup;
+  readonly linked: (wanted: readonly RequiredLabel[]) => PoolGroup;
 }
 
 function landing(scope: Scope, { places, alike }: PoolGroup): Landing | undefined {
   const [first] = places.all;
   const common = alike();
   if (first === undefined || common === undefined) return undefined;
-  const apart = places.isAnyInSiblingFolder(scope);
-  return { ...common, first: referenced(scope, first, null), others: places.all.length - 1, apart };
+  const siblingFolder = places.isAnyInSiblingFolder(scope);
+  return { ...common, first: referenced(scope, first, null), others: places.all.length - 1, siblingFolder };
 }
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
@@ -70,7 +70,7 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, PoolGroup>();
   const pools: Pools = {
-    unselected: poolGroup(all.filter(({ pool }) => pool.chosen !== true)),
+    unselected: poolGroup(all.filter(({ pool }) => pool.needsSelector !== true)),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
@@ -100,7 +100,7 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
   return { taints, toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true) };
 }
 
-function canHave({ labels }: NodePool, { key, values }: WantedLabel): boolean {
+function canHave({ labels }: NodePool, { key, values }: RequiredLabel): boolean {
   return !Object.hasOwn(labels, key) || values.length === 0 || values.includes(labels[key] ?? '');
 }
 

@@ -153,8 +153,8 @@ function clusterQueueOf(scope: Scope, namespace: string | null, name: string): R
   if (queue === undefined) return undefined;
   const agreement = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
-  return agreement && { ...agreement, apart: agreement.apart || apart };
+  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
+  return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
 }
 
 /** The ClusterQueue that all of them reference. */

@@ -71,7 +71,7 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
 
 export function referenced<T>(scope: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(scope, found), apart: isInSiblingFolder(scope, found.folders), facts };
+  return { kind, name, file: pathFrom(scope, found), siblingFolder: isInSiblingFolder(scope, found.folders), facts };
 }
 
 /** The facts that all objects of a group agree on; undefined if they differ or one has none. */

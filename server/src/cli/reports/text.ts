@@ -63,8 +63,8 @@ export function renderFile({ file, workloads, fixes = [] }: CheckedFile, options
     const line = `${style.green(pad('fixed'))}  ${printable(fixWords(fix))}  ${style.dim(fix.rule)}`;
     blocks.push({ line: 0, column: 0, lines: [line] });
   }
-  const note = noteOf(file);
-  if (note !== null) blocks.push({ line: 0, column: 0, lines: [note] });
+  const problem = skippedProblem(file);
+  if (problem !== null) blocks.push({ line: 0, column: 0, lines: [`${pad('skipped')}  ${printable(problem)}`] });
   if (!quiet) blocks.push(...workloadBlocks(workloads, style));
   const shown = file.findings.filter(({ rule, severity }) => options.shows(rule, severity));
   blocks.push(...shown.map((finding) => findingBlock(finding, style)));
@@ -162,8 +162,8 @@ interface Block {
 }
 
 /** Problems that concern accelerators are findings of their own; the rest of a file may be as broken as it likes. */
-function noteOf({ parse, problem }: ReportFile): string | null {
-  return parse === 'skipped' && problem !== null ? `${pad('skipped')}  ${printable(problem)}` : null;
+export function skippedProblem({ parse, problem }: ReportFile): string | null {
+  return parse === 'skipped' ? problem : null;
 }
 
 function workloadBlocks(workloads: readonly WorkloadText[], style: Style): readonly Block[] {
@@ -190,7 +190,7 @@ function findingBlock({ severity, message, rule, range, fixes }: ReportFinding, 
   };
 }
 
-function colourOf(severity: Severity, style: Style): (text: string) => string {
+export function colourOf(severity: Severity, style: Style): (text: string) => string {
   return { error: style.red, warning: style.yellow, info: style.blue, hint: style.dim }[severity];
 }
 

@@ -9,23 +9,23 @@ import { table } from '../../yaml/table.ts';
  * @param builtIn whether kustomize has the schema of the kind; lists of custom resources are replaced
  */
 export function mergeStrategic(base: YamlNode, patch: YamlNode, builtIn: boolean): YamlNode {
-  return merge(elsewhere(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
+  return merge(external(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
 }
 
 /** A value from another file: it has no span in this one, and no edit here can change it. */
-export function elsewhere(node: YamlNode): YamlNode {
+export function external(node: YamlNode): YamlNode {
   if (node.kind === 'scalar') return { ...node, span: nowhere };
   if (node.kind === 'seq') {
     return {
       ...node,
       span: nowhere,
-      items: node.items.map(({ value }) => ({ value: elsewhere(value), shared: true })),
+      items: node.items.map(({ value }) => ({ value: external(value), shared: true })),
     };
   }
   const entries = node.entries.map(({ key, value }) => ({
     key,
     keySpan: nowhere,
-    value: elsewhere(value),
+    value: external(value),
     shared: true,
   }));
   return { ...node, span: nowhere, entries };

@@ -1,7 +1,7 @@
 import type { YamlNode, YamlScalar } from '../../yaml/node.ts';
 import { nowhere } from '../../yaml/span.ts';
 import type { Kustomization, NewImage } from './kustomization.ts';
-import { elsewhere, mergeStrategic } from './merge.ts';
+import { external, mergeStrategic } from './merge.ts';
 
 /**
  * Applies the transformers of a kustomization, which run after all patches: labels, replicas and images. Names stay unchanged: kustomize
@@ -16,13 +16,13 @@ export function transformed(
 ): YamlNode {
   let made = root;
   for (const { pairs, inTemplates } of kustomization.labels) {
-    const labels = map('metadata', map('labels', elsewhere(pairs)));
+    const labels = map('metadata', map('labels', external(pairs)));
     made = mergeStrategic(made, labels, true);
     if (inTemplates && hasTemplate(made)) made = mergeStrategic(made, map('spec', map('template', labels)), true);
   }
   for (const { name, count } of kustomization.replicas) {
     if (!scaledKinds.has(kind) || !names.includes(name)) continue;
-    made = mergeStrategic(made, map('spec', map('replicas', elsewhere(count))), true);
+    made = mergeStrategic(made, map('spec', map('replicas', external(count))), true);
   }
   return kustomization.images.length === 0 ? made : withImages(made, '', kustomization.images);
 }

@@ -2,7 +2,20 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { gpus, gpusByLabel, migByResource, migTables, providerOfLabel } from '../../server/src/catalog/index.ts';
 import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites, splitsModel } from './sites.ts';
-import { drop, type Mutation, type Path, putUnder, rename, type Step, set } from './steps.ts';
+import { drop, type Mistake, type Path, type Planters, putUnder, rename, type Step, set } from './steps.ts';
+
+export const planters: Planters = {
+  'instance-without-gpu': instanceWithoutGpu,
+  'mig-profile-not-on-gpu': migNotOnGpu,
+  'mig-profile-unknown': migUnknown,
+  'mig-resource-spelling': migSpelling,
+  'node-pool-unlimited': poolUnlimited,
+  'node-pool-untainted': poolUntainted,
+  'selector-conflict': selectorConflict,
+  'selector-value': selectorValue,
+  'spot-serving': spotServing,
+  'spot-without-checkpoint': spotWithoutCheckpoint,
+};
 
 // Mistakes in MIG profiles, selectors, spot capacity and node pools.
 
@@ -10,14 +23,14 @@ const product = 'nvidia.com/gpu.product';
 const instanceType = 'node.kubernetes.io/instance-type';
 const profiles = [...new Set(migTables().flatMap((table) => table.profiles.map(({ resource }) => resource)))];
 
-export function migUnknown(analysis: DocumentAnalysis): readonly Mutation[] {
+function migUnknown(analysis: DocumentAnalysis): readonly Mistake[] {
   return asSlices(
     analysis,
     ['mig-3g.30gb', 'mig-9g.5gb', 'mig-1g.7gb', 'mig-2g.80gb'].map((name) => `nvidia.com/${name}`),
   );
 }
 
-export function migSpelling(analysis: DocumentAnalysis): readonly Mutation[] {
+function migSpelling(analysis: DocumentAnalysis): readonly Mistake[] {
   const wrong = profiles.flatMap((name) => [
     name.replace('gb', 'GB'),
     name.replace('g.', 'g-'),
@@ -27,12 +40,12 @@ export function migSpelling(analysis: DocumentAnalysis): readonly Mutation[] {
 }
 
 /** Every profile on every GPU that has it not. */
-export function migNotOnGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+function migNotOnGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   const models = [...gpus.values()].filter(
     ({ vendor, migCapable, id }) =>
       vendor === 'nvidia' && (!migCapable || migTables().some((table) => table.gpus.includes(id))),
   );
-  return podSites(analysis).flatMap(({ pod, podSet, first }): readonly Mutation[] => {
+  return podSites(analysis).flatMap(({ pod, podSet, first }): readonly Mistake[] => {
     const free = podSet.selectors.length === 0 && podSet.accelerators.length === 1 && !splitsModel(first);
     if (!free || first.vendor !== 'nvidia' || podSet.containers.filter((one) => one.accelerators.length > 0).length > 1)
       return [];
@@ -52,7 +65,7 @@ export function migNotOnGpu(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function instanceWithoutGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+function instanceWithoutGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap((site) => {
     const types =
       site.first.vendor === 'nvidia' ? ['m5.2xlarge', 'c6i.xlarge', 'inf2.xlarge'] : ['m5.2xlarge', 'g5.xlarge'];
@@ -67,7 +80,7 @@ export function instanceWithoutGpu(analysis: DocumentAnalysis): readonly Mutatio
   });
 }
 
-export function selectorValue(analysis: DocumentAnalysis): readonly Mutation[] {
+function selectorValue(analysis: DocumentAnalysis): readonly Mistake[] {
   const wrong = [
     ['cloud.google.com/gke-accelerator', 'nvidia-h100', 'nvidia'],
     ['cloud.google.com/gke-accelerator', 'nvidia-a100', 'nvidia'],
@@ -85,7 +98,7 @@ export function selectorValue(analysis: DocumentAnalysis): readonly Mutation[] {
   );
 }
 
-export function selectorConflict(analysis: DocumentAnalysis): readonly Mutation[] {
+function selectorConflict(analysis: DocumentAnalysis): readonly Mistake[] {
   const pairs = [
     [instanceType, 'p4d.24xlarge', product, 'NVIDIA-H100-80GB-HBM3'],
     [instanceType, 'g5.xlarge', product, 'NVIDIA-L4'],
@@ -105,7 +118,7 @@ export function selectorConflict(analysis: DocumentAnalysis): readonly Mutation[
     if (first.vendor !== 'nvidia' || first.count > 1 || first.request.form !== 'whole') return [];
     if (podSet.selectors.length > 0 || getIn(root, ...pod, 'nodeSelector') !== undefined) return [];
     return pairs.map(
-      ([key, value, other, otherValue]): Mutation => ({
+      ([key, value, other, otherValue]): Mistake => ({
         name: `${key} ${value} with ${other} ${otherValue}`,
         steps: [putUnder(pod, 'nodeSelector', key, value), putUnder(pod, 'nodeSelector', other, otherValue)],
         place: { path: [...pod, 'nodeSelector', other], part: 'key' },
@@ -114,14 +127,14 @@ export function selectorConflict(analysis: DocumentAnalysis): readonly Mutation[
   });
 }
 
-export function spotServing(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotServing(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis)
     .filter(({ workload, podSet }) => workload.role === 'serving' && isWhole(workload) && podSet.pods.min === 1)
     .filter(({ workload }) => workload.podSets.filter(({ accelerators }) => accelerators.length > 0).length === 1)
     .flatMap(onSpot);
 }
 
-export function spotWithoutCheckpoint(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotWithoutCheckpoint(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis)
     .filter(({ workload }) => workload.role === 'training' && isWhole(workload) && workload.kind !== 'XGBoostJob')
     .filter(({ workload }) => workload.podSets.every(keepsNothing))
@@ -132,10 +145,10 @@ export function spotWithoutCheckpoint(analysis: DocumentAnalysis): readonly Muta
     .flatMap(onSpot);
 }
 
-export function poolUntainted(analysis: DocumentAnalysis): readonly Mutation[] {
+function poolUntainted(analysis: DocumentAnalysis): readonly Mistake[] {
   // What a template puts there cannot be taken away.
   if (analysis.document.template) return [];
-  const pools = manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mutation[] => {
+  const pools = manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec', 'template', 'spec'];
     if (getIn(root, ...spec, 'taints') === undefined) return [];
     return [
@@ -148,7 +161,7 @@ export function poolUntainted(analysis: DocumentAnalysis): readonly Mutation[] {
   });
   const groups = manifestsOf(analysis, 'ClusterConfig').flatMap(({ root, path }) =>
     ['nodeGroups', 'managedNodeGroups'].flatMap((list) =>
-      items(getIn(root, ...path, list)).flatMap((group, index): readonly Mutation[] => {
+      items(getIn(root, ...path, list)).flatMap((group, index): readonly Mistake[] => {
         if (getIn(group, 'taints') === undefined || !/^[pg]\d/.test(asText(getIn(group, 'instanceType')) ?? ''))
           return [];
         const where = [...path, list, index];
@@ -165,9 +178,9 @@ export function poolUntainted(analysis: DocumentAnalysis): readonly Mutation[] {
   return [...pools, ...groups];
 }
 
-export function poolUnlimited(analysis: DocumentAnalysis): readonly Mutation[] {
+function poolUnlimited(analysis: DocumentAnalysis): readonly Mistake[] {
   if (analysis.document.template) return [];
-  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mutation[] => {
+  return manifestsOf(analysis, 'NodePool').flatMap(({ root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec'];
     // A static pool is bounded by its count.
     if (getIn(root, ...spec, 'limits') === undefined || getIn(root, ...spec, 'replicas') !== undefined) return [];
@@ -175,12 +188,12 @@ export function poolUnlimited(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-function asSlices(analysis: DocumentAnalysis, names: readonly string[]): readonly Mutation[] {
+function asSlices(analysis: DocumentAnalysis, names: readonly string[]): readonly Mistake[] {
   return containerSites(analysis)
     .filter((site) => site.vendor === 'nvidia' && site.podSet.accelerators.length === 1 && !splitsModel(site))
     .flatMap((site) =>
       names.map(
-        (name): Mutation => ({
+        (name): Mistake => ({
           name: `${name} for ${site.resource}`,
           steps: renamed(site, name),
           place: { path: [...site.resources, 'limits', name], part: 'key' },
@@ -202,7 +215,7 @@ function renamed(
 }
 
 /** The pod with one more selector, or with another value of one it has. */
-function selecting(site: PodSite, key: string, value: string, part: 'key' | 'value'): Mutation {
+function selecting(site: PodSite, key: string, value: string, part: 'key' | 'value'): Mistake {
   const path = [...site.pod, 'nodeSelector', key];
   return {
     name: `${key}: ${value}`,
@@ -212,7 +225,7 @@ function selecting(site: PodSite, key: string, value: string, part: 'key' | 'val
 }
 
 /** Spot, by the labels of the platform that the pod is on already. */
-export function onSpot(site: PodSite): readonly Mutation[] {
+export function onSpot(site: PodSite): readonly Mistake[] {
   const labels = [
     ['karpenter.sh/capacity-type', 'spot', null],
     ['eks.amazonaws.com/capacityType', 'SPOT', 'aws'],

@@ -1,11 +1,18 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { asText, getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, type PodSite, podSites } from './sites.ts';
-import { add, appendUnder, type Mutation, type Path, put, putUnder, type Step } from './steps.ts';
+import { add, appendUnder, type Mistake, type Path, type Planters, put, putUnder, type Step } from './steps.ts';
+
+export const planters: Planters = {
+  'disruption-annotation': disruptionAnnotation,
+  'fraction-annotations': fractionAnnotations,
+  'surge-both-zero': surgeBothZero,
+  'trainjob-reserved-env': trainJobReservedEnv,
+};
 
 // Mistakes in annotations of pods and of what makes them, in rollouts, and in what trainers own.
 
-export function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mutation[] {
+function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
   const old = podSites(analysis).flatMap((site) => annotated(site, 'karpenter.sh/do-not-evict', 'true', 'key'));
   const holders = new Set(containerSites(analysis).map(({ workload }) => workload.manifest));
   const kept = manifestsOf(analysis, 'Deployment', 'StatefulSet', 'Job', 'CronJob', 'JobSet')
@@ -16,7 +23,7 @@ export function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mutat
         ['karpenter.sh/do-not-disrupt', 'true'],
         ['cluster-autoscaler.kubernetes.io/safe-to-evict', 'false'],
       ].map(
-        ([key = '', value = '']): Mutation => ({
+        ([key = '', value = '']): Mistake => ({
           name: `${key} on the object`,
           steps: [putUnder([...path, 'metadata'], 'annotations', key, value)],
           place: { path: [...path, 'metadata', 'annotations', key], part: 'key' },
@@ -26,8 +33,8 @@ export function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mutat
   return [...old, ...kept];
 }
 
-export function fractionAnnotations(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap((site): readonly Mutation[] => {
+function fractionAnnotations(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap((site): readonly Mistake[] => {
     if (site.first.resource !== 'nvidia.com/gpu' || !isWhole(site.workload) || site.workload.byShape) return [];
     const scheduled = put(site.pod, 'schedulerName', 'kai-scheduler');
     return [
@@ -35,16 +42,16 @@ export function fractionAnnotations(analysis: DocumentAnalysis): readonly Mutati
       ...annotated(site, 'gpu-fraction', '500m', 'value'),
       ...annotated(site, 'gpu-memory', '8Gi', 'value'),
       ...annotated(site, 'gpu-fraction', '0.5', 'key'),
-    ].map((mutation) => ({ ...mutation, steps: [...mutation.steps, ...scheduled] }));
+    ].map((mistake) => ({ ...mistake, steps: [...mistake.steps, ...scheduled] }));
   });
 }
 
-export function surgeBothZero(analysis: DocumentAnalysis): readonly Mutation[] {
+function surgeBothZero(analysis: DocumentAnalysis): readonly Mistake[] {
   const holders = new Set(containerSites(analysis).map(({ workload }) => workload.manifest));
   return manifestsOf(analysis, 'Deployment')
     .filter(({ manifest }) => holders.has(manifest) && manifest.apiVersion.startsWith('apps/'))
     .flatMap(({ path }) =>
-      [0, '0%'].map((zero): Mutation => {
+      [0, '0%'].map((zero): Mistake => {
         const spec = [...path, 'spec'];
         return {
           name: `maxUnavailable ${zero} and maxSurge 0`,
@@ -55,8 +62,8 @@ export function surgeBothZero(analysis: DocumentAnalysis): readonly Mutation[] {
     );
 }
 
-export function trainJobReservedEnv(analysis: DocumentAnalysis): readonly Mutation[] {
-  return manifestsOf(analysis, 'TrainJob').flatMap(({ root, path }): readonly Mutation[] => {
+function trainJobReservedEnv(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'TrainJob').flatMap(({ root, path }): readonly Mistake[] => {
     const trainer = [...path, 'spec', 'trainer'];
     const runtime = asText(getIn(root, ...path, 'spec', 'runtimeRef', 'name')) ?? '';
     if (!/torch/.test(runtime) || getIn(root, ...trainer) === undefined) return [];
@@ -71,7 +78,7 @@ export function trainJobReservedEnv(analysis: DocumentAnalysis): readonly Mutati
 }
 
 /** An annotation of the pods themselves. */
-function annotated({ root, pod }: PodSite, key: string, value: string, part: 'key' | 'value'): readonly Mutation[] {
+function annotated({ root, pod }: PodSite, key: string, value: string, part: 'key' | 'value'): readonly Mistake[] {
   // Kinds that write pods in words of their own have their annotations elsewhere.
   if (pod.at(-1) !== 'spec' || getIn(root, ...pod, 'containers') === undefined) return [];
   const template: Path = pod.slice(0, -1);

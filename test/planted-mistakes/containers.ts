@@ -2,11 +2,19 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
-import { add, append, type Mutation, type Path, put, putUnder, type Step, write } from './steps.ts';
+import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, write } from './steps.ts';
+
+export const planters: Planters = {
+  'privileged-gpu': privilegedGpu,
+  'visible-devices-bypass': visibleDevices,
+  'nccl-disabled': ncclDisabled,
+  'cpu-starved-accelerators': cpuStarved,
+  'value-not-string': valueNotString,
+};
 
 // Mistakes in what containers are told besides their command.
 
-export function privilegedGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+function privilegedGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
     .filter((site) => !hasNodeToItself(site))
@@ -28,19 +36,19 @@ function hasNodeToItself({ podSet: { accelerators, selectors } }: ContainerSite)
   return accelerators.some(({ perPod }) => counts.some((count) => perPod !== null && count > 0 && perPod >= count));
 }
 
-export function visibleDevices(analysis: DocumentAnalysis): readonly Mutation[] {
+function visibleDevices(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, listed }) => isJudged(workload) && listed)
     .flatMap((site) => ['all', '0', '0,1'].map((value) => withVariable(site, 'NVIDIA_VISIBLE_DEVICES', value)));
 }
 
-export function ncclDisabled(analysis: DocumentAnalysis): readonly Mutation[] {
+function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
     .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
 }
 
-export function cpuStarved(analysis: DocumentAnalysis): readonly Mutation[] {
+function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
     .map(({ resources }) => ({
@@ -50,11 +58,11 @@ export function cpuStarved(analysis: DocumentAnalysis): readonly Mutation[] {
     }));
 }
 
-export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] {
+function valueNotString(analysis: DocumentAnalysis): readonly Mistake[] {
   const sites = podSites(analysis).filter(({ workload }) => !workload.byShape);
   const inSelectors = sites
     .filter(({ podSet }) => getIn(podSet.pod, 'containers')?.node.kind === 'seq')
-    .flatMap(({ root, pod }): readonly Mutation[] => {
+    .flatMap(({ root, pod }): readonly Mistake[] => {
       const owner = [...pod, 'nodeSelector'];
       const path = [...owner, 'example.org/pool'];
       const added: Step =
@@ -71,14 +79,14 @@ export function valueNotString(analysis: DocumentAnalysis): readonly Mutation[] 
     .filter(
       ({ workload, podSet, listed }) => !workload.byShape && listed && getIn(podSet.pod, 'containers') !== undefined,
     )
-    .map((site): Mutation => {
+    .map((site): Mistake => {
       const { steps, place } = withVariable(site, 'GPULINT_TEST', 'x');
       return { name: 'a variable of 8', steps: [...steps, write(place.path, '8')], place };
     });
   return [...inSelectors, ...inEnvironment];
 }
 
-function withVariable({ root, path }: ContainerSite, name: string, value: string): Mutation {
+function withVariable({ root, path }: ContainerSite, name: string, value: string): Mistake {
   const list = getIn(root, ...path, 'env');
   const index = items(list).length;
   const step = list === undefined ? add(path, 'env', [{ name, value }]) : append([...path, 'env'], { name, value });

@@ -2,7 +2,36 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { takesSelectors } from './placement.ts';
 import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
-import { add, appendUnder, drop, type Mutation, put, putUnder, rename, type Step, set, write } from './steps.ts';
+import {
+  add,
+  appendUnder,
+  drop,
+  type Mistake,
+  type Planters,
+  put,
+  putUnder,
+  rename,
+  type Step,
+  set,
+  write,
+} from './steps.ts';
+
+export const planters: Planters = {
+  'gpu-limits-required': limitsRequired,
+  'gpu-misplaced': misplaced,
+  'gpu-quantity-empty': quantityEmpty,
+  'gpu-quantity-whole': quantityWhole,
+  'gpu-requests-equal-limits': requestsEqualLimits,
+  'gpu-resource-name': resourceName,
+  'gpus-exceed-node': exceedsNode,
+  'idle-gpu-container': idleContainer,
+  'image-not-pinned': imageNotPinned,
+  'mixed-accelerators': mixed,
+  'toleration-invalid': invalidTolerations,
+  'toleration-key': tolerationKey,
+  'toleration-missing': tolerationMissing,
+  'whole-gpu-underused': underused,
+};
 
 // Mistakes in what a container asks for, and in what it does with it.
 
@@ -20,10 +49,10 @@ const misspelt: Readonly<Record<string, readonly string[]>> = {
   'aws.amazon.com/neuron': ['aws.amazon.com/neurons'],
 };
 
-export function limitsRequired(analysis: DocumentAnalysis): readonly Mutation[] {
+function limitsRequired(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload }) => isWhole(workload))
-    .flatMap(({ resource, resources, count }): readonly Mutation[] => {
+    .flatMap(({ resource, resources, count }): readonly Mistake[] => {
       const limit = [...resources, 'limits', resource];
       const request = putUnder(resources, 'requests', resource, count);
       const place = { path: [...resources, 'requests', resource], part: 'key' } as const;
@@ -34,7 +63,7 @@ export function limitsRequired(analysis: DocumentAnalysis): readonly Mutation[] 
     });
 }
 
-export function requestsEqualLimits(analysis: DocumentAnalysis): readonly Mutation[] {
+function requestsEqualLimits(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).map(({ resource, resources, count }) => {
     const path = [...resources, 'requests', resource];
     return {
@@ -45,11 +74,11 @@ export function requestsEqualLimits(analysis: DocumentAnalysis): readonly Mutati
   });
 }
 
-export function quantityWhole(analysis: DocumentAnalysis): readonly Mutation[] {
+function quantityWhole(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ resource, resources }) => {
     const path = [...resources, 'limits', resource];
     return [0.5, '500m', '1.5', -1].map(
-      (wrong): Mutation => ({
+      (wrong): Mistake => ({
         name: `${wrong} ${resource}`,
         steps: [set(path, wrong)],
         place: { path, part: 'value' },
@@ -58,7 +87,7 @@ export function quantityWhole(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function quantityEmpty(analysis: DocumentAnalysis): readonly Mutation[] {
+function quantityEmpty(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload }) => isWhole(workload))
     .map(({ resource, resources, requested }) => {
@@ -72,12 +101,12 @@ export function quantityEmpty(analysis: DocumentAnalysis): readonly Mutation[] {
     });
 }
 
-export function resourceName(analysis: DocumentAnalysis): readonly Mutation[] {
+function resourceName(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ resource, resources, requested, listed, podSet }) => {
     const wrong = [...(misspelt[resource] ?? []), ...(listed && resource === 'nvidia.com/gpu' ? ['gpu', 'GPU'] : [])];
     const elsewhere = podSet.accelerators.length > 1;
     return (elsewhere ? [] : wrong).map(
-      (name): Mutation => ({
+      (name): Mistake => ({
         name: `${name} for ${resource}`,
         steps: [
           rename([...resources, 'limits', resource], name),
@@ -89,10 +118,10 @@ export function resourceName(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
+function misplaced(analysis: DocumentAnalysis): readonly Mistake[] {
   const inContainers = containerSites(analysis)
     .filter(({ listed }) => listed)
-    .flatMap(({ path, resources, resource, count }): readonly Mutation[] => [
+    .flatMap(({ path, resources, resource, count }): readonly Mistake[] => [
       {
         name: 'nodeSelector in the container',
         steps: [add(path, 'nodeSelector', { 'example.org/pool': 'gpu' })],
@@ -119,9 +148,9 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
         place: { path: [...path, 'limits', resource], part: 'key' },
       },
     ]);
-  const inPods = podSites(analysis).flatMap(({ pod, root, workload, first: { resource } }): readonly Mutation[] => {
+  const inPods = podSites(analysis).flatMap(({ pod, root, workload, first: { resource } }): readonly Mistake[] => {
     const template = pod.at(-1) === 'spec' && pod.at(-2) === 'template' ? pod.slice(0, -1) : undefined;
-    const owned: readonly Mutation[] =
+    const owned: readonly Mistake[] =
       // Kinds that are only partly known may have fields of their own there.
       template === undefined || workload.partial || getIn(root, ...pod, 'containers') === undefined
         ? []
@@ -135,7 +164,7 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
     const bare = getIn(root, ...pod, 'resources') === undefined && getIn(root, ...pod, 'containers') !== undefined;
     if (!bare) return owned;
     const relatedFiles = ['limits', 'requests'].map(
-      (key): Mutation => ({
+      (key): Mistake => ({
         name: `${key} beside the containers`,
         steps: [add(pod, key, { [resource]: 1 })],
         place: { path: [...pod, key, resource], part: 'key' },
@@ -154,7 +183,7 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
   const inSpecs = manifestsOf(analysis, 'InferenceService')
     .filter(({ manifest }) => analysis.workloads.some((one) => one.manifest === manifest && asks(analysis, one.name)))
     .map(
-      ({ path }): Mutation => ({
+      ({ path }): Mistake => ({
         name: 'nodeSelector beside the predictor',
         steps: [add([...path, 'spec'], 'nodeSelector', { 'example.org/pool': 'gpu' })],
         place: { path: [...path, 'spec', 'nodeSelector'], part: 'key' },
@@ -163,13 +192,13 @@ export function misplaced(analysis: DocumentAnalysis): readonly Mutation[] {
   return [...inContainers, ...inPods, ...inSpecs];
 }
 
-export function mixed(analysis: DocumentAnalysis): readonly Mutation[] {
+function mixed(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ resource, resources, podSet }) => {
     const others = ['amd.com/gpu', 'nvidia.com/mig-1g.10gb', 'nvidia.com/gpu'].filter(
       (other) => other !== resource && (!other.includes('mig') || podSet.selectors.length === 0),
     );
     return others.map(
-      (other): Mutation => ({
+      (other): Mistake => ({
         name: `${other} beside ${resource}`,
         steps: [add([...resources, 'limits'], other, 1)],
         place: { path: [...resources, 'limits', other], part: 'key' },
@@ -178,7 +207,7 @@ export function mixed(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
+function idleContainer(analysis: DocumentAnalysis): readonly Mistake[] {
   const waits = [
     { command: ['sleep', 'infinity'], word: '', item: 0 },
     { command: ['tail', '-f', '/dev/null'], word: '', item: 0 },
@@ -197,7 +226,7 @@ export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
       waits
         .filter(({ command }) => podSet.placement.capacity !== 'spot' || !command.join(' ').includes('train'))
         .map(
-          ({ command, word, item }): Mutation => ({
+          ({ command, word, item }): Mistake => ({
             name: command.join(' '),
             steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
             place: { path: [...path, 'command', item], part: 'value', word },
@@ -206,14 +235,14 @@ export function idleContainer(analysis: DocumentAnalysis): readonly Mutation[] {
     );
 }
 
-export function imageNotPinned(analysis: DocumentAnalysis): readonly Mutation[] {
+function imageNotPinned(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ path, container: { image }, workload }) => {
     if (image === undefined || image.at.shared || workload.role === 'infrastructure') return [];
     const name = /^([a-z0-9][\w./-]*?)(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?$/.exec(image.value)?.[1];
     if (name === undefined || /your|placeholder|replace|xxx/.test(name)) return [];
     const where = [...path, 'image'];
     const moving = ['latest', 'main', 'nightly'].map(
-      (tag): Mutation => ({
+      (tag): Mistake => ({
         name: `image tag ${tag}`,
         steps: [set(where, `${name}:${tag}`)],
         place: { path: where, part: 'value', word: tag },
@@ -226,7 +255,7 @@ export function imageNotPinned(analysis: DocumentAnalysis): readonly Mutation[] 
   });
 }
 
-export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
+function exceedsNode(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap(
     ({ root, pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
       const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
@@ -278,7 +307,7 @@ export function exceedsNode(analysis: DocumentAnalysis): readonly Mutation[] {
   );
 }
 
-export function invalidTolerations(analysis: DocumentAnalysis): readonly Mutation[] {
+function invalidTolerations(analysis: DocumentAnalysis): readonly Mistake[] {
   const wrong = [
     {
       says: 'Exists with a value',
@@ -303,7 +332,7 @@ export function invalidTolerations(analysis: DocumentAnalysis): readonly Mutatio
   ] as const;
   return podSites(analysis).flatMap(({ pod, podSet }) =>
     wrong.map(
-      ({ says, value, part, of }): Mutation => ({
+      ({ says, value, part, of }): Mistake => ({
         name: says,
         steps: [appendUnder(pod, 'tolerations', value)],
         place: { path: [...pod, 'tolerations', podSet.tolerations.length, of], part },
@@ -312,11 +341,11 @@ export function invalidTolerations(analysis: DocumentAnalysis): readonly Mutatio
   );
 }
 
-export function tolerationKey(analysis: DocumentAnalysis): readonly Mutation[] {
+function tolerationKey(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap(({ pod, podSet }) => {
     const keys = podSet.tolerations.map(({ key }) => key?.value);
     const known = keys.indexOf('nvidia.com/gpu');
-    return ['nvidia.com/gpus', 'nvidia/gpu', 'nvidia.com/GPU'].flatMap((wrong): readonly Mutation[] => {
+    return ['nvidia.com/gpus', 'nvidia/gpu', 'nvidia.com/GPU'].flatMap((wrong): readonly Mistake[] => {
       if (known >= 0) {
         const path = [...pod, 'tolerations', known, 'key'];
         if (keys.indexOf('nvidia.com/gpu', known + 1) >= 0) return [];
@@ -334,8 +363,8 @@ export function tolerationKey(analysis: DocumentAnalysis): readonly Mutation[] {
 }
 
 /** Nodes with a taint that the pod knows nothing of, and with one that it tolerated before. */
-export function tolerationMissing(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap(({ pod, podSet, workload, first }): readonly Mutation[] => {
+function tolerationMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload, first }): readonly Mistake[] => {
     const { tolerations } = podSet;
     const queued = [...podSet.labels, ...workload.manifest.labels].some(({ at: label }) =>
       keyOf(label).includes('kueue'),
@@ -344,7 +373,7 @@ export function tolerationMissing(analysis: DocumentAnalysis): readonly Mutation
     if (!isWhole(workload) || !/nvidia|amd|intel/.test(first.vendor) || queued || classed) return [];
     // KAITO makes the nodes of a Workspace for it, and their taints are its own.
     if (tolerations.some(({ key }) => key === undefined) || workload.kind === 'Workspace') return [];
-    const place: Mutation['place'] =
+    const place: Mistake['place'] =
       tolerations.length > 0
         ? { path: [...pod, 'tolerations'], part: 'key' }
         : { path: [...first.resources, 'limits', first.resource], part: 'key' };
@@ -375,7 +404,7 @@ function runs({ listed, workload, podSet, container }: ContainerSite): boolean {
 }
 
 /** A small model on a card that is large, alone, and known. */
-export function underused(analysis: DocumentAnalysis): readonly Mutation[] {
+function underused(analysis: DocumentAnalysis): readonly Mistake[] {
   const servers: readonly (readonly string[])[] = [
     ['vllm', 'serve', 'Qwen/Qwen3-1.7B', '--max-model-len', '8192'],
     ['python3', '-m', 'vllm.entrypoints.openai.api_server', '--model=google/gemma-2-2b-it'],
@@ -402,7 +431,7 @@ export function underused(analysis: DocumentAnalysis): readonly Mutation[] {
     )
     .flatMap(({ path, container, resources, resource }) =>
       servers.map(
-        (command): Mutation => ({
+        (command): Mistake => ({
           name: command.join(' '),
           steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
           place: { path: [...resources, 'limits', resource], part: 'key' },

@@ -1,11 +1,16 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { containerSites, podSites } from './sites.ts';
-import { appendUnder, type Mutation } from './steps.ts';
+import { appendUnder, type Mistake, type Planters } from './steps.ts';
+
+export const planters: Planters = {
+  'kubernetes-version': kubernetesVersion,
+  'mig-strategy-mismatch': migStrategy,
+};
 
 // What is a mistake on the project's cluster alone.
 
 /** Slices asked for by name, on nodes that do not offer them so. */
-export function migStrategy(analysis: DocumentAnalysis): readonly Mutation[] {
+function migStrategy(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ request, workload }) => request.form === 'mig' && workload.role !== 'definition')
     .flatMap(({ resources, resource }) =>
@@ -19,7 +24,7 @@ export function migStrategy(analysis: DocumentAnalysis): readonly Mutation[] {
 }
 
 /** Operators of tolerations that are younger than the cluster. */
-export function kubernetesVersion(analysis: DocumentAnalysis): readonly Mutation[] {
+function kubernetesVersion(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap(({ pod, podSet }) =>
     ['Lt', 'Gt'].map((operator) => ({
       name: `the operator ${operator}`,

@@ -4,10 +4,10 @@ import type { Finding, Severity } from '../../server/src/rules/rule.ts';
 import { analyse } from '../support/analyse.ts';
 import { messageProblems } from '../support/check-message.ts';
 import { configOf } from '../support/config-line.ts';
-import { mutators } from './index.ts';
-import { type Mutation, mutate, offsetsOf } from './steps.ts';
+import { planters } from './index.ts';
+import { type Mistake, offsetsOf, plant } from './steps.ts';
 
-/** What became of the mutations of one rule. */
+/** What became of the planted mistakes of one rule. */
 export interface Score {
   cases: number;
   found: number;
@@ -21,7 +21,7 @@ export interface Score {
 }
 
 export interface RunOptions {
-  /** Documents in which the rule speaks already are left out instead of being told: for files that are clean of warnings, not of advice. */
+  /** Documents in which the rule speaks already are left out and not reported as noise: for files that are clean of warnings, not of advice. */
   readonly leaveOut?: boolean;
   /** At most so many cases of one rule in one document, spread over all. */
   readonly most?: number;
@@ -29,18 +29,18 @@ export interface RunOptions {
   readonly onMessage?: (message: string, rule: string, text: string) => void;
 }
 
-/** Makes every mistake in every document of a file, and sees whether it is found. Adds to `scores`. */
-export function runMutations(name: string, text: string, scores: Map<string, Score>, options: RunOptions = {}): void {
+/** Plants every mistake in every document of a file, and sees whether it is found. Adds to `scores`. */
+export function plantMistakes(name: string, text: string, scores: Map<string, Score>, options: RunOptions = {}): void {
   const before = analyse(text);
   for (const [index, document] of before.documents.entries()) {
-    for (const [rule, mutator] of Object.entries(mutators)) {
+    for (const [rule, planter] of planters) {
       const noisy = document.findings.some((finding) => finding.rule === rule);
       if (noisy && options.leaveOut === true) continue;
       const score = scoreOf(scores, rule);
-      const mutations = spread(mutator(document, before), options.most ?? Number.POSITIVE_INFINITY);
-      if (noisy && mutations.length > 0) score.noise.push(`${name}: ${rule} speaks before the mistake was made`);
-      for (const mutation of mutations) {
-        judge({ name, before, index, document, rule, mutation, score, options });
+      const mistakes = spread(planter(document, before), options.most ?? Number.POSITIVE_INFINITY);
+      if (noisy && mistakes.length > 0) score.noise.push(`${name}: ${rule} speaks before the mistake was made`);
+      for (const mistake of mistakes) {
+        judge({ name, before, index, document, rule, mistake, score, options });
       }
     }
   }
@@ -61,7 +61,7 @@ export function renderScores(scores: ReadonlyMap<string, Score>): string {
     .join('\n');
 }
 
-/** What to hand to `runMutations` to review the messages that it sees; `problems` holds what is wrong with them, once each. */
+/** What to hand to `plantMistakes` to review the messages that it sees; `problems` holds what is wrong with them, once each. */
 export function messageReview(): {
   readonly onMessage: (message: string, rule: string, text: string) => void;
   readonly problems: Set<string>;
@@ -79,24 +79,24 @@ interface Case {
   readonly index: number;
   readonly document: DocumentAnalysis;
   readonly rule: string;
-  readonly mutation: Mutation;
+  readonly mistake: Mistake;
   readonly score: Score;
   readonly options: RunOptions;
 }
 
 const rank: Readonly<Record<Severity, number>> = { hint: 0, info: 1, warning: 2, error: 3 };
 
-function judge({ name, before, index, document, rule, mutation, score, options }: Case): void {
-  const mutated = mutate(document.text, mutation.steps);
-  if (mutated === undefined) return;
-  const label = `${name}#${index}: ${rule}: ${mutation.name}`;
-  const offsets = offsetsOf(mutated, mutation.place) ?? offsetsOf(document.text, mutation.place);
-  const whole = `${before.text.slice(0, document.base)}${mutated}${before.text.slice(document.base + document.text.length)}`;
-  const config = mutation.config === undefined ? defaultConfig : configOf(`#### config: ${mutation.config}`);
+function judge({ name, before, index, document, rule, mistake, score, options }: Case): void {
+  const planted = plant(document.text, mistake.steps);
+  if (planted === undefined) return;
+  const label = `${name}#${index}: ${rule}: ${mistake.name}`;
+  const offsets = offsetsOf(planted, mistake.place) ?? offsetsOf(document.text, mistake.place);
+  const whole = `${before.text.slice(0, document.base)}${planted}${before.text.slice(document.base + document.text.length)}`;
+  const config = mistake.config === undefined ? defaultConfig : configOf(`#### config: ${mistake.config}`);
   const findings = analyse(whole, config).documents[index]?.findings ?? [];
   score.cases++;
   for (const kind of document.manifests) score.kinds.add(kind.kind);
-  for (const { message, rule: id } of findings) options.onMessage?.(message, id, mutated);
+  for (const { message, rule: id } of findings) options.onMessage?.(message, id, planted);
   const own = findings.filter((finding) => finding.rule === rule);
   const hit = own.find(({ span }) => offsets !== undefined && span.start >= offsets[0] && span.start <= offsets[1]);
   if (hit === undefined) {

@@ -1,9 +1,9 @@
-// Makes every rule's mistake in manifests that are clean of it, and prints as a Markdown table how many were found. By default over the
+// Plants every rule's mistake in manifests that are clean of it, and prints as a Markdown table how many were found. By default over the
 // project's own fixtures; with folders or files as arguments over those too:
-// npx tsx scripts/mutation-recall.ts [--most 6] [folder or list.txt ...]
+// npx tsx scripts/recall-table.ts [--most 6] [folder or list.txt ...]
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { newScores, runMutations, type Score } from '../test/mutations/run.ts';
+import { newScores, plantMistakes, type Score } from '../test/planted-mistakes/run.ts';
 
 const fixtures = path.join(import.meta.dirname, '../test/fixtures/clean');
 
@@ -26,7 +26,7 @@ function main(): void {
 
 function score(files: readonly string[], most: number): Map<string, Score> {
   const scores = newScores();
-  for (const file of files) runMutations(file, readFileSync(file, 'utf8'), scores, { leaveOut: true, most });
+  for (const file of files) plantMistakes(file, readFileSync(file, 'utf8'), scores, { leaveOut: true, most });
   return scores;
 }
 

@@ -1,22 +1,27 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { containerSites, manifestsOf } from './sites.ts';
-import { add, drop, type Mutation, pathOf, put, set } from './steps.ts';
+import { add, drop, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+
+export const planters: Planters = {
+  'dra-shape': draShape,
+  'tensor-parallel-mismatch': tensorParallel,
+};
 
 // Mistakes in claims of devices, and in how many devices a server is told to use.
 
-export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
+function draShape(analysis: DocumentAnalysis): readonly Mistake[] {
   const claims = manifestsOf(analysis, 'ResourceClaim', 'ResourceClaimTemplate').flatMap(
-    ({ manifest, root, path }): readonly Mutation[] => {
+    ({ manifest, root, path }): readonly Mistake[] => {
       const nested = /\/v1(beta2)?$/.test(manifest.apiVersion);
       const owner = manifest.kind === 'ResourceClaim' ? [...path, 'spec'] : [...path, 'spec', 'spec'];
       const version = [...path, 'apiVersion'];
-      const removed: Mutation = {
+      const removed: Mistake = {
         name: 'the version of 1.30',
         steps: [set(version, 'resource.k8s.io/v1alpha2')],
         place: { path: version, part: 'value' },
       };
-      const requests = items(getIn(root, ...owner, 'devices', 'requests')).flatMap((_, index): readonly Mutation[] => {
+      const requests = items(getIn(root, ...owner, 'devices', 'requests')).flatMap((_, index): readonly Mistake[] => {
         const request = [...owner, 'devices', 'requests', index];
         const key = nested ? 'deviceClassName' : 'exactly';
         const value = nested ? 'gpu.nvidia.com' : { deviceClassName: 'gpu.nvidia.com' };
@@ -34,9 +39,9 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
     },
   );
   const pods = analysis.workloads.flatMap(({ podSets }) =>
-    podSets.flatMap((podSet): readonly Mutation[] => {
+    podSets.flatMap((podSet): readonly Mistake[] => {
       const pod = pathOf(podSet.pod);
-      const declared = items(getIn(podSet.pod, 'resourceClaims')).flatMap((claim, index): readonly Mutation[] => {
+      const declared = items(getIn(podSet.pod, 'resourceClaims')).flatMap((claim, index): readonly Mistake[] => {
         const entry = [...pod, 'resourceClaims', index];
         const template = getIn(claim, 'resourceClaimTemplateName');
         if (template === undefined) return [];
@@ -50,7 +55,7 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
         ];
       });
       const named = podSet.containers.flatMap(({ at: container }) =>
-        items(getIn(container, 'resources', 'claims')).map((_, index): Mutation => {
+        items(getIn(container, 'resources', 'claims')).map((_, index): Mistake => {
           const path = [...pathOf(container), 'resources', 'claims', index, 'name'];
           return { name: 'a claim that is not declared', steps: [set(path, 'other')], place: { path, part: 'value' } };
         }),
@@ -61,7 +66,7 @@ export function draShape(analysis: DocumentAnalysis): readonly Mutation[] {
   return [...claims, ...pods];
 }
 
-export function tensorParallel(analysis: DocumentAnalysis): readonly Mutation[] {
+function tensorParallel(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(
       ({ workload: { kind, role }, resource }) =>
@@ -74,7 +79,7 @@ export function tensorParallel(analysis: DocumentAnalysis): readonly Mutation[] 
     .filter(({ container: { env } }) => env.every(({ name }) => !/VISIBLE|RAY|NODE|LWS/.test(name)))
     .flatMap(({ root, path, count }) => {
       const told = [count + 1, ...(count > 1 ? [1] : [])];
-      return told.map((tensor): Mutation => {
+      return told.map((tensor): Mistake => {
         const command = ['vllm', 'serve', '/models/llm', '--tensor-parallel-size', String(tensor)];
         return {
           name: `${tensor} shards on ${count}`,

@@ -1,22 +1,32 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { type ContainerSite, containerSites, isWhole, type PodSite, podSites, splitsModel } from './sites.ts';
-import { type Mutation, type Path, put, putUnder, rename, type Step } from './steps.ts';
+import { type Mistake, type Path, type Planters, put, putUnder, rename, type Step } from './steps.ts';
+
+export const planters: Planters = {
+  'command-single-string': commandSingleString,
+  'cpu-image-with-gpu': cpuImage,
+  'cuda-too-old': cudaTooOld,
+  'efa-impossible': efaImpossible,
+  'image-invalid': imageInvalid,
+  'mig-many-slices': migManySlices,
+  'shared-request-many': sharedMany,
+};
 
 // Mistakes in what runs: images, command lines, and parts of cards for them.
 
-export function cpuImage(analysis: DocumentAnalysis): readonly Mutation[] {
+function cpuImage(analysis: DocumentAnalysis): readonly Mistake[] {
   return judged(analysis)
     .filter(({ resource }) => /^(nvidia|amd)\.com\//.test(resource))
     .flatMap(({ path }) => ['registry.example/embed:1.4-cpu', 'registry.example/embed-cpu:1.4'].map(imageOf(path)));
 }
 
-export function cudaTooOld(analysis: DocumentAnalysis): readonly Mutation[] {
+function cudaTooOld(analysis: DocumentAnalysis): readonly Mistake[] {
   const cases = [
     ['NVIDIA-H100-80GB-HBM3', 'registry.example/trainer:2.1-cuda11.3'],
     ['NVIDIA-H100-80GB-HBM3', 'registry.example/trainer:1.12-cu116'],
     ['NVIDIA-B200', 'registry.example/trainer:2.4-cuda12.4'],
   ] as const;
-  return podSites(analysis).flatMap((site): readonly Mutation[] => {
+  return podSites(analysis).flatMap((site): readonly Mistake[] => {
     const { pod, first } = site;
     if (!isOpenForSelectors(site) || first.resource !== 'nvidia.com/gpu') return [];
     return cases.map(([product, image]) => {
@@ -27,7 +37,7 @@ export function cudaTooOld(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function imageInvalid(analysis: DocumentAnalysis): readonly Mutation[] {
+function imageInvalid(analysis: DocumentAnalysis): readonly Mistake[] {
   // Braces in a file with others are a template's.
   const bare = /\{[A-Za-z_]\w*\}/.test(analysis.text) ? [] : ['registry.example/server:{TAG}'];
   return judged(analysis).flatMap(({ path }) =>
@@ -35,13 +45,13 @@ export function imageInvalid(analysis: DocumentAnalysis): readonly Mutation[] {
   );
 }
 
-export function commandSingleString(analysis: DocumentAnalysis): readonly Mutation[] {
+function commandSingleString(analysis: DocumentAnalysis): readonly Mistake[] {
   const lines = ['python train.py --epochs 3', 'torchrun train.py', '/bin/sh -c'];
   return judged(analysis)
     .filter(({ workload }) => !workload.byShape)
     .flatMap(({ path }) =>
       lines.map(
-        (line): Mutation => ({
+        (line): Mistake => ({
           name: `one item "${line}"`,
           steps: put(path, 'command', [line]),
           place: { path: [...path, 'command', 0], part: 'value' },
@@ -50,16 +60,16 @@ export function commandSingleString(analysis: DocumentAnalysis): readonly Mutati
     );
 }
 
-export function migManySlices(analysis: DocumentAnalysis): readonly Mutation[] {
+function migManySlices(analysis: DocumentAnalysis): readonly Mistake[] {
   return asParts(analysis, 'nvidia.com/mig-1g.10gb', 3);
 }
 
-export function sharedMany(analysis: DocumentAnalysis): readonly Mutation[] {
+function sharedMany(analysis: DocumentAnalysis): readonly Mistake[] {
   return asParts(analysis, 'nvidia.com/gpu.shared', 2);
 }
 
-export function efaImpossible(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap((site): readonly Mutation[] => {
+function efaImpossible(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap((site): readonly Mistake[] => {
     const { pod, first } = site;
     if (!isOpenForSelectors(site) || first.resource !== 'nvidia.com/gpu' || first.count > 8) return [];
     const efa = 'vpc.amazonaws.com/efa';
@@ -82,7 +92,7 @@ function judged(analysis: DocumentAnalysis): readonly ContainerSite[] {
 }
 
 /** Makes the container run another image. */
-function imageOf(path: Path): (image: string) => Mutation {
+function imageOf(path: Path): (image: string) => Mistake {
   return (image) => ({
     name: `image ${image}`,
     steps: put(path, 'image', image),
@@ -91,8 +101,8 @@ function imageOf(path: Path): (image: string) => Mutation {
 }
 
 /** One process with so many parts of cards instead of its GPUs. */
-function asParts(analysis: DocumentAnalysis, name: string, count: number): readonly Mutation[] {
-  return podSites(analysis).flatMap((site): readonly Mutation[] => {
+function asParts(analysis: DocumentAnalysis, name: string, count: number): readonly Mistake[] {
+  return podSites(analysis).flatMap((site): readonly Mistake[] => {
     const { workload, podSet, first } = site;
     const { resources, resource, requested, path, container } = first;
     if (resource !== 'nvidia.com/gpu' || !isOpenForSelectors(site) || container.type === 'init') return [];

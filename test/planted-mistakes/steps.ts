@@ -1,3 +1,4 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
 import { type Cursor, getIn as follow, keySpanOf, rootCursor, spanOf } from '../../server/src/yaml/cursor.ts';
 import {
   appendItem,
@@ -28,8 +29,14 @@ export interface Place {
   readonly word?: string;
 }
 
+/** Every way to make one rule's mistake in a document that is clean of it. */
+export type Planter = (analysis: DocumentAnalysis, file: FileAnalysis) => readonly Mistake[];
+
+/** What a file exports: its planters by the rule that must find their mistakes. */
+export type Planters = Readonly<Record<string, Planter>>;
+
 /** One mistake at one place. */
-export interface Mutation {
+export interface Mistake {
   readonly name: string;
   readonly steps: readonly Step[];
   readonly place: Place;
@@ -38,7 +45,7 @@ export interface Mutation {
 }
 
 /** The text after all steps; undefined where one of them cannot be made. */
-export function mutate(text: string, steps: readonly Step[]): string | undefined {
+export function plant(text: string, steps: readonly Step[]): string | undefined {
   let result = text;
   for (const step of steps) {
     const edits = step(parseDocument(result, 0));

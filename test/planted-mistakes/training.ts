@@ -9,15 +9,29 @@ import {
   appendUnder,
   drop,
   dropItem,
-  type Mutation,
+  type Mistake,
   type Path,
+  type Planters,
   pathOf,
   put,
   putUnder,
   set,
 } from './steps.ts';
 
-export { worldSize } from './world-size.ts';
+export const planters: Planters = {
+  'checkpoint-ephemeral': checkpointEphemeral,
+  'checkpoint-interval': checkpointInterval,
+  'checkpoint-never': checkpointNever,
+  'cpu-pod-on-gpu-node': cpuPodOnGpuNode,
+  'nproc-per-node': nprocPerNode,
+  'resume-disabled': resumeDisabled,
+  'shm-missing': shmMissing,
+  'spot-candidate': spotCandidate,
+  'spot-grace-period': spotGracePeriod,
+  'spot-no-retry': spotNoRetry,
+  'spot-selector-toleration': spotSelectorToleration,
+  'spot-without-checkpoint': spotLosesClaim,
+};
 
 // Mistakes in checkpoints, retries and processes of training jobs.
 
@@ -26,8 +40,8 @@ interface Word {
   readonly path: Path;
 }
 
-export function checkpointEphemeral(analysis: DocumentAnalysis): readonly Mutation[] {
-  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+function checkpointEphemeral(analysis: DocumentAnalysis): readonly Mistake[] {
+  return trainers(analysis).flatMap((site): readonly Mistake[] => {
     const { workload } = site;
     if ((workload.retries?.limit ?? 0) === 0 || onSpotAlready(site)) return [];
     const flag = directoryFlag(site);
@@ -50,8 +64,8 @@ export function checkpointEphemeral(analysis: DocumentAnalysis): readonly Mutati
   });
 }
 
-export function checkpointNever(analysis: DocumentAnalysis): readonly Mutation[] {
-  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+function checkpointNever(analysis: DocumentAnalysis): readonly Mistake[] {
+  return trainers(analysis).flatMap((site): readonly Mistake[] => {
     const list = lastList(site);
     const said = words(site).some(({ text }) => /save|interval|max.steps/.test(text));
     if (list === undefined) return [];
@@ -72,8 +86,8 @@ export function checkpointNever(analysis: DocumentAnalysis): readonly Mutation[]
   });
 }
 
-export function checkpointInterval(analysis: DocumentAnalysis): readonly Mutation[] {
-  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+function checkpointInterval(analysis: DocumentAnalysis): readonly Mistake[] {
+  return trainers(analysis).flatMap((site): readonly Mistake[] => {
     const list = lastList(site);
     const pod = podSites(analysis).find(({ podSet }) => podSet === site.podSet);
     const timed = words(site).some(({ text }) =>
@@ -87,7 +101,7 @@ export function checkpointInterval(analysis: DocumentAnalysis): readonly Mutatio
     // Steps become time where the config says how long one takes, unless others are there already, which may be fewer.
     const counted = words(site).some(({ text }) => /save|interval|every|max.steps/.test(text));
     const place = { path: [...list.path, list.length], part: 'value' } as const;
-    return moves.flatMap((steps): readonly Mutation[] => [
+    return moves.flatMap((steps): readonly Mistake[] => [
       ...(counted
         ? []
         : [
@@ -103,8 +117,8 @@ export function checkpointInterval(analysis: DocumentAnalysis): readonly Mutatio
   });
 }
 
-export function resumeDisabled(analysis: DocumentAnalysis): readonly Mutation[] {
-  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+function resumeDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
+  return trainers(analysis).flatMap((site): readonly Mistake[] => {
     const list = lastList(site);
     if (list === undefined || (site.workload.retries?.limit ?? 0) === 0) return [];
     if (words(site).some(({ text }) => /resume|load/.test(text))) return [];
@@ -122,8 +136,8 @@ export function resumeDisabled(analysis: DocumentAnalysis): readonly Mutation[] 
   });
 }
 
-export function cpuPodOnGpuNode(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap(({ pod, podSet, workload, first, root }): readonly Mutation[] => {
+function cpuPodOnGpuNode(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload, first, root }): readonly Mistake[] => {
     const holders = workload.podSets.flatMap(({ containers }) =>
       containers.filter((one) => one.accelerators.length > 0),
     );
@@ -179,7 +193,7 @@ export function cpuPodOnGpuNode(analysis: DocumentAnalysis): readonly Mutation[]
   });
 }
 
-export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
+function nprocPerNode(analysis: DocumentAnalysis): readonly Mistake[] {
   const commands = containerSites(analysis)
     .filter(holdsGpus)
     .flatMap((site) =>
@@ -190,7 +204,7 @@ export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
         if (!words(site).some((word) => launcher.test(word.text))) return [];
         if (flag === null || Number(flag[2]) !== site.count) return [];
         return otherCounts(site.count).map(
-          (count): Mutation => ({
+          (count): Mistake => ({
             name: `${count} processes for ${site.count}`,
             steps: [set(path, `${flag[1]}=${count}`)],
             place: { path, part: 'value' },
@@ -211,7 +225,7 @@ export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
       const written = path && getIn(root, ...path);
       if (path === undefined || Number(asText(written)) !== count) return [];
       return otherCounts(count).map(
-        (other): Mutation => ({
+        (other): Mistake => ({
           name: `${String(path.at(-1))} ${other} for ${count}`,
           steps: [set(path, asNumber(written) === undefined ? String(other) : other)],
           place: { path, part: 'value' },
@@ -221,10 +235,10 @@ export function nprocPerNode(analysis: DocumentAnalysis): readonly Mutation[] {
   return [...commands, ...fields];
 }
 
-export function shmMissing(analysis: DocumentAnalysis): readonly Mutation[] {
+function shmMissing(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(holdsGpus)
-    .flatMap(({ path, container, workload, count, resources }): readonly Mutation[] => {
+    .flatMap(({ path, container, workload, count, resources }): readonly Mistake[] => {
       const index = container.volumeMounts.findIndex(({ mountPath }) => mountPath === '/dev/shm');
       const several = count > 1 && /torchrun|tensor-parallel|mpirun/.test(startedBy(workload, container).join(' '));
       if (index < 0 || !several || !isWhole(workload) || workload.kind.startsWith('Ray')) return [];
@@ -238,27 +252,27 @@ export function shmMissing(analysis: DocumentAnalysis): readonly Mutation[] {
     });
 }
 
-export function spotGracePeriod(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap(({ pod, podSet: { placement } }): readonly Mutation[] => {
+function spotGracePeriod(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet: { placement } }): readonly Mistake[] => {
     if (placement.capacity !== 'spot' || !['aws', 'gcp', 'azure'].includes(placement.provider ?? '')) return [];
     const key = 'terminationGracePeriodSeconds';
     return [{ name: `${key} 900`, steps: put(pod, key, 900), place: { path: [...pod, key], part: 'value' } }];
   });
 }
 
-export function spotNoRetry(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotNoRetry(analysis: DocumentAnalysis): readonly Mistake[] {
   return [...spotJobs(analysis), ...spotReplicas(analysis)];
 }
 
 /** Jobs of the training operator with one kind of replicas, put on spot, that never restart a pod. */
-function spotReplicas(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotReplicas(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis)
     .filter(({ workload }) => workload.apiVersion.startsWith('kubeflow.org/') && workload.podSets.length === 1)
     .filter(({ first: site }) => claimOf(site, directoryFlag(site)?.directory ?? '') !== undefined)
     .flatMap((site) => {
       const replica = site.pod.slice(0, -2);
       return onSpot(site).map(
-        ({ name, steps }): Mutation => ({
+        ({ name, steps }): Mistake => ({
           name: `${name}, restartPolicy Never`,
           steps: [...steps, ...put(replica, 'restartPolicy', 'Never')],
           place: { path: [...replica, 'restartPolicy'], part: 'key' },
@@ -267,9 +281,9 @@ function spotReplicas(analysis: DocumentAnalysis): readonly Mutation[] {
     });
 }
 
-function spotJobs(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotJobs(analysis: DocumentAnalysis): readonly Mistake[] {
   const jobs = manifestsOf(analysis, 'Job').filter(({ manifest }) => manifest.apiVersion === 'batch/v1');
-  return jobs.flatMap(({ manifest, path }): readonly Mutation[] => {
+  return jobs.flatMap(({ manifest, path }): readonly Mistake[] => {
     const spot = podSites(analysis).some(
       (site) => site.workload.manifest === manifest && site.podSet.placement.capacity === 'spot',
     );
@@ -291,12 +305,12 @@ function spotJobs(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function spotSelectorToleration(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotSelectorToleration(analysis: DocumentAnalysis): readonly Mistake[] {
   const key = 'kubernetes.azure.com/scalesetpriority';
-  return podSites(analysis).flatMap(({ pod, podSet, workload }): readonly Mutation[] => {
+  return podSites(analysis).flatMap(({ pod, podSet, workload }): readonly Mistake[] => {
     const place = { path: [...pod, 'nodeSelector', key], part: 'key' } as const;
     const own = podSet.tolerations.findIndex((one) => one.key?.value === key);
-    const alone: Mutation = {
+    const alone: Mistake = {
       name: 'a toleration alone',
       steps: [appendUnder(pod, 'tolerations', { key, operator: 'Equal', value: 'spot', effect: 'NoSchedule' })],
       place: { path: [...pod, 'tolerations', podSet.tolerations.length, 'key'], part: 'value' },
@@ -319,9 +333,9 @@ export function spotSelectorToleration(analysis: DocumentAnalysis): readonly Mut
 }
 
 /** A job that could stay on spot, taken off it. */
-export function spotCandidate(analysis: DocumentAnalysis): readonly Mutation[] {
+function spotCandidate(analysis: DocumentAnalysis): readonly Mistake[] {
   const key = 'karpenter.sh/capacity-type';
-  return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }): readonly Mutation[] => {
+  return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }): readonly Mistake[] => {
     const where = [...pod, 'nodeSelector', key];
     const flag = directoryFlag(first);
     const lasts = flag !== undefined && claimOf(first, flag.directory) !== undefined;
@@ -338,8 +352,8 @@ export function spotCandidate(analysis: DocumentAnalysis): readonly Mutation[] {
 }
 
 /** A job on spot that keeps its progress, and then does not. */
-export function spotLosesClaim(analysis: DocumentAnalysis): readonly Mutation[] {
-  return trainers(analysis).flatMap((site): readonly Mutation[] => {
+function spotLosesClaim(analysis: DocumentAnalysis): readonly Mistake[] {
+  return trainers(analysis).flatMap((site): readonly Mistake[] => {
     const flag = directoryFlag(site);
     const claim = flag && claimOf(site, flag.directory);
     const { podSet, workload } = site;
@@ -357,10 +371,10 @@ export function spotLosesClaim(analysis: DocumentAnalysis): readonly Mutation[] 
           place: { path: [...pod.pod, 'nodeSelector', selector.key], part: 'key' },
         },
       ];
-    return onSpot(pod).map((mutation) => ({
-      ...mutation,
-      name: `${mutation.name}, progress on an emptyDir`,
-      steps: [...lost, ...mutation.steps],
+    return onSpot(pod).map((mistake) => ({
+      ...mistake,
+      name: `${mistake.name}, progress on an emptyDir`,
+      steps: [...lost, ...mistake.steps],
     }));
   });
 }

@@ -2,14 +2,23 @@ import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.t
 import type { Manifest, Workload } from '../../server/src/model/workload.ts';
 import { asText, entries, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
-import { add, appendUnder, drop, type Mutation, type Path, put, putUnder } from './steps.ts';
+import { add, appendUnder, drop, type Mistake, type Path, type Planters, put, putUnder } from './steps.ts';
+
+export const planters: Planters = {
+  'cpu-metric-for-gpu': cpuMetric,
+  'queue-coverage': queueCoverage,
+  'reference-not-found': slipInName,
+  'scale-to-zero-candidate': scaledObjectAtOne,
+  'scale-to-zero-ineffective': scaledObjectBesideHpa,
+  'toleration-missing': poolNotTolerated,
+};
 
 // Mistakes that only show beside another object of the file.
 
 /** Only the CPU, where something else was watched. */
-export function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const scalers = manifestsOf(analysis, 'HorizontalPodAutoscaler', 'ScaledObject');
-  const services = analysis.workloads.flatMap((workload): readonly Mutation[] => {
+  const services = analysis.workloads.flatMap((workload): readonly Mistake[] => {
     const { scaling } = workload;
     if (workload.kind !== 'InferenceService' || workload.partial || scaling?.mechanism !== 'hpa') return [];
     if (scaling.mechanismFrom !== 'annotation' || !servesOnGpus(workload)) return [];
@@ -19,7 +28,7 @@ export function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): reado
     const steps = [...named.map((key) => drop([...owner, key])), ...bounds];
     return [{ name: 'no metric named', steps, place: { path: [...owner, 'maxReplicas'], part: 'key' } }];
   });
-  const apart = scalers.flatMap(({ manifest, path }): readonly Mutation[] => {
+  const apart = scalers.flatMap(({ manifest, path }): readonly Mistake[] => {
     if (!servesOnGpus(targetOf(manifest, file))) return [];
     const spec = [...path, 'spec'];
     if (manifest.kind === 'ScaledObject') {
@@ -45,7 +54,7 @@ export function cpuMetric(analysis: DocumentAnalysis, file: FileAnalysis): reado
 }
 
 /** A slip of the keys in the name of what is scaled. */
-export function slipInName(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+function slipInName(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   return manifestsOf(analysis, 'HorizontalPodAutoscaler', 'ScaledObject').flatMap(({ manifest, path }) => {
     const target = targetOf(manifest, file);
     if (target?.name == null || target.name.length < 5 || target.namespace !== manifest.namespace) return [];
@@ -62,10 +71,10 @@ export function slipInName(analysis: DocumentAnalysis, file: FileAnalysis): read
 }
 
 /** Workloads in a queue without a quota for what they ask, and flavors that list too little. */
-export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const locals = manifestsIn(file, 'LocalQueue');
   const queues = manifestsIn(file, 'ClusterQueue');
-  const queued = analysis.workloads.flatMap((workload): readonly Mutation[] => {
+  const queued = analysis.workloads.flatMap((workload): readonly Mistake[] => {
     if (!isWhole(workload)) return [];
     const site = containerSites(analysis).find((one) => one.workload === workload);
     const bare = locals.find(({ namespace, root }) => {
@@ -86,7 +95,7 @@ export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): r
     ];
   });
   const flavors = manifestsOf(analysis, 'ClusterQueue').flatMap(({ manifest, path }) =>
-    items(getIn(manifest.root, 'spec', 'resourceGroups')).flatMap((group, index): readonly Mutation[] => {
+    items(getIn(manifest.root, 'spec', 'resourceGroups')).flatMap((group, index): readonly Mistake[] => {
       const where = [...path, 'spec', 'resourceGroups', index];
       if (items(getIn(group, 'flavors')).length === 0) return [];
       return [
@@ -102,8 +111,8 @@ export function queueCoverage(analysis: DocumentAnalysis, file: FileAnalysis): r
 }
 
 /** One replica of a server that KEDA could let go. */
-export function scaledObjectAtOne(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
-  return manifestsOf(analysis, 'ScaledObject').flatMap(({ manifest, path }): readonly Mutation[] => {
+function scaledObjectAtOne(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ manifest, path }): readonly Mistake[] => {
     if (!servesOnGpus(targetOf(manifest, file)) || !wakes(manifest)) return [];
     const spec = [...path, 'spec'];
     const idle =
@@ -114,9 +123,9 @@ export function scaledObjectAtOne(analysis: DocumentAnalysis, file: FileAnalysis
 }
 
 /** The target of a ScaledObject becomes that of an HPA. */
-export function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const scalers = manifestsIn(file, 'HorizontalPodAutoscaler');
-  return manifestsOf(analysis, 'ScaledObject').flatMap(({ manifest, path }): readonly Mutation[] => {
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ manifest, path }): readonly Mistake[] => {
     const other = scalers.find(
       (scaler) => scaler.namespace === manifest.namespace && servesOnGpus(targetOf(scaler, file)) && wakes(manifest),
     );
@@ -137,14 +146,14 @@ export function scaledObjectBesideHpa(analysis: DocumentAnalysis, file: FileAnal
 }
 
 /** A pod is sent to a pool whose taint it does not tolerate. */
-export function poolNotTolerated(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mutation[] {
+function poolNotTolerated(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const pool = manifestsIn(file, 'NodePool').find(({ root }) => {
     const [taint, ...more] = items(getIn(root, 'spec', 'template', 'spec', 'taints'));
     return taint !== undefined && more.length === 0 && asText(getIn(taint, 'key')) === 'nvidia.com/gpu';
   });
   if (pool?.name == null) return [];
   const name = pool.name;
-  return podSites(analysis).flatMap(({ pod, podSet, workload, first }): readonly Mutation[] => {
+  return podSites(analysis).flatMap(({ pod, podSet, workload, first }): readonly Mistake[] => {
     const labels = [...podSet.labels, ...workload.manifest.labels];
     if (labels.some(({ at: label }) => keyOf(label).includes('kueue'))) return [];
     if (!isWhole(workload) || first.resource !== 'nvidia.com/gpu' || podSet.selectors.length > 0) return [];

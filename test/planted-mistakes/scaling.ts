@@ -1,20 +1,46 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { asNumber, asText, entries, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf } from './sites.ts';
-import { add, drop, type Mutation, type Path, put, putUnder, rename, type Step, set, write } from './steps.ts';
+import {
+  add,
+  drop,
+  type Mistake,
+  type Path,
+  type Planters,
+  put,
+  putUnder,
+  rename,
+  type Step,
+  set,
+  write,
+} from './steps.ts';
+
+export const planters: Planters = {
+  'autoscaling-annotation': autoscalingAnnotation,
+  'container-name': containerName,
+  'floor-over-ceiling': floorOverCeiling,
+  'keda-idle-replicas': kedaIdleReplicas,
+  'lws-restart-policy': lwsRestartPolicy,
+  'min-available': minAvailable,
+  'ray-autoscaling-off': rayAutoscalingOff,
+  'rayjob-left-running': rayJobLeftRunning,
+  'scale-to-zero-candidate': scaleToZeroCandidate,
+  'scale-to-zero-ineffective': scaleToZeroIneffective,
+  'yaml-syntax': yamlSyntax,
+};
 
 // Mistakes in scalers, gangs, Ray clusters and training jobs.
 
 const knative = 'autoscaling.knative.dev/';
 
-export function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Mutation[] {
+function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
   const services = manifestsOf(analysis, 'Service').filter(({ manifest }) => /knative/.test(manifest.apiVersion));
   const inferences = manifestsOf(analysis, 'InferenceService');
   const places = [
     ...services.map(({ path }) => [...path, 'spec', 'template', 'metadata']),
     ...inferences.map(({ path }) => [...path, 'metadata']),
   ];
-  const inPlace = places.flatMap((metadata): readonly Mutation[] => {
+  const inPlace = places.flatMap((metadata): readonly Mistake[] => {
     const where = (name: string): Path => [...metadata, 'annotations', `${knative}${name}`];
     const annotate = (name: string, value: string) => putUnder(metadata, 'annotations', `${knative}${name}`, value);
     return [
@@ -24,7 +50,7 @@ export function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Muta
         place: { path: where('max-scale'), part: 'value' },
       },
       ...['minReplicas', 'min_scale', 'minscale', 'maxReplicas'].map(
-        (near): Mutation => ({
+        (near): Mistake => ({
           name: `a key that is near: ${near}`,
           steps: [annotate(near, '0')],
           place: { path: where(near), part: 'key' },
@@ -38,7 +64,7 @@ export function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Muta
     ];
   });
   const levels = services.map(
-    ({ path }): Mutation => ({
+    ({ path }): Mistake => ({
       name: 'on the Service',
       steps: [putUnder([...path, 'metadata'], 'annotations', `${knative}window`, '60s')],
       place: { path: [...path, 'metadata', 'annotations', `${knative}window`], part: 'key' },
@@ -47,8 +73,8 @@ export function autoscalingAnnotation(analysis: DocumentAnalysis): readonly Muta
   return [...inPlace, ...levels];
 }
 
-export function kedaIdleReplicas(analysis: DocumentAnalysis): readonly Mutation[] {
-  return manifestsOf(analysis, 'ScaledObject').flatMap(({ path }): readonly Mutation[] => {
+function kedaIdleReplicas(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'ScaledObject').flatMap(({ path }): readonly Mistake[] => {
     const spec = [...path, 'spec'];
     const place = { path: [...spec, 'idleReplicaCount'], part: 'value' } as const;
     return [
@@ -62,8 +88,8 @@ export function kedaIdleReplicas(analysis: DocumentAnalysis): readonly Mutation[
   });
 }
 
-export function floorOverCeiling(analysis: DocumentAnalysis): readonly Mutation[] {
-  const bounded = (path: Path, min: string, max: string): Mutation => ({
+function floorOverCeiling(analysis: DocumentAnalysis): readonly Mistake[] {
+  const bounded = (path: Path, min: string, max: string): Mistake => ({
     name: `${min} over ${max}`,
     steps: [...put(path, min, 9), ...put(path, max, 3)],
     place: { path: [...path, min], part: 'value' },
@@ -87,13 +113,13 @@ export function floorOverCeiling(analysis: DocumentAnalysis): readonly Mutation[
   ];
 }
 
-export function lwsRestartPolicy(analysis: DocumentAnalysis): readonly Mutation[] {
+function lwsRestartPolicy(analysis: DocumentAnalysis): readonly Mistake[] {
   const held = new Set(containerSites(analysis).map(({ workload }) => workload.manifest));
   return manifestsOf(analysis, 'LeaderWorkerSet').flatMap(({ manifest, root, path }) => {
     const template = [...path, 'spec', 'leaderWorkerTemplate'];
     if (!held.has(manifest) || (asNumber(getIn(root, ...template, 'size')) ?? 1) < 2) return [];
     return ['None', 'Default'].map(
-      (policy): Mutation => ({
+      (policy): Mistake => ({
         name: `restartPolicy ${policy}`,
         steps: put(template, 'restartPolicy', policy),
         place: { path: [...template, 'restartPolicy'], part: 'value' },
@@ -102,7 +128,7 @@ export function lwsRestartPolicy(analysis: DocumentAnalysis): readonly Mutation[
   });
 }
 
-export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
+function minAvailable(analysis: DocumentAnalysis): readonly Mistake[] {
   const jobs = manifestsOf(analysis, 'Job').filter(({ manifest }) => /volcano/.test(manifest.apiVersion));
   return jobs.flatMap(({ root, path }) => {
     const spec = [...path, 'spec'];
@@ -116,7 +142,7 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
       (task) => getIn(task, 'minAvailable') === undefined && getIn(task, 'dependsOn') === undefined,
     );
     const holds = analysis.workloads.every(({ podSets }) => podSets.every((one) => one.accelerators.length > 0));
-    const partial: readonly Mutation[] =
+    const partial: readonly Mistake[] =
       most < 2 || !whole || !holds
         ? []
         : [
@@ -127,7 +153,7 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
             },
           ];
     const over = owners.map(
-      ({ owner, pods }): Mutation => ({
+      ({ owner, pods }): Mistake => ({
         name: `minAvailable ${pods + 1} of ${pods}`,
         steps: put(owner, 'minAvailable', pods + 1),
         place: { path: [...owner, 'minAvailable'], part: 'value' },
@@ -137,8 +163,8 @@ export function minAvailable(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function rayAutoscalingOff(analysis: DocumentAnalysis): readonly Mutation[] {
-  return rayGroups(analysis).flatMap(({ cluster, group, holds, scaled, queued }): readonly Mutation[] => {
+function rayAutoscalingOff(analysis: DocumentAnalysis): readonly Mistake[] {
+  return rayGroups(analysis).flatMap(({ cluster, group, holds, scaled, queued }): readonly Mistake[] => {
     // Kueue refuses the autoscaler.
     if (!holds || queued) return [];
     const place = { path: [...group, 'minReplicas'], part: 'key' } as const;
@@ -155,8 +181,8 @@ export function rayAutoscalingOff(analysis: DocumentAnalysis): readonly Mutation
   });
 }
 
-export function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mutation[] {
-  return manifestsOf(analysis, 'RayJob').flatMap(({ manifest, root, path }): readonly Mutation[] => {
+function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'RayJob').flatMap(({ manifest, root, path }): readonly Mistake[] => {
     const spec = [...path, 'spec'];
     const key = 'shutdownAfterJobFinishes';
     const whole = analysis.workloads.some((one) => one.manifest === manifest && isWhole(one));
@@ -169,10 +195,10 @@ export function rayJobLeftRunning(analysis: DocumentAnalysis): readonly Mutation
   });
 }
 
-export function scaleToZeroCandidate(analysis: DocumentAnalysis): readonly Mutation[] {
+function scaleToZeroCandidate(analysis: DocumentAnalysis): readonly Mistake[] {
   return predictors(analysis)
     .filter(({ mechanism }) => mechanism !== 'hpa' && mechanism !== 'none')
-    .flatMap(({ predictor, set: written }): readonly Mutation[] => [
+    .flatMap(({ predictor, set: written }): readonly Mistake[] => [
       {
         name: 'a floor of 1',
         steps: put(predictor, 'minReplicas', 1),
@@ -190,8 +216,8 @@ export function scaleToZeroCandidate(analysis: DocumentAnalysis): readonly Mutat
     ]);
 }
 
-export function scaleToZeroIneffective(analysis: DocumentAnalysis): readonly Mutation[] {
-  return predictors(analysis).flatMap(({ predictor, metadata, mechanism, root }): readonly Mutation[] => {
+function scaleToZeroIneffective(analysis: DocumentAnalysis): readonly Mistake[] {
+  return predictors(analysis).flatMap(({ predictor, metadata, mechanism, root }): readonly Mistake[] => {
     const mode = 'serving.kserve.io/deploymentMode';
     const scaler = 'serving.kserve.io/autoscalerClass';
     const floor = put(predictor, 'minReplicas', 0);
@@ -207,14 +233,14 @@ export function scaleToZeroIneffective(analysis: DocumentAnalysis): readonly Mut
   });
 }
 
-export function containerName(analysis: DocumentAnalysis): readonly Mutation[] {
+function containerName(analysis: DocumentAnalysis): readonly Mistake[] {
   const kinds = ['PyTorchJob', 'TFJob', 'JAXJob', 'PaddleJob', 'XGBoostJob'];
   return containerSites(analysis).flatMap(({ workload, podSet, container, path }) => {
     const only = podSet.containers.filter(({ type }) => type === 'app').length === 1;
     const ours = kinds.includes(workload.kind) && workload.apiVersion.startsWith('kubeflow.org/');
     if (!only || !ours || !isWhole(workload) || asText(getIn(container.at, 'name')) === undefined) return [];
     return ['trainer', 'main'].map(
-      (name): Mutation => ({
+      (name): Mistake => ({
         name: `called ${name}`,
         steps: [set([...path, 'name'], name)],
         place: { path: [...path, 'name'], part: 'value' },
@@ -223,14 +249,14 @@ export function containerName(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function yamlSyntax(analysis: DocumentAnalysis): readonly Mutation[] {
+function yamlSyntax(analysis: DocumentAnalysis): readonly Mistake[] {
   // A template may be anything; what says nothing of accelerators is not read at all.
   if (analysis.document.template || !/gpu/i.test(analysis.text)) return [];
-  return analysis.manifests.slice(0, 1).flatMap(({ root }): readonly Mutation[] => {
+  return analysis.manifests.slice(0, 1).flatMap(({ root }): readonly Mistake[] => {
     const flow = root.node.kind === 'map' && root.node.flow;
     if (root.parent !== undefined || getIn(root, 'metadata', 'name') === undefined) return [];
     const name = ['metadata', 'name'];
-    const twice: Mutation = {
+    const twice: Mistake = {
       name: 'a key that is set twice',
       steps: [add([], 'zzz', 'Pod'), rename(['zzz'], 'kind2'), respell('kind2', 'kind')],
       place: { path: ['kind'], part: 'line' },

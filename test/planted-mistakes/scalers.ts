@@ -1,17 +1,26 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, manifestsOf, podSites } from './sites.ts';
-import { add, appendUnder, drop, type Mutation, pathOf, put, rename } from './steps.ts';
+import { add, appendUnder, drop, type Mistake, type Planters, pathOf, put, rename } from './steps.ts';
+
+export const planters: Planters = {
+  'keda-field-name': kedaFieldName,
+  'keda-trigger-zero': kedaTriggerZero,
+  'hpa-min-zero': hpaMinZero,
+  'rollout-surge': rolloutSurge,
+  'ray-head-gpu': rayHeadGpu,
+  'launcher-gpu': launcherGpu,
+};
 
 // Mistakes in scalers, in rollouts, and in pods that only start others.
 
-export function kedaFieldName(analysis: DocumentAnalysis): readonly Mutation[] {
+function kedaFieldName(analysis: DocumentAnalysis): readonly Mistake[] {
   const names = { minReplicaCount: 'minReplicas', maxReplicaCount: 'maxReplicas', cooldownPeriod: 'cooldownSeconds' };
   return manifestsOf(analysis, 'ScaledObject').flatMap(({ root, path }) =>
     Object.entries(names)
       .filter(([name]) => getIn(root, ...path, 'spec', name) !== undefined)
       .map(
-        ([name, wrong]): Mutation => ({
+        ([name, wrong]): Mistake => ({
           name: `${wrong} for ${name}`,
           steps: [rename([...path, 'spec', name], wrong)],
           place: { path: [...path, 'spec', wrong], part: 'key' },
@@ -20,10 +29,10 @@ export function kedaFieldName(analysis: DocumentAnalysis): readonly Mutation[] {
   );
 }
 
-export function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mutation[] {
+function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mistake[] {
   return manifestsOf(analysis, 'ScaledObject')
     .filter(({ root, path }) => getIn(root, ...path, 'spec', 'idleReplicaCount') === undefined)
-    .flatMap(({ path }): readonly Mutation[] => {
+    .flatMap(({ path }): readonly Mistake[] => {
       const spec = [...path, 'spec'];
       const trigger = { type: 'cpu', metricType: 'Utilization', metadata: { value: '60' } };
       const cpu = put(spec, 'triggers', [trigger]);
@@ -37,7 +46,7 @@ export function kedaTriggerZero(analysis: DocumentAnalysis): readonly Mutation[]
     });
 }
 
-export function hpaMinZero(analysis: DocumentAnalysis): readonly Mutation[] {
+function hpaMinZero(analysis: DocumentAnalysis): readonly Mistake[] {
   return manifestsOf(analysis, 'HorizontalPodAutoscaler').map(({ path }) => ({
     name: 'a floor of 0',
     steps: put([...path, 'spec'], 'minReplicas', 0),
@@ -45,8 +54,8 @@ export function hpaMinZero(analysis: DocumentAnalysis): readonly Mutation[] {
   }));
 }
 
-export function rolloutSurge(analysis: DocumentAnalysis): readonly Mutation[] {
-  return podSites(analysis).flatMap(({ workload, root, first: { request }, podSet }): readonly Mutation[] => {
+function rolloutSurge(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ workload, root, first: { request }, podSet }): readonly Mistake[] => {
     const spec = ['spec'];
     if (workload.kind !== 'Deployment' || workload.partial || getIn(root, 'spec', 'replicas') === undefined) return [];
     const [accelerator] = podSet.accelerators;
@@ -64,10 +73,10 @@ export function rolloutSurge(analysis: DocumentAnalysis): readonly Mutation[] {
   });
 }
 
-export function rayHeadGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+function rayHeadGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   return analysis.workloads
     .filter(({ apiVersion }) => apiVersion.startsWith('ray.io/'))
-    .flatMap(({ podSets, manifest }): readonly Mutation[] => {
+    .flatMap(({ podSets, manifest }): readonly Mistake[] => {
       const worker = containerSites(analysis).find(
         ({ workload, podSet }) => workload.manifest === manifest && podSet.name !== 'head' && podSet.pods.max !== 0,
       );
@@ -85,10 +94,10 @@ export function rayHeadGpu(analysis: DocumentAnalysis): readonly Mutation[] {
     });
 }
 
-export function launcherGpu(analysis: DocumentAnalysis): readonly Mutation[] {
+function launcherGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   const inLaunchers = analysis.workloads
     .filter(({ kind }) => kind === 'MPIJob')
-    .flatMap(({ podSets, manifest }): readonly Mutation[] => {
+    .flatMap(({ podSets, manifest }): readonly Mistake[] => {
       const worker = containerSites(analysis).find(
         ({ workload, podSet }) => workload.manifest === manifest && podSet.name === 'Worker',
       );
@@ -103,7 +112,7 @@ export function launcherGpu(analysis: DocumentAnalysis): readonly Mutation[] {
           : [add(limits, worker.resource, 1)];
       return [{ name: 'a launcher', steps, place: { path: [...limits, worker.resource], part: 'key' } }];
     });
-  const inInit = podSites(analysis).flatMap(({ root, pod, first, workload, podSet }): readonly Mutation[] => {
+  const inInit = podSites(analysis).flatMap(({ root, pod, first, workload, podSet }): readonly Mistake[] => {
     const { resource, resources, requested } = first;
     const alone = podSet.containers.length === 1 && !requested && !workload.partial && first.listed;
     if (!alone || getIn(root, ...pod, 'initContainers') !== undefined) return [];

@@ -1,12 +1,17 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { add, type Mutation, splice } from './steps.ts';
+import { add, type Mistake, type Planters, splice } from './steps.ts';
+
+export const planters: Planters = {
+  'mig-geometry': migGeometry,
+  'sharing-config': sharingConfig,
+};
 
 // Mistakes in the configuration files of the MIG manager and of the device plugin, which often stand inside of a ConfigMap.
 
-export function migGeometry({ text, document }: DocumentAnalysis): readonly Mutation[] {
+function migGeometry({ text, document }: DocumentAnalysis): readonly Mistake[] {
   if (!/^\s*mig-configs:/m.test(text) || document.template) return [];
   return [...text.matchAll(/(mig-devices:[ \t]*\r?\n[ \t]+)(["']?)(\d+g\.\d+gb)\2: (\d+)/g)].flatMap(
-    (match): readonly Mutation[] => {
+    (match): readonly Mistake[] => {
       const key = match.index + (match[1]?.length ?? 0);
       const end = match.index + match[0].length;
       const quote = match[2] ?? '';
@@ -18,9 +23,9 @@ export function migGeometry({ text, document }: DocumentAnalysis): readonly Muta
   );
 }
 
-export function sharingConfig({ text, document, manifests }: DocumentAnalysis): readonly Mutation[] {
+function sharingConfig({ text, document, manifests }: DocumentAnalysis): readonly Mistake[] {
   if (!/^\s*sharing:/m.test(text) || document.template) return [];
-  const replicas = [...text.matchAll(/replicas: (\d+)/g)].flatMap((match): readonly Mutation[] => {
+  const replicas = [...text.matchAll(/replicas: (\d+)/g)].flatMap((match): readonly Mistake[] => {
     const end = match.index + match[0].length;
     const value = end - (match[1]?.length ?? 0);
     return [
@@ -33,7 +38,7 @@ export function sharingConfig({ text, document, manifests }: DocumentAnalysis): 
     return ofText('another resource', end - (match[1]?.length ?? 0), end, 'amd.com/gpu');
   });
   const alone = manifests.length === 0 && text.includes('timeSlicing:') && !text.includes('mps:');
-  const both: Mutation = {
+  const both: Mistake = {
     name: 'both ways to share',
     steps: [add(['sharing'], 'mps', { resources: [{ name: 'nvidia.com/gpu', replicas: 4 }] })],
     place: { path: ['sharing', 'mps'], part: 'key' },
@@ -42,6 +47,6 @@ export function sharingConfig({ text, document, manifests }: DocumentAnalysis): 
 }
 
 /** A mistake whose place is known by its offset, since all before it stays as it is. */
-function ofText(name: string, start: number, end: number, newText: string): Mutation {
+function ofText(name: string, start: number, end: number, newText: string): Mistake {
   return { name, steps: [splice(start, end, newText)], place: { path: [], part: 'offset', offset: start } };
 }

@@ -1,15 +1,19 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import { containerSites, isWhole } from './sites.ts';
-import { type Mutation, pathOf, put, set } from './steps.ts';
+import { type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+
+export const planters: Planters = {
+  'world-size': worldSize,
+};
 
 // Numbers of nodes, processes and slots that do not fit the pods.
 
-export function worldSize(analysis: DocumentAnalysis): readonly Mutation[] {
+function worldSize(analysis: DocumentAnalysis): readonly Mistake[] {
   return [...slotsPerWorker(analysis), ...launchedNodes(analysis)];
 }
 
-function slotsPerWorker(analysis: DocumentAnalysis): readonly Mutation[] {
+function slotsPerWorker(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, podSet }) => workload.kind === 'MPIJob' && podSet.name === 'Worker' && isWhole(workload))
     .filter(({ request, resource }) => request.form === 'whole' && /^(nvidia|amd)\.com\/gpu$/.test(resource))
@@ -25,11 +29,11 @@ function slotsPerWorker(analysis: DocumentAnalysis): readonly Mutation[] {
     }));
 }
 
-function launchedNodes(analysis: DocumentAnalysis): readonly Mutation[] {
+function launchedNodes(analysis: DocumentAnalysis): readonly Mistake[] {
   return analysis.workloads.filter(isWhole).flatMap((workload) =>
     workload.podSets.flatMap(({ containers }) =>
       containers.flatMap(({ command, args }) =>
-        [...command, ...args].flatMap(({ value, at: place }, index, all): readonly Mutation[] => {
+        [...command, ...args].flatMap(({ value, at: place }, index, all): readonly Mistake[] => {
           if (place.shared) return [];
           const path = pathOf(place);
           const nodes = /^(--nnodes)=(\d+)$/.exec(value);
