@@ -118,7 +118,7 @@ describe('a bad config', () => {
     ['just words', "just words: the config must be a mapping, not 'just words'"],
     [
       'kubeconfig: ~/.kube/config',
-      "kubeconfig: 'kubeconfig' belongs in your user settings: a file of the repository must not name addresses, contexts or credentials",
+      "kubeconfig: 'kubeconfig' belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials",
     ],
     ['prices: {gpus: {h100: 2}}', "h100: the catalog has no GPU 'h100'; did you mean 'h100-80gb-pcie'"],
     ['prices: {discountPercent: 100}', "100: 'prices.discountPercent' must be less than 100"],
@@ -218,7 +218,7 @@ describe('a bad config', () => {
 
   test('may have a second document, or be far too deep', () => {
     expect(problemsOf('provider: aws\n---\nprovider: gcp\n')).toEqual([
-      ': a config is one YAML document; what follows the first is not read',
+      ': a config must be a single YAML document; the others are ignored',
     ]);
     expect(parseConfig('['.repeat(10_000)).problems.length).toBeGreaterThan(0);
   });
@@ -226,7 +226,7 @@ describe('a bad config', () => {
 
 test('settings of an editor are read as the file is, and keys that are not of it are left to others', () => {
   expect(readSettings({ gpu: 'a100-80gb-sxm', region: null, trace: { server: 'off' } })).toEqual({
-    told: { gpu: 'a100-80gb-sxm' },
+    values: { gpu: 'a100-80gb-sxm' },
     problems: [],
   });
   expect(readSettings({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
@@ -237,9 +237,9 @@ test('settings of an editor are read as the file is, and keys that are not of it
       level: 'warning',
     },
   ]);
-  expect(readSettings(undefined)).toEqual({ told: {}, problems: [] });
+  expect(readSettings(undefined)).toEqual({ values: {}, problems: [] });
   expect(readSettings({ provider: 'aws', region: 'mars-1' })).toMatchObject({
-    told: { region: 'mars-1' },
+    values: { region: 'mars-1' },
     problems: [{ path: ['region'], level: 'info' }],
   });
 });

@@ -105,9 +105,9 @@ describe('numbers in the config', () => {
     ['prices: {gpus: {h100-80gb-sxm: 1e300}}', "'prices.gpus.h100-80gb-sxm' must be at most 1000000000"],
     ['sharing: {replicas: 1e10}', "'sharing.replicas' must be at most 1000000000"],
   ])('%s is refused in words', (text, message) => {
-    const { told, problems } = parseConfig(`${text}\n`);
+    const { values, problems } = parseConfig(`${text}\n`);
     expect(problems.map((problem) => problem.message)).toEqual([message]);
-    expect(JSON.stringify(told)).not.toContain('null');
+    expect(JSON.stringify(values)).not.toContain('null');
   });
 });
 

@@ -32,7 +32,7 @@ const kept: readonly (readonly [file: string, text: string, why: string])[] = [
   ['server/src/config/problems.ts', 'value is Readonly<Record<string | number, unknown>>', 'listed, where not by own'],
   ['server/src/config/project-fields.ts', 'Record<string, RuleOption>', 'listed: what rules declare'],
   ['server/src/config/project-fields.ts', 'Object.fromEntries', 'shapes of a schema, of the names of rules'],
-  ['server/src/config/layers.ts', 'Object.fromEntries(told) as WithoutNull<T>', 'keys of a schema'],
+  ['server/src/config/layers.ts', 'Object.fromEntries(values) as WithoutNull<T>', 'keys of a schema'],
   ['server/src/lsp/settings.ts', 'Object.fromEntries(results.flatMap(', 'keys of a schema'],
   ['server/src/features/actions/proof.ts', 'JSON.parse(text)', 'asks only whether it is JSON'],
   ['server/src/lsp/node-files.ts', 'Object.assign(new Error()', 'an error with the code of the system'],

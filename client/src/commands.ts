@@ -5,7 +5,6 @@ import {
   type CostsResult,
   commands,
   type EditResult,
-  type GpuItem,
   type GpusResult,
   type MigChoicesParams,
   type MigChoicesResult,
@@ -15,7 +14,7 @@ import {
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
 import { activeEditor } from './active-editor.ts';
-import { applyEdit } from './edits.ts';
+import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';
 import { registerSelections, select } from './selections.ts';
 import { setUp } from './set-up.ts';
@@ -151,69 +150,6 @@ async function showFixes(place: PlaceArgument | undefined): Promise<void> {
     await vscode.commands.executeCommand('vscode.executeCodeActionProvider', vscode.Uri.parse(place.uri), range);
   }
   await vscode.commands.executeCommand('editor.action.quickFix');
-}
-
-export async function pickGpu(
-  gpus: readonly GpuItem[],
-  placeHolder: string,
-  title = 'GPU',
-): Promise<GpuItem | undefined> {
-  const items = gpus.map((gpu) => ({ label: gpu.name, description: gpu.description, gpu }));
-  const chosen = await vscode.window.showQuickPick(items, { title, placeHolder, matchOnDescription: true });
-  return chosen?.gpu;
-}
-
-/** @returns the provider; `any` to write none; undefined if the picker was canceled */
-export async function pickProvider({ name, providers }: GpuItem): Promise<string | undefined> {
-  if (providers.length === 0) return 'any';
-  const items = [
-    ...providers.map(({ id, name: label, description }) => ({ label, description, id })),
-    { label: 'Not set', description: 'show the price range of all providers', id: 'any' },
-  ];
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: `Cloud for ${name}`,
-    placeHolder: 'Cloud whose prices apply, with its price for one GPU',
-  });
-  return chosen?.id;
-}
-
-/** @returns the document that was changed and saved; undefined if nothing was saved */
-export async function apply(
-  client: BaseLanguageClient,
-  result: EditResult,
-  save: boolean,
-): Promise<vscode.TextDocument | undefined> {
-  if ('problem' in result) {
-    void vscode.window.showWarningMessage(result.problem);
-    return undefined;
-  }
-  if (!(await applyEdit(client, result.edit)) || !save || result.file === undefined) return undefined;
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(result.file));
-  await document.save();
-  return document;
-}
-
-export function activeUri(client: BaseLanguageClient): string | undefined {
-  const uri = activeEditor()?.document.uri;
-  return uri && client.code2ProtocolConverter.asUri(uri);
-}
-
-/**
- * A file of the folder whose config to use: the active file if it is in a workspace folder (settings.json and the old side of a diff are not),
- * otherwise a file of the only folder, or of the folder that the user selects.
- */
-export async function fileOfProject(client: BaseLanguageClient): Promise<string | undefined> {
-  const active = activeEditor()?.document.uri;
-  const folders = vscode.workspace.workspaceFolders ?? [];
-  const isOfProject = active !== undefined && (folders.length === 0 || isInFolder(active));
-  if (isOfProject) return activeUri(client);
-  const placeHolder = 'Which folder do you want to configure?';
-  const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick({ placeHolder }) : folders[0];
-  return folder && client.code2ProtocolConverter.asUri(vscode.Uri.joinPath(folder.uri, '.gpulint.yaml'));
-}
-
-function isInFolder(uri: vscode.Uri): boolean {
-  return vscode.workspace.getWorkspaceFolder(uri) !== undefined;
 }
 
 /** Other extensions and keybindings can call a command with any arguments. */

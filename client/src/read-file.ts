@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { mostBytes, type ReadFileParams, type ReadFileResult } from '../../server/src/lsp/requests.ts';
+import { maxFileBytes, type ReadFileParams, type ReadFileResult } from '../../server/src/lsp/requests.ts';
 
 /**
  * Reads files that the server cannot reach itself: in virtual file systems, and all files in the browser. Does not follow links, because no
@@ -12,7 +12,7 @@ export async function readFile({ uri }: ReadFileParams): Promise<ReadFileResult>
   try {
     const { type, size } = await vscode.workspace.fs.stat(file);
     if (type === vscode.FileType.Directory) return null;
-    if (type !== vscode.FileType.File || size > mostBytes) throw new Error('the file is a link or too large');
+    if (type !== vscode.FileType.File || size > maxFileBytes) throw new Error('the file is a link or too large');
     const above: Promise<void>[] = [];
     for (let parent = parentOf(file); parent.path.length > folder.path.length; parent = parentOf(parent))
       above.push(checkFolder(parent));

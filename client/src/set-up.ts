@@ -8,7 +8,7 @@ import {
   type PlatformsResult,
   type SetGpuParams,
 } from '../../server/src/lsp/requests.ts';
-import { apply, fileOfProject, pickGpu, pickProvider } from './commands.ts';
+import { apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 
 /** Asks for platform, region, GPU and capacity, writes them into the config, and opens it. Keys without an answer stay unchanged. */
 export async function setUp(client: BaseLanguageClient): Promise<void> {

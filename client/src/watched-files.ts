@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import type { FileEvent, Middleware } from 'vscode-languageclient';
 import { FileChangeType } from 'vscode-languageclient';
-import { isPassedBy, passedBy } from '../../server/src/lsp/requests.ts';
+import { excludedFolderNames, isExcluded } from '../../server/src/lsp/requests.ts';
 
 /** Folders that a search for manifests skips. */
-export const excludedFolders = `**/{${passedBy}}/**`;
+export const excludedFolders = `**/{${excludedFolderNames}}/**`;
 
 /**
  * Forwards only events of manifests, configs and folders that may contain them. Otherwise, a package installation or a build would delay all
@@ -17,7 +17,7 @@ export const watchedFiles: NonNullable<Middleware['workspace']> = {
 };
 
 function matters({ uri, type }: FileEvent): boolean {
-  if (isPassedBy(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
+  if (isExcluded(vscode.workspace.asRelativePath(vscode.Uri.parse(uri)))) return false;
   if (/\.ya?ml$|\/Kustomization$/.test(uri)) return true;
   // A name with an extension is a file. Deleted paths could be folders, so all of them pass; they are few.
   return type === FileChangeType.Deleted || !/\.[a-z]\w*$/i.test(uri);

@@ -1,4 +1,4 @@
-import { analyseDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
+import { analyzeDocument, type DocumentAnalysis, type DocumentInput, readDocument } from './analysis/document.ts';
 import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
@@ -16,7 +16,7 @@ export type { DocumentAnalysis } from './analysis/document.ts';
 export type { RuleCrash } from './rules/run.ts';
 export type { SuppressionUse } from './rules/suppressions.ts';
 
-/** Everything that is known of one file. */
+/** The analysis of one file. */
 export interface FileAnalysis {
   readonly uri: string;
   readonly version: number;
@@ -24,37 +24,37 @@ export interface FileAnalysis {
   readonly yaml: YamlFile;
   /** As in the JSON report. */
   readonly parse: 'ok' | 'template' | 'error' | 'skipped';
-  /** A sentence where `parse` is error or skipped. */
+  /** A sentence if `parse` is `error` or `skipped`. */
   readonly problem: string | null;
   readonly documents: readonly DocumentAnalysis[];
-  /** Some workload asks for an accelerator. */
+  /** At least one workload requests an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
-  /** Whether every answer that it rests on is still the same. */
+  /** Whether all lookups that the analysis depends on still have the same results. */
   isCurrent(): boolean;
-  /** What the file would be with another text, among the same files. Its findings are there, and nothing of it is kept. */
+  /** The analysis of the file with another text in the same workspace. Its findings are computed; nothing is stored. */
   withText(text: string): FileAnalysis;
 }
 
 /**
- * The API boundary: the editor and the CLI both stand on it, so that they cannot disagree. Its state is the texts and the config;
- * all else is derived when it is asked for. A document whose text did not change keeps its analysis, so work is bounded by the edit.
+ * The API boundary. The editor and the CLI both use it, so their results are the same. Its state is the texts and the config; everything
+ * else is derived on demand. A document whose text has not changed keeps its analysis: the work is proportional to the edit.
  */
 export class Analysis {
   readonly #strict: boolean;
-  /** By normalised URI: clients do not always write one in the same way. */
+  /** By normalized URI, because clients spell the same URI differently. */
   readonly #files = new Map<string, FileAnalysis>();
-  /** Those that were set without a config of their own. */
+  /** Keys of the files that were set without their own config. */
   readonly #followers = new Set<string>();
   readonly #workspace = new Workspace();
   #config: ProjectConfig = defaultConfig;
 
-  /** @param options.strict rethrow what a rule throws instead of keeping it as data: for tests */
+  /** @param options.strict rethrow the errors of rules instead of recording them, for tests */
   constructor(options: { readonly strict?: boolean } = {}) {
     this.#strict = options.strict ?? false;
   }
 
-  /** The config of files that are set without one of their own, now and before. */
+  /** Sets the config of all files without their own config, including files that are already set. */
   setConfig(config: ProjectConfig): void {
     this.#config = config;
     for (const key of this.#followers) {
@@ -65,9 +65,9 @@ export class Analysis {
   }
 
   /**
-   * The same analysis as before where the text and every answer that it rests on are the same.
-   * @param config what holds for this file
-   * @param relatedFiles what other files say of it; left out: what they said before
+   * Analyzes a file. Returns the existing analysis if the text and all lookups that it depends on are unchanged.
+   * @param config of this file; by default, the shared one
+   * @param relatedFiles the chart values or kustomize objects that apply to the file; by default, the previous ones
    */
   setFile(
     uri: string,
@@ -91,18 +91,21 @@ export class Analysis {
     if (isSame && known.isCurrent()) return known;
     const now = () => workspace.contextOf(uri) ?? context;
     const input = { uri, text, version, context: now, strict: this.#strict, workspace };
-    const made = analyseFile(input, known?.documents ?? []);
+    const made = analyzeFile(input, known?.documents ?? []);
     this.#files.set(key, made);
     return made;
   }
 
-  /** A file that is not set, seen together with those that are. Nothing of it is kept. */
+  /** Analyzes a file that is not set, together with those that are. Nothing is stored. */
   peek(uri: string, text: string, config: ProjectConfig): FileAnalysis {
-    // Where the folder was looked through, its summary is there already; where not, its documents find at least each other.
-    const seen = this.#workspace.file(uri) !== undefined;
-    const workspace = seen ? this.#workspace : new Workspace();
+    // An indexed folder already has a summary of the file. Otherwise, its documents find at least each other.
+    const isIndexed = this.#workspace.file(uri) !== undefined;
+    const workspace = isIndexed ? this.#workspace : new Workspace();
     const context = { config, relatedFiles: noRelatedFiles };
-    return analyseFile({ uri, text, version: 0, context: () => context, strict: this.#strict, workspace, seen }, []);
+    return analyzeFile(
+      { uri, text, version: 0, context: () => context, strict: this.#strict, workspace, isIndexed },
+      [],
+    );
   }
 
   removeFile(uri: string): void {
@@ -113,7 +116,7 @@ export class Analysis {
     this.#workspace.setContext(uri, undefined);
   }
 
-  /** The analysis of a file that was set; a new one where an answer that it rests on is another now. */
+  /** The analysis of a file that was set, renewed if a lookup that it depends on has a new result. */
   file(uri: string): FileAnalysis | undefined {
     const file = this.#files.get(normalizeUri(uri));
     const context = this.#workspace.contextOf(uri);
@@ -121,7 +124,7 @@ export class Analysis {
     return this.#set(file.uri, file.text, file.version, context);
   }
 
-  /** The files that are seen together: those that are set, before those that were only read for a summary. */
+  /** The files that are analyzed together. Files that are set take precedence over files that are only summarized. */
   get workspace(): Workspace {
     return this.#workspace;
   }
@@ -130,25 +133,25 @@ export class Analysis {
 interface FileInput extends DocumentInput {
   readonly text: string;
   readonly version: number;
-  /** The workspace knows its summary. */
-  readonly seen?: boolean;
+  /** The workspace already has a summary of the file. */
+  readonly isIndexed?: boolean;
 }
 
-function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
+function analyzeFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
   const { uri, text, version, workspace } = input;
   const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
   const parts = whole === null ? splitObjects(text) : [];
   const skipped = whole ?? objectsReason(parts.length);
-  const documents = analyseParts(skipped === null ? parts : [], input, before);
-  const summary = lazy(() => summarise(text, skipped, documents));
+  const documents = analyzeParts(skipped === null ? parts : [], input, before);
+  const summary = lazy(() => summarizeParts(text, skipped, documents));
   return {
     uri,
     version,
     text,
     config,
     documents,
-    isCurrent: () => reads.hold() && documents.every((document) => document.isCurrent()),
+    isCurrent: () => reads.isCurrent() && documents.every((document) => document.isCurrent()),
     get yaml() {
       return summary().yaml;
     },
@@ -163,17 +166,17 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     },
     withText: (changed) =>
       workspace.restoring(uri, () => {
-        // Without the documents that are known: what they have not worked out yet, they would work out among the changed ones.
-        const copy = analyseFile({ ...input, text: changed, seen: false }, []);
-        // While the workspace has the changed file.
+        // Do not reuse known documents: their lazy parts would be computed in the changed workspace.
+        const copy = analyzeFile({ ...input, text: changed, isIndexed: false }, []);
+        // Compute the findings while the workspace contains the changed file.
         for (const document of copy.documents) void document.findings;
         return copy;
       }),
   };
 }
 
-/** Apart from the file's own analysis, so that nothing of the former documents is kept with it. */
-function analyseParts(
+/** A separate function, so that the analysis does not keep the previous documents alive. */
+function analyzeParts(
   parts: readonly DocumentText[],
   input: FileInput,
   before: readonly DocumentAnalysis[],
@@ -181,12 +184,12 @@ function analyseParts(
   const known = parts.map(knownByText(before));
   const { config } = input.context();
   const read = parts.map((part, index) => readDocument(part, config, known[index]));
-  // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
-  if (input.seen !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
-  return read.map((part, index) => analyseDocument(part, input, known[index]));
+  // Documents of one file find each other through the workspace, so the file is added before they are analyzed.
+  if (input.isIndexed !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
+  return read.map((part, index) => analyzeDocument(part, input, known[index]));
 }
 
-function summarise(
+function summarizeParts(
   text: string,
   skipped: string | null,
   documents: readonly DocumentAnalysis[],

@@ -21,44 +21,44 @@ export interface ConfigProblem {
   readonly level: ConfigProblemLevel;
 }
 
-/** The config of a project that tells nothing. */
+/** The config of a project without settings and without a config file. */
 export const defaultConfig: ProjectConfig = mergeLayers([]);
 
-/** What two places tell together; a memo for them gives the same object for the same places. */
+/** The settings and the config file that apply to one file. */
 export interface ConfigSources {
-  readonly settings: ToldSettings | undefined;
-  /** What the nearest `.gpulint.yaml` tells, and where the file that is asked about stands below its folder. */
-  readonly file: { readonly told: ConfigInput; readonly path: string } | undefined;
+  readonly settings: SettingsLayer | undefined;
+  /** The values of the nearest `.gpulint.yaml`, and the path of the file relative to its folder. */
+  readonly file: { readonly values: ConfigInput; readonly path: string } | undefined;
 }
 
-/** What the editor is set to, and whose settings each key is in, where the editor tells. */
-export type ToldSettings = Pick<ConfigLayer, 'told' | 'origins'>;
+/** The values of the editor's settings, and the origin of each key if the editor reports it. */
+export type SettingsLayer = Pick<ConfigLayer, 'values' | 'origins'>;
 
-/** What holds for one file: its overrides before the rest of `.gpulint.yaml`, that before the settings, and these before the defaults. */
+/** The config of one file. Overrides take precedence over the rest of `.gpulint.yaml`, then come the settings, then the defaults. */
 export function resolveConfig({ settings, file }: ConfigSources): ProjectConfig {
   const layers: ConfigLayer[] = settings === undefined ? [] : [{ origin: 'settings', ...settings }];
-  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.told, file.path)]);
+  return mergeLayers(file === undefined ? layers : [...layers, ...fileLayers(file.values, file.path)]);
 }
 
-/** Reads a `.gpulint.yaml`. Never throws: what is wrong becomes a problem with its place, and the rest holds. */
+/** Reads a `.gpulint.yaml`. Never throws: each mistake becomes a problem with its position, and the other values apply. */
 export function parseConfig(text: string): {
-  /** What the file tells by itself, for a file that none of its overrides means. */
+  /** The config of files that no override matches. */
   readonly config: ProjectConfig;
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly problems: readonly ConfigProblem[];
 } {
-  const { told, problems } = parseInput(text);
+  const { values, problems } = parseInput(text);
   return {
-    config: resolveConfig({ settings: undefined, file: { told: { ...told, overrides: [] }, path: '' } }),
-    told,
+    config: resolveConfig({ settings: undefined, file: { values: { ...values, overrides: [] }, path: '' } }),
+    values,
     problems,
   };
 }
 
-function parseInput(text: string): { readonly told: ConfigInput; readonly problems: readonly ConfigProblem[] } {
+function parseInput(text: string): { readonly values: ConfigInput; readonly problems: readonly ConfigProblem[] } {
   const file = parseYaml(text);
   if (file.skipped !== null)
-    return { told: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
+    return { values: {}, problems: [{ message: file.skipped, span: firstCharacter, level: 'warning' }] };
   const problems: ConfigProblem[] = [];
   for (const { base, problems: found } of file.documents) {
     problems.push(
@@ -69,64 +69,64 @@ function parseInput(text: string): { readonly told: ConfigInput; readonly proble
   if (second !== undefined) {
     const span = shiftSpan({ start: 0, end: 0 }, second.base);
     problems.push({
-      message: 'a config is one YAML document; what follows the first is not read',
+      message: 'a config must be a single YAML document; the others are ignored',
       span,
       level: 'warning',
     });
   }
-  if (document === undefined || document.root === null) return { told: {}, problems };
+  if (document === undefined || document.root === null) return { values: {}, problems };
 
   const root = rootCursor(document.root);
-  const { told, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level } of [...wrong, ...checkValues(told)]) {
+  const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
+  for (const { message, path, atKey, level } of [...wrong, ...checkValues(values)]) {
     const cursor = getIn(root, ...path) ?? root;
     problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
   }
-  return { told, problems };
+  return { values, problems };
 }
 
-/** Reads the editor's settings, of which only the keys that the file has too are looked at. An empty value counts as not set. */
+/** Reads the keys of the editor's settings that `.gpulint.yaml` also has. An empty value means that the key is not set. */
 export function readSettings(value: unknown): {
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly problems: readonly ConfigValueProblem[];
 } {
   const keys = Object.keys(settingsSchema.shape);
   const known = isMapping(value) ? Object.entries(value).filter(([key]) => keys.includes(key)) : [];
-  const { told, problems } = readInput(tableOf(known), settingsSchema);
-  return { told, problems: [...problems, ...checkValues(told)] };
+  const { values, problems } = readInput(tableOf(known), settingsSchema);
+  return { values, problems: [...problems, ...checkValues(values)] };
 }
 
-/** What is right in a value, and what is wrong beside it. */
+/** The valid part of a value, and the problems of the rest. */
 function readInput(
   value: unknown,
   schema: z.ZodMiniType<ConfigInput>,
-): { readonly told: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
-  const told = withoutEmpty(value) ?? {};
-  const first = schema.safeParse(told);
-  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, told));
+): { readonly values: ConfigInput; readonly problems: readonly ConfigValueProblem[] } {
+  const values = withoutEmpty(value) ?? {};
+  const first = schema.safeParse(values);
+  const problems = first.success ? [] : first.error.issues.flatMap((issue) => toProblems(issue, values));
   const wrong = new Set(problems.map(({ path }) => pathText(path)));
-  problems.push(...unread(told, []).filter(({ path }) => !wrong.has(pathText(path))));
-  return { told: first.success ? first.data : readRest(told, wrong, schema), problems };
+  problems.push(...protoKeys(values, []).filter(({ path }) => !wrong.has(pathText(path))));
+  return { values: first.success ? first.data : readRest(values, wrong, schema), problems };
 }
 
-/** What is right in a value. What misses a key that was wrong goes as well, and nothing beyond it. */
+/** The valid part of a value. A mapping that lacks a required key because its value was wrong is removed. */
 function readRest(value: unknown, wrong: ReadonlySet<string>, schema: z.ZodMiniType<ConfigInput>): ConfigInput {
   const rest = without(value, wrong) ?? {};
   const read = schema.safeParse(rest);
   if (read.success) return read.data;
   const around = read.error.issues.map(({ path }) => path.filter((step) => typeof step !== 'symbol').slice(0, -1));
-  // Each round takes a level more away, so this ends.
+  // Each round removes one more level, so this ends.
   return around.some((path) => path.length === 0) ? {} : readRest(rest, new Set(around.map(pathText)), schema);
 }
 
-/** Zod passes over a key of this name in a mapping of names, and says nothing. */
-function unread(value: unknown, here: readonly (string | number)[]): readonly ConfigValueProblem[] {
+/** Zod silently skips the key `__proto__` in a record. */
+function protoKeys(value: unknown, here: readonly (string | number)[]): readonly ConfigValueProblem[] {
   const inner = Array.isArray(value) ? [...value.entries()] : isMapping(value) ? Object.entries(value) : [];
   return inner.flatMap(([key, part]) => {
     const path = [...here, key];
-    if (key !== '__proto__') return unread(part, path);
+    if (key !== '__proto__') return protoKeys(part, path);
     return {
-      message: "'__proto__' is no name that a config can hold; it is left out",
+      message: "'__proto__' is not allowed as a key and is ignored",
       path,
       atKey: true,
       level: 'warning',
@@ -136,14 +136,14 @@ function unread(value: unknown, here: readonly (string | number)[]): readonly Co
 
 const firstCharacter: Span = { start: 0, end: 0 };
 
-/** A config holds no booleans, so YAML 1.1's `off` and `no` are the words that were written. */
+/** A config has no booleans, so `off` and `no`, which YAML 1.1 reads as false, stay words. */
 function toPlain(node: YamlNode, key = ''): unknown {
   if (node.kind === 'seq') return node.items.map(({ value }) => toPlain(value));
   if (node.kind === 'map') {
     return tableOf(node.entries.map((entry) => [entry.key, toPlain(entry.value, entry.key)]));
   }
   const isWord = typeof node.value === 'boolean' && !/^(true|false)$/i.test(node.source);
-  // A version that nobody quotes is a number for YAML, of which 1.30 and 1.3 are the same.
+  // An unquoted version is a number in YAML, where 1.30 equals 1.3.
   const isVersion = typeof node.value === 'number' && /version$/i.test(key);
   return isWord || isVersion ? node.source : node.value;
 }
@@ -157,7 +157,7 @@ function withoutEmpty(value: unknown): unknown {
   );
 }
 
-/** The value less everything that stands at one of the paths. */
+/** The value without everything at one of the paths. */
 function without(value: unknown, paths: ReadonlySet<string>, here: readonly (string | number)[] = []): unknown {
   if (paths.has(pathText(here))) return undefined;
   if (Array.isArray(value)) {

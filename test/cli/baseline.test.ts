@@ -6,7 +6,7 @@ import { runCli } from './run-cli.ts';
 
 const baseline = ['--baseline', '.gpulint-baseline.json'];
 
-test('what is in the baseline is neither shown nor counted, also when its lines move and from another folder', async () => {
+test('findings in the baseline are neither shown nor counted, even if lines move and from another folder', async () => {
   const cwd = repository();
   expect(await runCli(['check', ...baseline, '--write-baseline', '.'], { cwd })).toEqual({
     stdout: '.gpulint-baseline.json: 5 findings\n',
@@ -27,7 +27,7 @@ test('what is in the baseline is neither shown nor counted, also when its lines 
   expect(inFolder.stdout).toMatch(/: 2 in the baseline\n$/);
 });
 
-test('a baseline that a named path is missing from says so', async () => {
+test('a baseline without a named path is reported', async () => {
   const cwd = repository();
   expect(await runCli(['check', ...baseline, '--write-baseline', 'deploy', 'deplyo'], { cwd })).toEqual({
     stdout: expect.stringMatching(/^\.gpulint-baseline\.json: \d+ findings\n$/),
@@ -36,7 +36,7 @@ test('a baseline that a named path is missing from says so', async () => {
   });
 });
 
-test('what is new is found', async () => {
+test('new findings are reported', async () => {
   const cwd = repository();
   await runCli(['check', ...baseline, '--write-baseline', '.'], { cwd });
   writeFileSync(path.join(cwd, 'deploy/pod.yaml'), podText());
@@ -50,7 +50,7 @@ test('what is new is found', async () => {
   ).toHaveLength(1);
 });
 
-test('a baseline is a finding a line, in the order of the paths, and the same each time', async () => {
+test('a baseline has one finding per line in the order of the paths, and is deterministic', async () => {
   const cwd = repository();
   const file = path.join(cwd, '.gpulint-baseline.json');
   await runCli(['check', ...baseline, '--write-baseline', 'deploy/training', 'deploy/serving'], { cwd });
@@ -70,7 +70,7 @@ test('a baseline is a finding a line, in the order of the paths, and the same ea
 });
 
 test.each([
-  [['--write-baseline'], undefined, '--write-baseline needs --baseline <file>, which says where to'],
+  [['--write-baseline'], undefined, '--write-baseline requires --baseline <file>'],
   [
     ['--baseline', 'b.json'],
     undefined,
@@ -83,7 +83,7 @@ test.each([
   ],
   [['--baseline', 'b.json'], 'findings:', 'b.json is not a gpulint baseline; --write-baseline creates one'],
   [['--baseline', 'no/b.json', '--write-baseline'], undefined, 'cannot write no/b.json: no such file or folder'],
-])('%o with %s is one sentence', async (args, text, sentence) => {
+])('%o with %s fails with one sentence', async (args, text, sentence) => {
   const cwd = repository();
   if (text !== undefined) writeFileSync(path.join(cwd, 'b.json'), text);
   expect(await runCli(['check', ...args, 'deploy'], { cwd })).toEqual({

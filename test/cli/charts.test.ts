@@ -11,7 +11,7 @@ test("a chart's templates are priced with its values, which are counted once", a
   expect(stdout).toMatch(/\b14 GPUs, /);
 });
 
-test('devices that are no GPUs are called what they are', async () => {
+test('devices other than GPUs have their own names', async () => {
   const pod =
     'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n    - name: a\n      image: r.example/a:1\n';
   const run = (resource: string) =>

@@ -6,13 +6,13 @@ import type { Report } from '../../server/src/cli/reports/report-schema.ts';
 import { fixtures, root, runCli, temporaryFolder } from './run-cli.ts';
 
 describe('the text report', () => {
-  test('reads as it should', async () => {
+  test('matches the fixture', async () => {
     const { stdout, stderr } = await runCli(['check', 'project']);
     expect(stderr).toBe('');
     await expect(stdout).toMatchFileSnapshot(path.join(fixtures, 'project.txt'));
   });
 
-  test('is only findings with --quiet', async () => {
+  test('has only findings with --quiet', async () => {
     const { stdout, status } = await runCli(['check', '--quiet', 'project/serving/chat.yaml']);
     expect(status).toBe(1);
     expect(stdout.split('\n')[0]).toMatch(
@@ -22,27 +22,27 @@ describe('the text report', () => {
     expect(stdout).not.toContain('1 file');
   });
 
-  test('counts what runs, tells counters of memory from GPUs, and says once how a GPU that nobody names gets a price', async () => {
+  test('counts workloads that run, distinguishes memory from GPUs, and explains once how to set an unknown GPU model', async () => {
     const pods = ['nvidia.com/gpu: 1', 'amd.com/gpu: 1', 'aliyun.com/gpu-mem: 8'].map((limit, index) =>
       manifest({ name: `pod-${index}`, resources: `limits: {${limit}}` }),
     );
     const claims =
       'apiVersion: resource.k8s.io/v1\nkind: ResourceClaimTemplate\nmetadata: {name: one}\nspec:\n  spec:\n    devices:\n      requests:\n        - {name: gpu, exactly: {deviceClassName: gpu.nvidia.com}}\n';
     const { stdout } = await runCli(['check', '-'], { input: [...pods, claims].join('---\n') });
-    expect(stdout.match(/says which is meant/g)).toHaveLength(1);
+    expect(stdout.match(/GPU model unknown for some workloads/g)).toHaveLength(1);
     expect(stdout).toContain('8 × aliyun.com/gpu-mem');
     expect(stdout).toContain('1 file, 3 workloads, 1 definition, ');
     const named = await runCli(['check', '-'], { input: pods[2] ?? '' });
-    expect(named.stdout).not.toContain('says which is meant');
+    expect(named.stdout).not.toContain('GPU model unknown for some workloads');
   });
 
-  test('says nothing of files that are not about accelerators', async () => {
+  test('omits files without accelerators', async () => {
     const { stdout, status } = await runCli(['check', 'project/plain']);
     expect(stdout).toBe('4 files, 0 workloads: no findings\n');
     expect(status).toBe(0);
   });
 
-  test('says in a line what its amounts rest on: providers, regions, the oldest and the newest date', async () => {
+  test('shows the basis of its amounts in one line: providers, regions, the oldest and newest date', async () => {
     const gpu = (name: string, labels: string) =>
       manifest({ name, resources: 'limits: {nvidia.com/gpu: 1}' }).replace(
         'spec:\n',
@@ -78,7 +78,7 @@ describe('the text report', () => {
     );
   });
 
-  test('makes control characters of the file visible', async () => {
+  test('makes control characters in files visible', async () => {
     const pod = manifest({ name: '"a\\u001b]0;owned\\u0007b"', resources: 'requests: {nvidia.com/gpu: 1}' });
     const { stdout } = await runCli(['check', '-'], { input: pod });
     expect(stdout).toContain('Pod/a\\u001b]0;owned\\u0007b');
@@ -93,14 +93,14 @@ describe('the text report', () => {
     [{ NO_COLOR: '1', FORCE_COLOR: '1' }, [], false],
     [{ NO_COLOR: '1' }, ['--color'], true],
     [{ FORCE_COLOR: '1' }, ['--no-color'], false],
-  ])('with %o and %o: colour is %o', async (env, flags, coloured) => {
+  ])('with %o and %o: color is %o', async (env, flags, coloured) => {
     const { stdout } = await runCli(['check', ...flags, 'project/serving'], { env });
     expect(stdout.includes('\u001b[')).toBe(coloured);
   });
 });
 
 describe('the JSON report', () => {
-  test('fits its schema, with every file in the order of the paths', async () => {
+  test('matches its schema, with all files in the order of the paths', async () => {
     const { stdout, stderr } = await runCli(['check', '--format', 'json', 'project']);
     const report: Report = JSON.parse(stdout);
     const schema = JSON.parse(readFileSync(path.join(root, 'schemas/report.schema.json'), 'utf8'));
@@ -119,7 +119,7 @@ describe('the JSON report', () => {
     ]);
   });
 
-  test('tells a workload, its cost and its findings', async () => {
+  test('contains a workload, its cost and its findings', async () => {
     const { stdout } = await runCli(['check', '--format', 'json', 'project/serving/chat.yaml']);
     const report: Report = JSON.parse(stdout);
     const [file] = report.files;
@@ -153,7 +153,7 @@ describe('the JSON report', () => {
     });
   });
 
-  test('keeps the documents beside a broken one', async () => {
+  test('keeps the other documents of a file with a broken one', async () => {
     const { stdout } = await runCli(['check', '--format', 'json', 'project/training/broken.yaml']);
     const [file] = (JSON.parse(stdout) as Report).files;
     expect(file!.parse).toBe('error');
@@ -165,7 +165,7 @@ describe('the JSON report', () => {
     expect(file!.findings.filter(({ topic }) => topic === 'syntax')).toHaveLength(1);
   });
 
-  test('names the folder that a path is relative to', async () => {
+  test('contains the folder that a path is relative to', async () => {
     const { stdout } = await runCli(['check', '--format', 'json', 'project/serving', 'project/training']);
     const { files } = JSON.parse(stdout) as Report;
     expect(files.map(({ folder, path }) => [folder, path])).toEqual([
@@ -174,7 +174,7 @@ describe('the JSON report', () => {
     ]);
   });
 
-  test('takes a file once that two paths lead to', async () => {
+  test('contains a file once if two paths lead to it', async () => {
     const { stdout } = await runCli(['check', '--format', 'json', 'project/serving', 'project/serving/chat.yaml']);
     expect((JSON.parse(stdout) as Report).files).toHaveLength(1);
   });
@@ -196,7 +196,7 @@ describe('the exit status', () => {
 });
 
 describe('standard input', () => {
-  test('is checked under the name it is given, with the config near that name', async () => {
+  test('is checked under the given name, with the config nearest to it', async () => {
     const input = readFileSync(path.join(fixtures, 'project/serving/chat.yaml'));
     const args = ['check', '--format', 'json', '-', '--stdin-filename', 'project/serving/other.yaml'];
     const { stdout, status } = await runCli(args, { input });
@@ -207,7 +207,7 @@ describe('standard input', () => {
     expect(files[0]!.workloads[0]!.provider).toBe('aws');
   });
 
-  test('is left alone by --fix', async () => {
+  test('is not changed by --fix', async () => {
     const { status, stderr, stdout } = await runCli(['check', '--fix', '-'], { input: '{}' });
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toBe('gpulint: --fix cannot change standard input: name a file\n');

@@ -10,7 +10,7 @@ export function repository(): string {
   return folder;
 }
 
-/** A folder for PATH whose `npx --yes gpulint@VERSION` is the command line under test, and which notes the versions that were asked for. */
+/** A folder for PATH whose `npx --yes gpulint@VERSION` is the command line under test, and which records the requested versions. */
 export function npxFolder(): { readonly folder: string; readonly log: string } {
   const folder = temporaryFolder();
   const log = path.join(folder, 'versions');

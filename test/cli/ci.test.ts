@@ -23,7 +23,7 @@ describe('action.yml', () => {
       given[name] = inputs[input] ?? String(action.inputs[input].default);
     }
     const { PATH = '', ...env } = process.env;
-    // As GitHub runs `shell: bash`.
+    // Like `shell: bash` on GitHub.
     const result = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', check.run], {
       cwd: repository(),
       encoding: 'utf8',
@@ -48,10 +48,10 @@ describe('action.yml', () => {
     expect(stdout).toMatch(/^::error file=deploy\/serving\/chat\.yaml,line=16,/m);
   });
 
-  test('hands on what it is given, and takes nothing of it for a command', () => {
+  test('passes its inputs on without executing them', () => {
     const paths = 'deploy/plain\n$(touch hacked)\n-x; exit 0\n';
     const { stdout, status } = run({ paths, 'fail-on': 'never', format: 'text', rules: 'cost-only' });
-    // Two of the three are no paths.
+    // Two of the three are not paths.
     expect(status).toBe(2);
     expect(stdout).toContain('$(touch hacked)  skipped  cannot be read: no such file or folder');
     expect(stdout).toContain('-x; exit 0');
@@ -62,7 +62,7 @@ describe('action.yml', () => {
     expect(run({ paths: 'deploy', baseline: 'none.json' }).status).toBe(2);
   });
 
-  test('writes SARIF when asked, and still fails', () => {
+  test('writes SARIF on request, and still fails', () => {
     const { status, output, sarif } = run({ paths: 'deploy', 'upload-sarif': 'true' });
     expect(status).toBe(1);
     expect(output).toBe(`sarif=${sarif}\n`);
@@ -70,19 +70,19 @@ describe('action.yml', () => {
     expect(upload.with.sarif_file).toBe(action.outputs.sarif.value);
   });
 
-  test('puts no input into the script', () => {
+  test('interpolates no input into the script', () => {
     expect(check.run).not.toContain('${{');
   });
 });
 
-test('the pre-commit hooks run this version on the files that they are given', () => {
+test('the pre-commit hooks run this version on the given files', () => {
   const hooks: readonly { readonly id: string; readonly entry: string }[] = parse(read('.pre-commit-hooks.yaml'));
   expect(hooks.map(({ id }) => id)).toEqual(['gpulint', 'gpulint-fix']);
   for (const { id, entry } of hooks) {
     const npx = npxFolder();
     const cwd = repository();
     const [command = '', ...args] = entry.split(' ');
-    // A name that starts with a dash is a name, whatever option it looks like.
+    // A name that starts with a dash is not an option.
     const files = ['deploy/serving/chat.yaml', 'deploy/plain/values.yaml', '-q.yaml', '--fix'];
     for (const name of files.slice(2)) writeFileSync(path.join(cwd, name), '');
     const env = { ...process.env, PATH: `${npx.folder}:${process.env.PATH}` };
@@ -114,7 +114,7 @@ describe('docs/ci.md', () => {
     }
   }, 60_000);
 
-  test('shows YAML that is YAML, and a config that gpulint takes', async () => {
+  test('shows valid YAML and a valid config', async () => {
     const config = blocks.find(({ body }) => body.startsWith('extends:'));
     expect(config).toBeDefined();
     for (const { language, body } of blocks) if (language === 'yaml') expect(() => parse(body)).not.toThrow();
@@ -125,7 +125,7 @@ describe('docs/ci.md', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  test('names every format, set and input', () => {
+  test('documents every format, rule set and input', () => {
     for (const word of ['text', 'full', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])
       expect(text).toContain(`| \`${word}\` |`);
     for (const set of ['recommended', 'strict', 'cost-only']) expect(text).toContain(`| \`${set}\` |`);

@@ -49,11 +49,11 @@ test('each file of a monorepo has the config nearest to it, whatever path is giv
   expect(await gpusOf('.')).toEqual(all);
   expect(await gpusOf('team')).toEqual(all.slice(2));
   expect(await gpusOf('team/deep/b.yaml')).toEqual(all.slice(2));
-  // A file that is named itself is always read.
+  // A file that is named on the command line is always read.
   expect((await gpusOf('team/old/c.yaml')).length).toBe(1);
 });
 
-test('a config further down that is wrong is told with its place', async () => {
+test('a mistake in a config further down is reported with its position', async () => {
   const folder = temporaryFolder();
   write(folder, { 'a.yaml': pod, 'team/.gpulint.yaml': 'gpu: H1000\n', 'team/b.yaml': pod });
   const { status, stderr } = await runCli(['check', '.'], { cwd: folder });
@@ -61,7 +61,7 @@ test('a config further down that is wrong is told with its place', async () => {
   expect(stderr).toContain("team/.gpulint.yaml:1:6: 'gpu' is 'H1000'");
 });
 
-test('a region without prices is told with what was meant, and stops nothing', async () => {
+test('a region without prices is reported with a suggestion, and stops nothing', async () => {
   const folder = temporaryFolder();
   write(folder, { '.gpulint.yaml': 'provider: aws\nregion: us-esat-1\ngpu: l4\n', 'a.yaml': pod, 'b.yaml': pod });
   const { stderr, status } = await runCli(['check', '--quiet', '.'], { cwd: folder });
@@ -71,13 +71,13 @@ test('a region without prices is told with what was meant, and stops nothing', a
   expect(status).toBe(0);
 });
 
-test('a config by another name is told, and what looks like a slip: neither changes the status', async () => {
+test('a config with a wrong name and a likely typo are reported: neither changes the status', async () => {
   const folder = temporaryFolder();
   write(folder, { '.git/HEAD': '', '.gpulint.yml': 'gpu: l4\n', 'a.yaml': pod, 'b.yaml': pod });
   expect(await runCli(['check', '-q', '.'], { cwd: folder })).toEqual({
     status: 0,
     stdout: '',
-    stderr: 'gpulint: .gpulint.yml is not read: the name of the config is .gpulint.yaml\n',
+    stderr: 'gpulint: .gpulint.yml is ignored: the config must be named .gpulint.yaml\n',
   });
   expect((await runCli(['check', '-q', '--no-config', '.'], { cwd: folder })).stderr).toBe('');
   const pools = ['p5.48xlrge', 'own.metal'].map((type) => `  - {name: a, labels: {}, instanceType: ${type}}\n`);

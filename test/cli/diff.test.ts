@@ -10,7 +10,7 @@ import { runCli, temporaryFolder } from './run-cli.ts';
 
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', '', 'a '), { maxLength: 200 });
 
-test('the changes of lines turn one text into the other', () => {
+test('the line changes turn one text into the other', () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
       const made: string[] = [];
@@ -28,7 +28,7 @@ test('the changes of lines turn one text into the other', () => {
   );
 });
 
-test('insertions are shown as insertions, however many there are', () => {
+test('any number of insertions is shown as insertions', () => {
   const before = Array.from({ length: 5000 }, (_, index) => (index % 7 === 0 ? '- name: a' : '  cpu: 1'));
   const after = before.flatMap((line) => (line.startsWith('-') ? [line, '  gpu: 1'] : [line]));
   const changes = changedLines(before, after);
@@ -38,7 +38,7 @@ test('insertions are shown as insertions, however many there are', () => {
   }
 });
 
-test('a line is found again', () => {
+test('the new number of a line is found', () => {
   const changes = changedLines(['a', 'b', 'c', 'd'], ['new', 'a', 'B', 'c', 'd']);
   expect([0, 1, 2, 3].map((line) => lineAfter(changes, line))).toEqual([1, 2, 3, 4]);
 });
@@ -46,7 +46,7 @@ test('a line is found again', () => {
 const hasGit = spawnSync('git', ['--version']).status === 0;
 const hasPatch = spawnSync('patch', ['--version']).status === 0;
 
-/** A folder in which these files lie, applied to which the diff must give the other ones. */
+/** Checks that a diff, applied to a folder with some files, gives the other files. */
 function apply(files: Readonly<Record<string, string>>, diff: string, command: string, ...args: readonly string[]) {
   const cwd = temporaryFolder();
   for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(cwd, name), text);
@@ -55,7 +55,7 @@ function apply(files: Readonly<Record<string, string>>, diff: string, command: s
   return { output: `${stdout}${stderr}`, status, made: Object.fromEntries(made) as Record<string, string> };
 }
 
-describe('what a diff says is what git and patch understand', () => {
+describe('git and patch apply diffs', () => {
   const text = fc
     .tuple(
       fc.array(fc.tuple(fc.constantFrom('a', 'b', ' c', '', '+', '-- x', '\ufeffü'), fc.constantFrom('\n', '\r\n')), {
@@ -112,7 +112,7 @@ describe('check --diff', () => {
     );
   }
 
-  test('shows what --fix does, and does nothing', async () => {
+  test('shows the changes of --fix without making them', async () => {
     const cwd = project();
     const before = contentsOf(cwd);
     const shown = await runCli(['check', '--diff', 'deploy'], { cwd });
@@ -134,7 +134,7 @@ describe('check --diff', () => {
     expect(await runCli(['check', '--diff', 'deploy'], { cwd })).toEqual({ status: 0, stdout: '', stderr: '' });
   });
 
-  test('names files from where it runs, whatever leads to them', async () => {
+  test('names files relative to the current folder, through any link', async () => {
     const cwd = project();
     fs.symlinkSync('pod.yaml', path.join(cwd, 'deploy/link.yaml'));
     const wanted = (await runCli(['check', '--diff', 'deploy/pod.yaml'], { cwd })).stdout;
@@ -157,7 +157,7 @@ describe('check --diff', () => {
     expect(await runCli(args, { input: open })).toEqual({ status: 1, stdout: wanted, stderr: '' });
   });
 
-  test('names on standard error what could not be checked', async () => {
+  test('reports files that could not be checked on standard error', async () => {
     const cwd = project();
     fs.writeFileSync(path.join(cwd, 'deploy/latin1.yaml'), Buffer.from('# caf\u00e9\n', 'latin1'));
     const { stdout, stderr, status } = await runCli(['check', '--diff', 'deploy', 'missing.yaml'], { cwd });
@@ -169,7 +169,7 @@ describe('check --diff', () => {
     expect(status).toBe(2);
   });
 
-  test('is nothing but a diff, goes where --output says, and --fail-on never holds', async () => {
+  test('has only a diff, and supports --output and --fail-on never', async () => {
     const cwd = project();
     for (const other of [
       ['--format', 'json'],
@@ -178,7 +178,7 @@ describe('check --diff', () => {
       expect(await runCli(['check', '--diff', ...other, 'deploy'], { cwd })).toEqual({
         status: 2,
         stdout: '',
-        stderr: `gpulint: --diff writes nothing but a diff: leave out ${other.at(other[0] === '--format' ? 0 : 2)}\n`,
+        stderr: `gpulint: --diff cannot be combined with ${other.at(other[0] === '--format' ? 0 : 2)}\n`,
       });
     }
     const { stdout } = await runCli(['check', '--diff', 'deploy'], { cwd });

@@ -6,7 +6,7 @@ import { folder } from '../lsp/editor.ts';
 import { openFolder, titles } from '../lsp/served-model.ts';
 import { root, runCli } from './run-cli.ts';
 
-// A chart, a base with two overlays and one that nothing uses, claims and scalers: whatever other files say, both say it.
+// A chart, a base with two overlays, an unused base, claims and scalers: the editor and the command line agree on all of them.
 const cwd = path.join(root, 'test/fixtures/project');
 const names = readdirSync(cwd, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
@@ -18,7 +18,7 @@ async function reportOf(args: readonly string[]): Promise<Report> {
   return JSON.parse(stdout) as Report;
 }
 
-/** The workloads of the text report by file, in the words of the editor's lens. */
+/** The workloads of the text report by file, formatted like the editor's lens. */
 async function cliPrices(): Promise<Readonly<Record<string, readonly string[]>>> {
   const { stdout } = await runCli(['check', '--no-config', '.'], { cwd });
   const found: Record<string, string[]> = {};
@@ -51,7 +51,7 @@ test('the editor shows the same workloads and amounts as the command line', asyn
   await expect.poll(shown, { timeout: 5000 }).toEqual(prices);
 });
 
-test('a base counts once for each overlay that uses it, and one that nothing uses counts once', async () => {
+test('a base counts once for each overlay that uses it, and an unused base counts once', async () => {
   const { files, summary } = await reportOf(['.']);
   const counted = files.flatMap(({ path: name, workloads }) =>
     workloads.map(({ countedIn, gpus }) => [name, gpus, ...(countedIn ?? [])]),
@@ -67,11 +67,11 @@ test('a base counts once for each overlay that uses it, and one that nothing use
     ['kustomize/unused/batch.yaml', { min: 24, max: 24 }, unused],
     [unused, { min: 24, max: 24 }],
   ]);
-  // Six of the chart; 2–6, 8–24 and 24 of kustomize; two of a claim; 0–4 that are scaled.
+  // 6 from the chart; 2–6, 8–24 and 24 from kustomize; 2 from a claim; 0–4 scaled.
   expect(summary).toMatchObject({ workloads: 9, gpus: { min: 42, max: 66 } });
 });
 
-test('a base that is checked without its overlays counts by itself', async () => {
+test('a base that is checked without its overlays counts on its own', async () => {
   const { files, summary } = await reportOf(['kustomize/base']);
   expect(summary).toMatchObject({ workloads: 1, gpus: { min: 2, max: 6 } });
   expect(files.map(({ workloads }) => workloads.map(({ countedIn }) => countedIn))).toEqual([
@@ -82,7 +82,7 @@ test('a base that is checked without its overlays counts by itself', async () =>
   expect((await reportOf(['kustomize/base/chat.yaml'])).summary).toMatchObject({ workloads: 1 });
 });
 
-test('the text report says where a base is counted', async () => {
+test('the text report shows where a base is counted', async () => {
   const { stdout } = await runCli(['check', '--no-config', 'kustomize'], { cwd });
   expect(stdout).toContain(
     '2–6 × L4  $2.30–$6.90/h · spot $0.99–$2.96/h · counted in kustomize/dev/kustomization.yaml and kustomize/prod/kustomization.yaml\n',

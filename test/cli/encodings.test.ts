@@ -29,7 +29,7 @@ test.each(Object.entries(files))('%s is skipped', (_, { bytes, reason }) => {
   expect(decode(bytes)).toEqual({ kind: 'skipped', reason });
 });
 
-test('UTF-8 is read, with a mark or without, whatever it spells', () => {
+test('UTF-8 is read, with or without a byte order mark, whatever its content', () => {
   expect(decode(Buffer.from('\ufeff# \u00e9\ud83d\ude00\u4e2d\ufeff\n'))).toEqual({
     kind: 'text',
     text: '# \u00e9\ud83d\ude00\u4e2d\ufeff\n',
@@ -38,7 +38,7 @@ test('UTF-8 is read, with a mark or without, whatever it spells', () => {
   expect(decode(Buffer.from('# \ufffd\n'))).toEqual({ kind: 'text', text: '# \ufffd\n', bom: false });
 });
 
-describe('what is no UTF-8', () => {
+describe('a file that is not UTF-8', () => {
   function project(): string {
     const cwd = temporaryFolder();
     for (const [name, { bytes }] of Object.entries(files)) writeFileSync(path.join(cwd, name), bytes);
@@ -86,7 +86,7 @@ describe('what is no UTF-8', () => {
     }
   });
 
-  test('on standard input it is skipped as well', async () => {
+  test('is also skipped on standard input', async () => {
     for (const { bytes, reason } of Object.values(files)) {
       const { stdout, status } = await runCli(['check', '-'], { input: bytes });
       expect(status).toBe(2);

@@ -10,7 +10,7 @@ const before = readFileSync(source, 'utf8');
 const after = before.replace('          memory: 8Gi\n', '          memory: 8Gi\n          nvidia.com/gpu: 2\n');
 
 describe('--fix', () => {
-  test('applies safe fixes, says so, and has nothing to do the second time', async () => {
+  test('applies and reports safe fixes, and changes nothing the second time', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     copyFileSync(source, file);
@@ -37,7 +37,7 @@ describe('--fix', () => {
     expect(statSync(file).mode & 0o777).toBe(0o640);
   });
 
-  test('tells in JSON what it changed', async () => {
+  test('reports its changes in JSON', async () => {
     const folder = temporaryFolder();
     copyFileSync(source, path.join(folder, 'pod.yaml'));
     const { stdout } = await runCli(['check', '--fix', '--format', 'json', folder]);
@@ -46,7 +46,7 @@ describe('--fix', () => {
     expect(file!.findings).toEqual([]);
   });
 
-  test('says on which line of the fixed text each finding was, in every format', async () => {
+  test('reports the line of each fixed finding in the fixed text, in every format', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     const text = [podText({ name: 'a' }), podText({ name: 'b', resources: 'limits: {nvidia.com/gpu: 1}' })].join(
@@ -60,13 +60,13 @@ describe('--fix', () => {
       writeFileSync(file, both);
       const { stdout, stderr } = await runCli(['check', '--fix', '--format', format, 'pod.yaml'], { cwd: folder });
       const lines = readFileSync(file, 'utf8').split('\n');
-      const told = [...(format === 'text' ? stdout : stderr).matchAll(/fixed(?: {4}|: )line (\d+): /g)];
-      expect(told.map(([, line]) => lines[Number(line) - 1]?.trim())).toEqual(Array(2).fill('nvidia.com/gpu: 1'));
-      expect(new Set(told.map(([, line]) => line)).size).toBe(2);
+      const reported = [...(format === 'text' ? stdout : stderr).matchAll(/fixed(?: {4}|: )line (\d+): /g)];
+      expect(reported.map(([, line]) => lines[Number(line) - 1]?.trim())).toEqual(Array(2).fill('nvidia.com/gpu: 1'));
+      expect(new Set(reported.map(([, line]) => line)).size).toBe(2);
     }
   });
 
-  test('does not touch a file that is no UTF-8', async () => {
+  test('does not change a file that is not UTF-8', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     const bytes = Buffer.from(before.replace('above', 'd\u00e9j\u00e0'), 'latin1');
@@ -76,7 +76,7 @@ describe('--fix', () => {
     expect(readFileSync(file)).toEqual(bytes);
   });
 
-  test.runIf(canDropRights)('says when it may not write, and leaves the file', async () => {
+  test.runIf(canDropRights)('reports a file without write permission, and leaves it unchanged', async () => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     copyFileSync(source, file);
@@ -84,7 +84,7 @@ describe('--fix', () => {
     giveAway(folder);
     const { status, stderr } = await runCli(['check', '--fix', 'pod.yaml'], { cwd: folder, unprivileged: true });
     expect(status).toBe(2);
-    expect(stderr).toBe('gpulint: cannot write pod.yaml: permission denied; it is left as it was\n');
+    expect(stderr).toBe('gpulint: cannot write pod.yaml: permission denied; the file is unchanged\n');
     expect(readFileSync(file, 'utf8')).toBe(before);
   });
 });

@@ -8,14 +8,14 @@ import { fixtures, runCli, temporaryFolder } from './run-cli.ts';
 const formats = ['sarif', 'github', 'gitlab', 'junit', 'markdown'] as const;
 const endings = { sarif: 'sarif', github: 'github.txt', gitlab: 'gitlab.json', junit: 'junit.xml', markdown: 'md' };
 
-describe('the reports of a project are as they should be', () => {
+describe('the reports of a project match the fixtures', () => {
   test.each(formats)('%s', async (format) => {
     const { stdout, stderr, status } = await runCli(['check', '--format', format, 'deploy'], { cwd: repository() });
     expect({ stderr, status }).toEqual({ stderr: '', status: 1 });
     await expect(steady(stdout)).toMatchFileSnapshot(path.join(fixtures, `reports/project.${endings[format]}`));
   });
 
-  // What changes with every release, or is another fixture's matter.
+  // Values that change with every release, or belong to another fixture.
   function steady(text: string): string {
     return text
       .replace(`"semanticVersion": "${version}"`, '"semanticVersion": "VERSION"')
@@ -33,11 +33,11 @@ test('the page of a rule is the help of its SARIF rule', async () => {
   expect(rules.length).toBeGreaterThan(0);
 });
 
-test('--output takes the report, byte for byte, and leaves standard output empty', async () => {
+test('--output receives the report, byte for byte, and leaves standard output empty', async () => {
   const cwd = repository();
   for (const format of ['text', 'json', 'sarif']) {
     const { stdout } = await runCli(['check', '--format', format, 'deploy'], { cwd });
-    // The report lies among what is checked: gpulint passes by it.
+    // The report is in the checked folder: gpulint skips it.
     const silent = await runCli(['check', '--format', format, '--output', 'deploy/report.json', 'deploy'], { cwd });
     expect(silent).toEqual({ stdout: '', stderr: '', status: 1 });
     const written = path.join(cwd, 'deploy/report.json');
@@ -50,7 +50,7 @@ test('--output takes the report, byte for byte, and leaves standard output empty
   }
 });
 
-test('--output that cannot be written is one sentence and status 2', async () => {
+test('an unwritable --output fails with one sentence and status 2', async () => {
   const cwd = repository();
   expect(await runCli(['check', '--output', 'no/report.txt', 'deploy'], { cwd })).toEqual({
     stdout: '',
@@ -59,7 +59,7 @@ test('--output that cannot be written is one sentence and status 2', async () =>
   });
 });
 
-test('hints are for who asks for them, but always in JSON', async () => {
+test('hints are shown only on request, but always in JSON', async () => {
   const input = podText({ resources: 'limits: {nvidia.com/gpu: 1} # gpulint-disable-line gpu-limits-required' });
   const run = async (...flags: string[]) => (await runCli(['check', ...flags, '-'], { input })).stdout;
   for (const format of ['text', 'github']) {
@@ -70,7 +70,7 @@ test('hints are for who asks for them, but always in JSON', async () => {
   expect(await run('--format', 'json')).toContain('this can go');
 });
 
-test('a Markdown report fits into a comment, whatever is found', async () => {
+test('a Markdown report fits into a comment, whatever the findings', async () => {
   const many = (length: number) =>
     Array.from({ length }, (_, index) => podText({ name: `"${index}${'@'.repeat(180)}"` })).join('---\n');
   const run = async (input: string) => (await runCli(['check', '--format', 'markdown', '-'], { input })).stdout;
@@ -84,19 +84,19 @@ test('a Markdown report fits into a comment, whatever is found', async () => {
 });
 
 describe('text of a file stays text', () => {
-  // The name of the file and a value that a message quotes, as somebody who means harm would choose them.
+  // A hostile file name, and a hostile value that a message quotes.
   const name = 'a,b%0A[c](d) `e` @f <g> & "h".yaml';
   const hostile = '"1\\n::error::x\\u0007 ]]> </failure> <!-- @team #1 | **b** \\ud800 %0A `code`"';
   const reported = async (format: string) => {
     const cwd = temporaryFolder();
     writeFileSync(path.join(cwd, name), podText({ name: hostile, resources: `limits: {nvidia.com/gpu: ${hostile}}` }));
     const { stdout } = await runCli(['check', '--format', format, '.'], { cwd });
-    // Control characters other than the report's own line ends.
+    // Control characters other than the report's own line endings.
     expect(stdout).not.toMatch(/[^\P{Cc}\n]/u);
     return stdout;
   };
 
-  test('github: a line is a command, and its properties are the ones that gpulint gives', async () => {
+  test('github: each line is one command, with only the properties from gpulint', async () => {
     const lines = (await reported('github')).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
@@ -113,14 +113,14 @@ describe('text of a file stays text', () => {
     expect(text).toContain('classname="a,b%0A[c](d) `e` @f &lt;g&gt; &amp; &quot;h&quot;.yaml"');
   });
 
-  test('sarif and gitlab: JSON with a path that is one', async () => {
+  test('sarif and gitlab: JSON with a valid path', async () => {
     const [result] = JSON.parse(await reported('sarif')).runs[0].results;
     expect(result.locations[0].physicalLocation.artifactLocation.uri).toBe(encodeURIComponent(name));
     const [issue] = JSON.parse(await reported('gitlab'));
     expect(issue.location.path).toBe(name);
   });
 
-  test('markdown: no mention, no issue, no cell, no HTML of its own', async () => {
+  test('markdown: no injected mention, issue, cell or HTML', async () => {
     const text = await reported('markdown');
     expect(text).toContain(`\`\` ${name}:`);
     const outside = text.replace(/`` .*? ``/g, '').replace('<!-- gpulint -->', '');
@@ -131,7 +131,7 @@ describe('text of a file stays text', () => {
     }
   });
 
-  // Names that a terminal or a build's log would obey; Linux allows them all.
+  // Names with terminal or log commands; Linux allows them all.
   const names = [
     '::error::at the start.yaml',
     ' ::error::behind a blank.yaml',
@@ -157,11 +157,11 @@ describe('text of a file stays text', () => {
       const all = [...names, ...names.map((name) => `0${name}`)];
       const { stdout, stderr } = await runCli(['check', '--format', format, '--', ...all], { cwd });
       const fixed = await runCli(['check', '--fix', '--format', format, '.'], { cwd });
-      for (const told of [stdout, stderr, fixed.stdout, fixed.stderr]) {
-        expect(told).not.toMatch(/[^\P{Cc}\n]|[\u2028\u2029\u202e]/u);
-        // In Markdown every mark of these is escaped with a backslash of its own, and in code there is none.
-        expect(told).not.toMatch(/##\w*\[/);
-        for (const line of told.split('\n').filter((text) => /^\s*::/.test(text))) {
+      for (const output of [stdout, stderr, fixed.stdout, fixed.stderr]) {
+        expect(output).not.toMatch(/[^\P{Cc}\n]|[\u2028\u2029\u202e]/u);
+        // In Markdown, each such character is escaped with a backslash, and code has none.
+        expect(output).not.toMatch(/##\w*\[/);
+        for (const line of output.split('\n').filter((text) => /^\s*::/.test(text))) {
           expect(line).toMatch(/^::(error|warning|notice) file=[^:,]+,(line=[^:]+,)?title=gpulint( [\w-]+)?::/);
         }
       }
@@ -177,7 +177,7 @@ describe('text of a file stays text', () => {
   );
 });
 
-/** What is left open, and text in which markup should have been escaped. Enough of XML for a report that has no comments and no CDATA. */
+/** Unclosed elements, and text with unescaped markup. Enough XML for a report without comments and CDATA. */
 function tagsOf(text: string): { readonly open: readonly string[]; readonly loose: string } {
   const open: string[] = [];
   const tag = /<\?xml [^?]*\?>|<(\/?)([a-z-]+)((?: [a-z]+="[^"<]*")*)(\/?)>/g;

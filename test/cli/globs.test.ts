@@ -5,7 +5,7 @@ import type { Report } from '../../server/src/cli/reports/report-schema.ts';
 import { matchesAny } from '../../server/src/config/globs.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 
-// What the editor passes by and what a walk of the command line passes by are the same files.
+// The editor and the command line ignore the same files.
 
 const files = [
   ...['.hidden.yaml', 'a.json', 'a.yaml', 'a.yml', 'gpu-1.yaml', 'gpu-12.yaml', `${'a'.repeat(60)}.yaml`],
@@ -32,7 +32,7 @@ test.each([
   '',
   '*',
   '**',
-  // This one did not end on the file of sixty letters.
+  // This one once did not end on the file of 60 letters.
   `${'*a'.repeat(20)}*b`,
 ])('%s', async (glob) => {
   const folder = temporaryFolder();

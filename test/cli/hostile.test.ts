@@ -14,7 +14,7 @@ const good = [
   '',
 ].join('\n');
 
-/** The report's files by path, of a folder with these files and a good one. */
+/** The files of the report by path, for a folder with these files and a good one. */
 async function reportOf(
   files: Readonly<Record<string, string | Uint8Array>>,
 ): Promise<ReadonlyMap<string, ReportFile>> {
@@ -31,7 +31,7 @@ async function reportOf(
   return report;
 }
 
-describe('a folder with something hostile in it', () => {
+describe('a folder with a hostile file', () => {
   test('50 MB', async () => {
     const report = await reportOf({ 'big.yaml': Buffer.alloc(50 * 1024 * 1024, 'nvidia.com/gpu: 1\n') });
     expect(report.get('big.yaml')).toMatchObject({
@@ -75,7 +75,7 @@ describe('a folder with something hostile in it', () => {
     }
   });
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8', async () => {
     const latin1 = Buffer.from(`# caf\u00e9\n${good}`, 'latin1');
     const report = await reportOf({ 'latin1.yaml': latin1 });
     expect(report.get('latin1.yaml')).toMatchObject({
@@ -85,14 +85,14 @@ describe('a folder with something hostile in it', () => {
     });
   });
 
-  test('an empty file, and one that holds only comments', async () => {
+  test('an empty file, and one with only comments', async () => {
     const report = await reportOf({ 'empty.yaml': '', 'comments.yaml': '# nothing\n', 'empty.json': '' });
     for (const name of ['empty.yaml', 'comments.yaml', 'empty.json']) {
       expect(report.get(name)).toMatchObject({ parse: 'ok', problem: null, findings: [] });
     }
   });
 
-  test('a link that leads back up', async () => {
+  test('a link to a parent folder', async () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, 'good.yaml'), good);
     symlinkSync('..', path.join(folder, 'loop'));
@@ -100,7 +100,7 @@ describe('a folder with something hostile in it', () => {
     expect((JSON.parse(stdout) as Report).files.map((file) => file.path)).toEqual(['good.yaml']);
   });
 
-  test.runIf(canDropRights)('a file and a folder that may not be read', async () => {
+  test.runIf(canDropRights)('a file and a folder without read permission', async () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, 'good.yaml'), good);
     writeFileSync(path.join(folder, 'secret.yaml'), good);
@@ -119,8 +119,8 @@ describe('a folder with something hostile in it', () => {
   });
 });
 
-describe('which files a folder has', () => {
-  test('YAML, JSON and templates of these; not what Git and npm keep', async () => {
+describe('the files of a folder', () => {
+  test('are YAML, JSON and templates of these, but not those of Git and npm', async () => {
     const names = [
       'a.yml',
       'b.json',
@@ -136,7 +136,7 @@ describe('which files a folder has', () => {
     expect([...report.keys()]).toEqual([...names, 'good.yaml'].sort());
   });
 
-  test('less what the config ignores, however deep the check starts', async () => {
+  test('exclude ignored ones, however deep the check starts', async () => {
     const folder = temporaryFolder();
     const files = [
       'a.yaml',

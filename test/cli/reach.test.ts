@@ -9,7 +9,7 @@ import { runCli, temporaryFolder } from './run-cli.ts';
 
 const hasMkfifo = spawnSync('mkfifo', ['--version']).error === undefined;
 
-/** A repository, and a folder next to it that it should not reach. */
+/** A repository, and a folder next to it that must not be read. */
 function repository(files: Readonly<Record<string, string>>): { readonly cwd: string; readonly outside: string } {
   const folder = temporaryFolder();
   const [cwd, outside] = [path.join(folder, 'repository'), path.join(folder, 'outside')];
@@ -31,8 +31,8 @@ function pipe(folder: string, name: string): string {
 
 const leftOut = 'a symbolic link that leads outside the project; name it explicitly to check its target';
 
-describe('what leads outside the project', () => {
-  test('is left out of a walk and reported, unless the config ignores it', async () => {
+describe('a link outside the project', () => {
+  test('is skipped and reported, unless the config ignores it', async () => {
     const { cwd, outside } = repository({
       'pod.yaml': podText(),
       '.gpulint.yaml': 'ignore: [ignored*]\n',
@@ -49,7 +49,7 @@ describe('what leads outside the project', () => {
     symlinkSync('sub/a.yaml', path.join(cwd, 'within.yaml'));
     symlinkSync('../outside/nothing.yaml', path.join(cwd, 'broken.yaml'));
     const { stdout, stderr, status } = await runCli(['check', '--format', 'json', '.'], { cwd });
-    expect(stderr).toBe(`gpulint: linked is left out: ${leftOut}\n`);
+    expect(stderr).toBe(`gpulint: linked is skipped: ${leftOut}\n`);
     expect(status).toBe(1);
     const { files } = JSON.parse(stdout) as Report;
     expect(files.map(({ path: name, problem }) => [name, problem])).toEqual([
@@ -61,7 +61,7 @@ describe('what leads outside the project', () => {
     expect(stdout).not.toContain('secret');
   });
 
-  test('is read when it is named: a file, a folder', async () => {
+  test('is read if it is named: a file, a folder', async () => {
     const { cwd, outside } = repository({});
     writeFileSync(path.join(outside, 'pod.yaml'), podText());
     symlinkSync(outside, path.join(cwd, 'linked'));
@@ -72,13 +72,13 @@ describe('what leads outside the project', () => {
     }
   });
 
-  test('no config is read through a link, and the one above it still counts', async () => {
+  test('to a config is not read, and the config above still applies', async () => {
     const { cwd, outside } = repository({ '.gpulint.yaml': 'gpu: l4\n', 'team/pod.yaml': podText() });
     writeFileSync(path.join(outside, 'config.yaml'), 'gpu: b200\n');
     symlinkSync('../../outside/config.yaml', path.join(cwd, 'team/.gpulint.yaml'));
     const { stdout, stderr } = await runCli(['check', '.'], { cwd });
     expect(stderr).toBe(
-      'gpulint: team/.gpulint.yaml is not read: it lies outside the project; --config names a config to use\n',
+      'gpulint: team/.gpulint.yaml is ignored: it lies outside the project; use --config to select a config\n',
     );
     expect(stdout).toContain('1 × L4');
     const named = await runCli(['check', '--config', '../outside/config.yaml', '.'], { cwd });
@@ -86,24 +86,24 @@ describe('what leads outside the project', () => {
     expect(named.stdout).toContain('1 × B200');
   });
 
-  test('no config is read above what was given where there is no repository', async () => {
+  test('no config above the named path is read without a repository', async () => {
     const folder = temporaryFolder();
     mkdirSync(path.join(folder, 'deploy/sub'), { recursive: true });
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'gpu: l4\n');
     writeFileSync(path.join(folder, 'deploy/pod.yaml'), podText());
-    const told = `gpulint: ${path.join(folder, '.gpulint.yaml')} is not read: it lies outside the project; --config names a config to use\n`;
+    const warning = `gpulint: ${path.join(folder, '.gpulint.yaml')} is ignored: it lies outside the project; use --config to select a config\n`;
     const above = await runCli(['check', '.'], { cwd: path.join(folder, 'deploy') });
-    expect(above.stderr).toBe(told);
+    expect(above.stderr).toBe(warning);
     expect(above.stdout).not.toContain('L4');
     const other = await runCli(['check', '../pod.yaml'], { cwd: path.join(folder, 'deploy/sub') });
-    expect(other.stderr).toBe(told);
-    // The folder that the command runs in is the project of what is below it.
+    expect(other.stderr).toBe(warning);
+    // Without a repository, the current folder is the project.
     const below = await runCli(['check', 'deploy'], { cwd: folder });
     expect(below.stderr).toBe('');
     expect(below.stdout).toContain('1 × L4');
   });
 
-  test("no chart's values are read through a link", async () => {
+  test("to a chart's values is not read", async () => {
     const { cwd, outside } = repository({
       'chart/Chart.yaml': 'apiVersion: v2\nname: chart\nversion: 1.0.0\n',
       'chart/templates/a.yaml': podText(),
@@ -120,7 +120,7 @@ describe('what leads outside the project', () => {
 });
 
 describe.runIf(hasMkfifo)('a pipe', () => {
-  test('as config is an error, and as what a chart says it is left out', async () => {
+  test('as a config is an error, as chart values it is skipped', async () => {
     const { cwd } = repository({ 'chart/templates/a.yaml': podText() });
     pipe(cwd, '.gpulint.yaml');
     expect(await runCli(['check', '.'], { cwd })).toEqual({
@@ -143,12 +143,12 @@ describe.runIf(hasMkfifo)('a pipe', () => {
     expect(status).toBe(1);
   });
 
-  test('that was named is read: a file, a config, a baseline', async () => {
+  test('is read if it is named: a file, a config, a baseline', async () => {
     const { cwd } = repository({ 'pod.yaml': podText() });
     const run = (text: string, name: string, ...args: string[]) => {
       const file = pipe(cwd, name);
       const running = runCli(['check', ...args], { cwd });
-      // This waits until the other end is open.
+      // This blocks until the other end is open.
       writeFileSync(file, text);
       return running;
     };
@@ -159,20 +159,20 @@ describe.runIf(hasMkfifo)('a pipe', () => {
     expect((await run(known, 'c', '--baseline', 'c', 'pod.yaml')).stdout).toContain(' in the baseline');
   });
 
-  test('that nobody writes to is given up', async () => {
+  test('without a writer times out', async () => {
     const name = pipe(temporaryFolder(), 'pipe.yaml');
     const wait = { writer: 10, next: 10, end: 10_000 };
     await expect(readNamed(name, 100, wait)).rejects.toThrow('the pipe delivered no data for 0.01 seconds');
   });
 
-  test('is no regular file', () => {
+  test('is not a regular file', () => {
     expect(() => readRegular(pipe(temporaryFolder(), 'pipe.yaml'), 100)).toThrow('it is not a regular file');
     expect(() => readRegular('/dev/null', 100)).toThrow('it is not a regular file');
     expect(() => readRegular(temporaryFolder(), 100)).toThrow('it is not a regular file');
   });
 });
 
-test('what has no end is read up to the limit', async () => {
+test('an endless file is read up to the limit', async () => {
   expect(await readNamed('/dev/zero', 100_000)).toHaveLength(100_001);
   expect((await runCli(['check', '/dev/zero'])).stdout).toContain('too large: files over 5 MB are not read');
   expect((await runCli(['check', '--config', '/dev/zero', '.'])).stderr).toBe(
@@ -189,7 +189,7 @@ test('a config that is too large is not read', async () => {
   });
 });
 
-test('what the kernel makes up is no folder to check', async () => {
+test('virtual folders of the kernel are not checked', async () => {
   for (const given of ['/proc', '/sys', '/dev'].filter((name) => existsSync(name))) {
     expect((await runCli(['check', given])).stderr).toBe(
       `gpulint: ${given}: cannot be read: it is a system directory\n`,
@@ -197,7 +197,7 @@ test('what the kernel makes up is no folder to check', async () => {
   }
 });
 
-test('a link that leads to itself cannot be read, which is no bug', async () => {
+test('a link to itself is reported as unreadable, not as an internal error', async () => {
   const { cwd } = repository({ 'b.yaml': '' });
   symlinkSync('a.yaml', path.join(cwd, 'a.yaml'));
   const { status, stderr } = await runCli(['check', 'a.yaml', 'b.yaml'], { cwd });

@@ -20,9 +20,9 @@ const recommended = ['info scale-to-zero-candidate', 'error gpu-limits-required'
 const strict = ['warning scale-to-zero-candidate', 'error gpu-limits-required'];
 const costOnly = ['info scale-to-zero-candidate'];
 
-describe('the set of rules', () => {
+describe('the rule set', () => {
   test.each([
-    ['nothing is told', [], '', recommended],
+    ['nothing is set', [], '', recommended],
     ['--rules recommended', ['--rules', 'recommended'], '', recommended],
     ['--rules strict', ['--rules', 'strict'], '', strict],
     ['--rules cost-only', ['--rules', 'cost-only'], '', costOnly],
@@ -39,7 +39,7 @@ describe('the set of rules', () => {
     expect(await found(args, config)).toEqual(expected);
   });
 
-  test('of strict has no rule below a warning that is advice', () => {
+  test('strict has no advice below a warning', () => {
     const changed = rulesOfSet('strict');
     for (const [id, { severity }] of rules) {
       expect(changed[id], id).toBe(severity === 'info' ? 'warning' : severity === 'hint' ? 'info' : undefined);
@@ -57,14 +57,14 @@ describe('the set of rules', () => {
     expect(await ids('--rules', 'cost-only')).not.toContain('gpu-limits-required');
   });
 
-  test('that is none is one sentence', async () => {
+  test('that does not exist fails with one sentence', async () => {
     expect((await runCli(['check', '--rules', 'all', '.'])).stderr).toBe(
       "gpulint: option '--rules <set>' argument 'all' is invalid; allowed: recommended, strict, cost-only\n",
     );
   });
 });
 
-describe('suppressions that nothing needs', () => {
+describe('unused suppressions', () => {
   const hints = async (text: string, ...args: string[]) => {
     const cwd = temporaryFolder();
     writeFileSync(path.join(cwd, 'pod.yaml'), text);
@@ -89,11 +89,11 @@ describe('suppressions that nothing needs', () => {
       podText({ resources: limits, name: 'a, annotations: {gpulint.dev/disable: gpu-limits-required}' }),
       '3:56 gpu-limits-required finds nothing in this object: this can go',
     ],
-  ])('are told', async (text, expected) => {
+  ])('are reported', async (text, expected) => {
     expect(await hints(text)).toEqual([expected]);
   });
 
-  test('are not told where they are needed, where a rule is off, or where the text cannot be read', async () => {
+  test('are not reported if they are used, if a rule is off, or if the text cannot be read', async () => {
     const needed = podText({ resources: 'requests: {nvidia.com/gpu: 1} # gpulint-disable-line gpu-limits-required' });
     expect(await hints(needed)).toEqual([]);
     const other = podText({ resources: `${limits} # gpulint-disable-line gpu-limits-required` });

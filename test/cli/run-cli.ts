@@ -10,12 +10,12 @@ export const fixtures = path.join(root, 'test/fixtures/cli');
 
 export const cli = path.join(inject('programs'), 'cli.js');
 
-// Root may read and write everything, so what is about permissions runs as somebody who may not.
+// Root can read and write everything, so tests of permissions run as another user.
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export const canDropRights = inject('canDropRights');
 
-/** Gives a folder and what is in it to the user as whom `unprivileged` runs. */
+/** Makes the user of `unprivileged` the owner of a folder and its content. */
 export function giveAway(folder: string): void {
   if (nobody.uid === undefined) return;
   for (const name of ['.', ...readdirSync(folder)]) chownSync(path.join(folder, name), nobody.uid, nobody.gid);
@@ -27,7 +27,7 @@ export interface CliResult {
   readonly stderr: string;
 }
 
-/** Runs the command line as its own process. Colour and the like are as in a bare CI job unless `env` says otherwise. */
+/** Runs the command line in its own process. The environment is that of a plain CI job, plus `env`. */
 export function runCli(
   args: readonly string[],
   {
@@ -47,7 +47,7 @@ export function runCli(
   const stderr: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
-  // A command that does not read its input closes the pipe: that is its right.
+  // A command that does not read its input may close the pipe.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ export function runCli(
   });
 }
 
-/** A folder that is gone when the test is over. */
+/** A temporary folder that is deleted after the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'gpulint-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

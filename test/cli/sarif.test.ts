@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { podText, repository } from './ci-project.ts';
 import { runCli, temporaryFolder } from './run-cli.ts';
 
-// The schema of the standard, as Microsoft's package for tests carries it. It says that it is of draft 4, of which it uses nothing that
-// draft 7 reads in another way.
+// The schema of the standard, from Microsoft's test package. It declares draft 4, but has the same meaning in draft 7.
 const { $schema, id, ...official } = createRequire(import.meta.url)(
   '@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json',
 );
@@ -60,7 +59,7 @@ async function sarif(args: readonly string[], options: { cwd: string; input?: st
   return { run: log.runs[0], status };
 }
 
-test('the schema refuses what is no SARIF', () => {
+test('the schema rejects a report that is not SARIF', () => {
   expect(validate({ version: '2.1.0', runs: [{ results: [] }] })).toBe(false);
   expect(validate({ version: '2.1.0', runs: [{ tool: { driver: { name: 'a' } }, results: [{ level: 'bad' }] }] })).toBe(
     false,
@@ -74,7 +73,7 @@ test('a run without findings has an empty list of results', async () => {
   expect(status).toBe(0);
 });
 
-test('what could not be read is a notification', async () => {
+test('a file that could not be read is a notification', async () => {
   const folder = repository();
   writeFileSync(path.join(folder, 'deploy/a b.yaml'), 'a\0b');
   const { run } = await sarif(['missing.yaml', 'deploy'], { cwd: folder });
@@ -91,7 +90,7 @@ test('what could not be read is a notification', async () => {
   ]);
 });
 
-test('paths are those below the root of the repository, and absolute outside of it', async () => {
+test('paths are relative to the root of the repository, and absolute outside', async () => {
   const folder = repository();
   const outside = temporaryFolder();
   writeFileSync(path.join(outside, 'pod.yaml'), podText());
@@ -112,7 +111,7 @@ describe('fingerprints', () => {
     return run.results.map((result) => result.partialFingerprints['gpulint/v1']);
   };
 
-  test('stay when lines move, and when their blanks change', async () => {
+  test('stay the same if lines move or their white space changes', async () => {
     const before = await prints(podText());
     expect(before).toHaveLength(1);
     expect(before[0]).toMatch(/^[0-9a-f]{32}$/);
@@ -134,7 +133,7 @@ describe('fingerprints', () => {
     expect(await prints(podText(), 'other.yaml')).not.toContain(before);
   });
 
-  test('tell equal findings apart', async () => {
+  test('distinguish equal findings', async () => {
     const all = await prints([podText(), podText(), podText()].join('---\n'));
     expect(new Set(all).size).toBe(3);
     expect(all[0]).toBe((await prints(podText()))[0]);
@@ -151,7 +150,7 @@ describe('replacements', () => {
       'several documents',
       [podText(), podText({ resources: 'limits: {nvidia.com/gpu: "2"}' }), podText()].join('---\n'),
     ],
-  ])('give the bytes that --fix writes: %s', async (_, text) => {
+  ])('produce the bytes that --fix writes: %s', async (_, text) => {
     const folder = temporaryFolder();
     const file = path.join(folder, 'pod.yaml');
     writeFileSync(file, text);
@@ -164,7 +163,7 @@ describe('replacements', () => {
   });
 });
 
-/** As a reader of SARIF applies them: from the last to the first, by lines and UTF-16 columns. A byte order mark is no column. */
+/** Applies replacements like a SARIF viewer: last to first, by lines and UTF-16 columns. A byte order mark has no column. */
 function replaceAll(text: string, replacements: readonly Replacement[]): string {
   const bom = text.startsWith('\ufeff') ? '\ufeff' : '';
   let body = text.slice(bom.length);

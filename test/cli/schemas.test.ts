@@ -4,16 +4,16 @@ import Ajv2020 from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { manifestFile, renderManifest, renderSchemas, schemasFolder } from '../../scripts/generate-schemas.ts';
 
-test.each([...renderSchemas()])('schemas/%s is as generated; else run npm run generate:schemas', (name, text) => {
+test.each([...renderSchemas()])('schemas/%s is up to date; otherwise, run npm run generate:schemas', (name, text) => {
   expect(readFileSync(path.join(schemasFolder, name), 'utf8')).toBe(text);
 });
 
-test('the settings in package.json are as generated; else run npm run generate:schemas', () => {
+test('the settings in package.json are up to date; otherwise, run npm run generate:schemas', () => {
   const text = readFileSync(manifestFile, 'utf8');
   expect(text).toBe(renderManifest(text));
 });
 
-test('the schema of the config takes what the config takes', () => {
+test('the schema of the config accepts the same values as the config', () => {
   const validate = new Ajv2020().compile(
     JSON.parse(readFileSync(path.join(schemasFolder, 'config.schema.json'), 'utf8')),
   );

@@ -6,7 +6,7 @@ import { version } from '../../package.json';
 import { rules } from '../../server/src/rules/index.ts';
 import { cli, fixtures, runCli, temporaryFolder } from './run-cli.ts';
 
-describe('what cannot be run is one sentence and status 2', () => {
+describe('a usage error has one sentence and status 2', () => {
   test.each([
     [['check', '--formt', 'json'], "unknown option '--formt'; did you mean '--format'?"],
     [['check', '--everything'], "unknown option '--everything'; see 'gpulint check --help'"],
@@ -21,13 +21,13 @@ describe('what cannot be run is one sentence and status 2', () => {
     [['explain', 'gpu-limit-required'], "no rule 'gpu-limit-required'; did you mean 'gpu-limits-required'?"],
     [['explain', 'zzz'], "no rule 'zzz'; 'gpulint rules' lists them"],
     [['check', 'project/missing.yaml'], 'project/missing.yaml: cannot be read: no such file or folder'],
-    [['check', ''], "'' is no path: name a file or a folder"],
+    [['check', ''], "'' is not a path: name a file or folder"],
     [['check', '--config', 'no.yaml', 'project'], 'cannot read the config no.yaml: no such file or folder'],
   ])('%o', async (args, sentence) => {
     expect(await runCli(args)).toEqual({ status: 2, stdout: '', stderr: `gpulint: ${sentence}\n` });
   });
 
-  test('a named path that is not there, beside one that is: what was found is still reported', async () => {
+  test('a missing path next to an existing one: the findings are still reported', async () => {
     const missing = 'projcet/: cannot be read: no such file or folder';
     const text = await runCli(['check', '-q', 'projcet/', 'project/serving/chat.yaml']);
     expect(text).toMatchObject({ status: 2, stderr: '' });
@@ -39,7 +39,7 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect(never.status).toBe(2);
   });
 
-  test('a config with a misspelt key', async () => {
+  test('a config with a misspelled key', async () => {
     const folder = temporaryFolder();
     writeFileSync(path.join(folder, '.gpulint.yaml'), 'provider: aws\ngpus: h100-80gb-sxm\nregions: us-east-1\n');
     writeFileSync(path.join(folder, 'pod.yaml'), '');
@@ -53,13 +53,13 @@ describe('what cannot be run is one sentence and status 2', () => {
     expect((await runCli(['check', '--no-config'], { cwd: folder })).status).toBe(0);
     const keys = Array.from({ length: 30 }, (_, index) => `key${index}: 1`);
     writeFileSync(path.join(folder, '.gpulint.yaml'), keys.join('\n'));
-    const told = (await runCli(['check'], { cwd: folder })).stderr.trim().split('\n');
-    expect(told).toHaveLength(21);
-    expect(told.at(-1)).toBe('gpulint: .gpulint.yaml: 10 more');
+    const lines = (await runCli(['check'], { cwd: folder })).stderr.trim().split('\n');
+    expect(lines).toHaveLength(21);
+    expect(lines.at(-1)).toBe('gpulint: .gpulint.yaml: 10 more');
   });
 });
 
-test('the nearest config counts, up to the root of the repository', async () => {
+test('the nearest config applies, up to the root of the repository', async () => {
   const folder = temporaryFolder();
   mkdirSync(path.join(folder, 'repository/.git'), { recursive: true });
   mkdirSync(path.join(folder, 'repository/deploy'));
@@ -71,7 +71,7 @@ test('the nearest config counts, up to the root of the repository', async () => 
   );
 });
 
-test('a pipe that is closed early is no error', async () => {
+test('a pipe that is closed early is not an error', async () => {
   const child = spawn(process.execPath, [cli, 'check', '--format', 'json', ...Array(50).fill('project/serving')], {
     cwd: fixtures,
   });

@@ -24,7 +24,7 @@ spec:
       resources: {limits: {nvidia.com/gpu: 4}}
 `;
 
-/** The GPUs that the report counts in the services of these paths. */
+/** The number of GPUs of the services in the report for these paths. */
 async function gpusOf(args: readonly string[], cwd: string): Promise<readonly (number | null)[]> {
   const { stdout } = await runCli(['check', '--format', 'json', ...args], { cwd });
   const report = JSON.parse(stdout) as Report;
@@ -34,7 +34,7 @@ async function gpusOf(args: readonly string[], cwd: string): Promise<readonly (n
     .map(({ gpus }) => gpus.min);
 }
 
-test('the files of a run are seen together, and no others', async () => {
+test('only the files of a run are analyzed together', async () => {
   const folder = temporaryFolder();
   mkdirSync(path.join(folder, 'platform'));
   writeFileSync(path.join(folder, 'chat.yaml'), service);
@@ -46,7 +46,7 @@ test('the files of a run are seen together, and no others', async () => {
   expect(stdout).toContain('GPU count from ServingRuntime vllm in platform/runtimes.yaml');
 });
 
-test('what has no upper bound makes the sum one that may be more', async () => {
+test('a workload without an upper bound makes the sum open-ended', async () => {
   const folder = temporaryFolder();
   const endOf = async () => (await runCli(['check', '.'], { cwd: folder })).stdout;
   writeFileSync(path.join(folder, 'runtimes.yaml'), runtime);

@@ -21,7 +21,7 @@ function around(name: string): readonly string[] {
 }
 
 describe('replaceContent', () => {
-  test('writes only over what was expected', () => {
+  test('overwrites only the expected content', () => {
     const pod = file('mine');
     expect(replaceContent(pod, bytes('yours'), bytes('fixed'))).toBe('changed');
     expect(fs.readFileSync(pod, 'utf8')).toBe('mine');
@@ -43,7 +43,7 @@ describe('replaceContent', () => {
   test.each([
     ['longer', 'a longer text than before'],
     ['shorter', 'b'],
-  ])('keeps the other names of a file: %s', (_, text) => {
+  ])('keeps the other hard links of a file: %s', (_, text) => {
     const pod = file('before');
     const other = path.join(path.dirname(pod), 'other.yaml');
     fs.linkSync(pod, other);
@@ -55,7 +55,7 @@ describe('replaceContent', () => {
     expect(around(pod)).toEqual(['other.yaml', 'pod.yaml']);
   });
 
-  test('writes through symbolic links and leaves them', () => {
+  test('writes through symbolic links and keeps them', () => {
     const pod = file('before');
     const link = path.join(temporaryFolder(), 'link.yaml');
     fs.symlinkSync(pod, link);
@@ -64,7 +64,7 @@ describe('replaceContent', () => {
     expect(fs.readFileSync(pod, 'utf8')).toBe('after');
   });
 
-  test('leaves what is no regular file', () => {
+  test('does not change what is not a regular file', () => {
     expect(() => replaceContent(temporaryFolder(), undefined, bytes(''))).toThrow('not a regular file');
     expect(() => replaceContent('/dev/null', undefined, bytes(''))).toThrow('not a regular file');
   });
@@ -79,8 +79,8 @@ describe('replaceContent', () => {
   });
 });
 
-// A file of root that a group may write to, and somebody of that group.
-test.runIf(isRoot && canDropRights)('whoever may write but cannot keep the owner writes in place', async () => {
+// A file of root with group write permission, and a user of that group.
+test.runIf(isRoot && canDropRights)('a user who can write but not keep the owner writes in place', async () => {
   const pod = file(podText());
   fs.chmodSync(path.dirname(pod), 0o777);
   fs.chownSync(pod, 0, 65_534);
@@ -93,8 +93,8 @@ test.runIf(isRoot && canDropRights)('whoever may write but cannot keep the owner
   expect(around(pod)).toEqual(['pod.yaml']);
 });
 
-describe('a file that somebody else changes while it is being checked', () => {
-  /** Runs --fix; each draft of the fixed file finds that the file has changed. */
+describe('a file that changes during the check', () => {
+  /** Runs --fix; the file changes before each write. */
   async function fixWhile(change: string, name = 'pod.yaml') {
     const pod = file(podText(), name);
     const hook = path.join(temporaryFolder(), 'hook.cjs');
@@ -115,28 +115,26 @@ describe('a file that somebody else changes while it is being checked', () => {
     return { ...result, report, text: fs.readFileSync(pod, 'utf8'), names: around(pod) };
   }
 
-  test('keeps the change, and has the fix too', async () => {
+  test('keeps the change and gets the fix', async () => {
     const result = await fixWhile("if (drafts === 1) appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(0);
-    expect(result.stderr).toContain(
-      'gpulint: pod.yaml changed while it was being checked; nothing was written, checking it again\n',
-    );
+    expect(result.stderr).toContain('gpulint: pod.yaml changed during the check: checking it again\n');
     expect(result.text).toMatch(/limits:[\s\S]*# mine\n$/);
     expect(result.report?.fixed).toHaveLength(1);
     expect(result.names).toEqual(['pod.yaml']);
   });
 
-  test('is left alone when it keeps changing', async () => {
+  test('is not written if it keeps changing', async () => {
     const result = await fixWhile("appendFileSync(process.env.POD, '# mine\\n');");
     expect(result.status).toBe(2);
-    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing; its fixes were not written\n');
+    expect(result.stderr).toContain('gpulint: pod.yaml keeps changing: its fixes were not written\n');
     expect(result.text).toBe(`${podText()}# mine\n# mine\n# mine\n`);
     expect(result.report).toMatchObject({ findings: [{ rule: 'gpu-limits-required' }] });
     expect(result.report).not.toHaveProperty('fixed');
     expect(result.names).toEqual(['pod.yaml']);
   });
 
-  test('is what it has become: no text, or nothing', async () => {
+  test('is reported as it is now: not text, or missing', async () => {
     const binary = await fixWhile("fs.writeFileSync(process.env.POD, 'a\\0b\\0\\0');");
     expect(binary).toMatchObject({ status: 2, text: 'a\0b\0\0', report: { parse: 'skipped' } });
     const replaced = await fixWhile(
@@ -146,7 +144,7 @@ describe('a file that somebody else changes while it is being checked', () => {
   });
 });
 
-test('a disk that is full leaves the old content', async () => {
+test('a full disk leaves the old content', async () => {
   const folder = temporaryFolder();
   const text = `${podText()}# ${'x'.repeat(4000)}\n`;
   for (const name of ['one.yaml', 'two.yaml']) fs.writeFileSync(path.join(folder, name), text);
@@ -165,7 +163,7 @@ test('a disk that is full leaves the old content', async () => {
   const inPlace = await runCli(['check', '--fix', 'two.yaml'], { cwd: folder, env });
   for (const [name, { status, stderr }] of Object.entries({ one: inDraft, two: inPlace })) {
     expect(status).toBe(2);
-    expect(stderr).toBe(`gpulint: cannot write ${name}.yaml: the disk is full; it is left as it was\n`);
+    expect(stderr).toBe(`gpulint: cannot write ${name}.yaml: the disk is full; the file is unchanged\n`);
     expect(fs.readFileSync(path.join(folder, `${name}.yaml`), 'utf8')).toBe(text);
   }
   expect(fs.readdirSync(folder).sort()).toEqual(['one.yaml', 'three.yaml', 'two.yaml']);
@@ -181,6 +179,6 @@ test.runIf(hasMkfifo)('--fix does not write to a pipe', async () => {
   const { status, stderr } = await running;
   expect({ status, stderr }).toEqual({
     status: 2,
-    stderr: `gpulint: cannot write ${pipe}: it is not a regular file; it is left as it was\n`,
+    stderr: `gpulint: cannot write ${pipe}: it is not a regular file; the file is unchanged\n`,
   });
 });

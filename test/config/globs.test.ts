@@ -31,7 +31,7 @@ test.each([
   expect(matchesGlob(path, glob)).toBe(matches);
 });
 
-test('a pattern that is made to take long is answered all the same', () => {
+test('a hostile pattern is matched in time', () => {
   expect(matchesGlob(`${'a'.repeat(5000)}b`, `${'*a'.repeat(500)}c`)).toBe(false);
   expect(matchesGlob('a/'.repeat(500), `${'**/a/'.repeat(200)}b`)).toBe(false);
   expect(matchesGlob('a', '{a,b}'.repeat(100))).toBe(false);
@@ -39,7 +39,7 @@ test('a pattern that is made to take long is answered all the same', () => {
   expect(matchesGlob('a', `${'[a'.repeat(200)}`)).toBe(false);
 });
 
-test('of many globs no more are asked than a person writes', () => {
+test('only a realistic number of globs is used', () => {
   const many = Array.from({ length: 100_000 }, (_, index) => `${index}.yaml`);
   expect(matchesAny('7.yaml', many)).toBe(true);
   expect(matchesAny('99999.yaml', many)).toBe(false);

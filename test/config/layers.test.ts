@@ -12,17 +12,17 @@ import { table } from '../../server/src/yaml/table.ts';
 
 function resolve(settings: string, file: string, path = 'a.yaml'): ProjectConfig {
   return resolveConfig({
-    settings: { told: parseConfig(settings).told },
-    file: { told: parseConfig(file).told, path },
+    settings: { values: parseConfig(settings).values },
+    file: { values: parseConfig(file).values, path },
   });
 }
 
-describe('what holds', () => {
-  test('is the default where nothing is told', () => {
+describe('the merged config', () => {
+  test('has defaults without any values', () => {
     expect(resolveConfig({ settings: undefined, file: undefined })).toEqual(defaultConfig);
   });
 
-  test('comes from the file before the settings, key by key, and says so', () => {
+  test('takes the file before the settings, key by key, with origins', () => {
     expect(
       resolve('gpu: t4\ncapacity: spot\nrules: {yaml-syntax: off}', 'gpu: l4\nrules: {idle-gpu-container: off}'),
     ).toEqual({
@@ -34,7 +34,7 @@ describe('what holds', () => {
     });
   });
 
-  test('follows the overrides that mean the file, the last one first', () => {
+  test('applies the matching overrides, the last one first', () => {
     const file = [
       'gpu: l4',
       'overrides:',
@@ -53,28 +53,30 @@ describe('what holds', () => {
     expect(resolve('', file, 'train/a.big.yaml')).toMatchObject({ gpu: 'b200' });
   });
 
-  test('of a platform is its provider, unless another one is named beside it', () => {
+  test('implies the provider of a platform, unless the layer names another one', () => {
     expect(resolve('', 'platform: gke-standard')).toMatchObject({ provider: 'gcp', platform: 'gke-standard' });
     expect(resolve('', 'platform: gke-standard\nprovider: aws')).toMatchObject({ provider: 'aws' });
     expect(resolve('', 'platform: vanilla-gpu-operator')).toMatchObject({ provider: null });
   });
 
-  test('of settings is told with whose settings they are, where the editor says so', () => {
-    const told = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
+  test('has the origins of settings, if the editor reports them', () => {
+    const values = { gpu: 'l4', capacity: 'spot', training: { stepSeconds: 2 }, taints: [] } as const;
     const origins = table<ConfigOrigin>({ gpu: 'workspace settings', 'training.stepSeconds': 'user settings' });
-    expect(resolveConfig({ settings: { told: { ...told, taints: [] }, origins }, file: undefined }).origins).toEqual({
+    expect(
+      resolveConfig({ settings: { values: { ...values, taints: [] }, origins }, file: undefined }).origins,
+    ).toEqual({
       ...origins,
       capacity: 'settings',
     });
   });
 
-  test('of rules may start from a set in the settings, which the file changes', () => {
+  test('can start from a rule set in the settings, which the file changes', () => {
     const { rules } = resolve('extends: strict', 'rules: {scale-to-zero-candidate: off}');
     expect(rules).toMatchObject({ 'scale-to-zero-candidate': 'off', 'spot-candidate': 'warning' });
-    expect(readSettings({ extends: 'strict' }).told).toEqual({ extends: 'strict' });
+    expect(readSettings({ extends: 'strict' }).values).toEqual({ extends: 'strict' });
   });
 
-  test('of prices adds up, thing by thing', () => {
+  test('merges prices, item by item', () => {
     const { prices, origins } = resolve(
       'prices: {discountPercent: 10, gpus: {l4: 1, t4: 2}}',
       'prices: {gpus: {l4: 3}}\noverrides: [{files: ["*.yaml"], prices: {instanceTypes: {g6.xlarge: 4}}}]',
@@ -83,7 +85,7 @@ describe('what holds', () => {
     expect(origins?.prices).toBe('.gpulint.yaml');
   });
 
-  test('of a region goes with its provider', () => {
+  test('drops a region with its provider', () => {
     expect(resolve('provider: aws\nregion: us-east-1', 'platform: aks')).toMatchObject({
       provider: 'azure',
       region: null,
@@ -100,11 +102,11 @@ describe('mistakes in overrides', () => {
     ['overrides: [{files: [a], gpu: H100}]', /^'overrides.0.gpu' is 'H100'.*did you mean/],
     ['overrides: [{files: [a], rules: {nope: off}}]', /^unknown rule 'nope'/],
   ])('%s', (text, message) => {
-    const { problems, told } = parseConfig(`${text}\nprovider: aws\n`);
+    const { problems, values } = parseConfig(`${text}\nprovider: aws\n`);
     expect(problems.map((problem) => problem.message)).toEqual([
       typeof message === 'string' ? message : expect.stringMatching(message),
     ]);
-    expect(told.provider).toBe('aws');
+    expect(values.provider).toBe('aws');
   });
 });
 
@@ -114,7 +116,7 @@ describe('the nearest config', () => {
     top: tops.includes(folder),
   });
 
-  test('is looked for from the folder of the file upward, no further than the top', async () => {
+  test('is searched from the folder of the file upward to the top', async () => {
     const uri = 'file:///r/a/b/x.yaml';
     expect(foldersAbove(uri)).toEqual(['file:///r/a/b', 'file:///r/a', 'file:///r', 'file://']);
     expect((await nearestConfig(uri, look(['file:///r'], [])))?.folder).toBe('file:///r');
@@ -133,11 +135,11 @@ describe('the nearest config', () => {
     ['untitled://wsl%2Bu/r/new.yaml', ['vscode-remote://wsl%2Bu/r'], 'vscode-remote://wsl%2Bu/r/new.yaml'],
     ['k8smsx://core/pod-a.yaml?value=pod%2Fa', ['memfs:/r'], 'memfs:/r/pod-a.yaml'],
     ['k8smsx://core/pod-a.yaml?value=pod%2Fa', [], undefined],
-  ])('of %s in %j is looked for from %s', (uri, folders, place) => {
+  ])('of %s in %j is searched from %s', (uri, folders, place) => {
     expect(configPlaceOf(uri, folders)).toBe(place);
   });
 
-  test('of a file without a folder is none', () => {
+  test('of a file without a folder does not exist', () => {
     expect(foldersAbove('memfs:/a/b/x.yaml')).toEqual(['memfs:/a/b', 'memfs:/a', 'memfs:']);
     expect(foldersAbove('untitled:Untitled-1')).toEqual([]);
     expect(foldersAbove('vscode-vfs://github/o/r/x.yaml')).toEqual([

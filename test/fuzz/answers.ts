@@ -28,7 +28,7 @@ export interface FileRequest {
 }
 
 /** What an editor requests for a whole file. */
-export const ofFile: readonly FileRequest[] = [
+export const forFile: readonly FileRequest[] = [
   {
     name: 'diagnostics',
     run: (_, file) =>

@@ -9,7 +9,7 @@ import { parseConfig, readSettings, resolveConfig } from '../../server/src/confi
 import { setConfigEdits } from '../../server/src/features/actions/set-config.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { applyEdits } from '../../server/src/yaml/span.ts';
-import { answerProblems, type FileRequest, oddity, ofFile, reportProblems } from './answers.ts';
+import { answerProblems, type FileRequest, forFile, oddity, reportProblems } from './answers.ts';
 import { runCheck } from './command-line.ts';
 import { configText, hostileGlobs } from './config-texts.ts';
 import type { Mutant } from './mutants.ts';
@@ -60,22 +60,22 @@ const manifest = [
 function configProblems(text: string, look: Look, dice: (sides: number) => number): readonly Problem[] {
   const { measure } = look;
   try {
-    const { told, problems } = measure.time('config', () => parseConfig(text));
+    const { values, problems } = measure.time('config', () => parseConfig(text));
     const wrong = oddity(problems, text);
     const found: Problem[] =
       wrong === undefined ? [] : [{ kind: 'wrong answer', sign: `${wrong.what}-in-config`, message: wrong.why }];
     for (const file of paths) {
       const config = measure.time('config of a file', () =>
-        resolveConfig({ settings: readSettings(told), file: { told, path: file } }),
+        resolveConfig({ settings: readSettings(values), file: { values, path: file } }),
       );
       const analysis = new Analysis();
       analysis.setConfig(config);
-      const analysed = analysis.setFile(`file:///w/${file}`, manifest);
-      const again = () => [analysis, analysed] as const;
-      const requests: readonly FileRequest[] = look.everywhere || file === 'a.yaml' ? ofFile : [];
-      found.push(...requests.flatMap((one) => answerProblems(one, analysis, analysed, measure, again)));
-      found.push(...crashesOf(analysed), ...(requests.length > 0 ? reportProblems('json', analysed) : []));
-      for (const glob of told.ignore ?? []) measure.time('ignore', () => matchesGlob(file, glob));
+      const analyzed = analysis.setFile(`file:///w/${file}`, manifest);
+      const again = () => [analysis, analyzed] as const;
+      const requests: readonly FileRequest[] = look.everywhere || file === 'a.yaml' ? forFile : [];
+      found.push(...requests.flatMap((one) => answerProblems(one, analysis, analyzed, measure, again)));
+      found.push(...crashesOf(analyzed), ...(requests.length > 0 ? reportProblems('json', analyzed) : []));
+      for (const glob of values.ignore ?? []) measure.time('ignore', () => matchesGlob(file, glob));
     }
     for (const offset of offsetsIn(text, look, dice)) {
       const help = measure.time('config help', () => [completeConfig(text, offset), hoverConfig(text, offset)]);
@@ -103,23 +103,23 @@ function setProblems(text: string, measure: Look['measure']): readonly Problem[]
   const after = applyEdits(text, edits);
   const [before, now] = [parseConfig(text), parseConfig(after)];
   const damage = (message: string): Problem => ({ kind: 'damaged text', sign: 'set-config', message });
-  if (now.told.gpu !== 'h100-80gb-sxm') {
+  if (now.values.gpu !== 'h100-80gb-sxm') {
     const message = `the chosen GPU was written but has no effect in ${JSON.stringify(after)}`;
     return [{ kind: 'wrong answer', sign: 'set-config-in-vain', message }];
   }
   if (now.problems.length > before.problems.length)
     return [damage(`the edit added a problem: ${now.problems[0]?.message}`)];
-  const rest = ({ gpu: _, provider: __, ...told }: typeof now.told) => JSON.stringify(told);
-  return rest(before.told) === rest(now.told)
+  const rest = ({ gpu: _, provider: __, ...values }: typeof now.values) => JSON.stringify(values);
+  return rest(before.values) === rest(now.values)
     ? []
-    : [damage(`other keys changed: ${rest(before.told)} became ${rest(now.told)}`)];
+    : [damage(`other keys changed: ${rest(before.values)} became ${rest(now.values)}`)];
 }
 
 let folder: string | undefined;
 
 /** The command line, in a folder with this config, must ignore the same files as the editor. */
 async function walkProblems(text: string, { measure }: Look): Promise<readonly Problem[]> {
-  const patterns = parseConfig(text).told.ignore ?? [];
+  const patterns = parseConfig(text).values.ignore ?? [];
   if (patterns.length === 0) return [];
   const base = folder ?? makeFolder();
   try {

@@ -2,7 +2,7 @@ import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ProjectConfig, parseConfig } from '../../server/src/config.ts';
 import { type Action, type ActionQuery, codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { type Span, shiftSpan } from '../../server/src/yaml/span.ts';
-import { answerProblems, atOffset, formats, oddity, ofFile, reportProblems } from './answers.ts';
+import { answerProblems, atOffset, forFile, formats, oddity, reportProblems } from './answers.ts';
 import { fixAllProblems, fixProblems, offerOf, safeOffer } from './fix-checks.ts';
 import { diceOf, type Mutant, mutants } from './mutants.ts';
 import { shrinkText } from './shrink.ts';
@@ -62,7 +62,7 @@ function textProblems(text: string, config: ProjectConfig, look: Look, dice: Dic
     return [thrown('analysis', error)];
   }
   const [analysis, file] = opened;
-  const requests = [...ofFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
+  const requests = [...forFile, ...offsetsIn(file, look, dice).flatMap(atOffset)];
   const shown = look.everywhere ? formats : [formats[dice(formats.length)] ?? 'text'];
   return [
     ...requests.flatMap((one) => answerProblems(one, analysis, file, look.measure, open)),
@@ -149,9 +149,9 @@ function safeProblems(file: FileAnalysis, { measure }: Look): readonly Problem[]
   return [...fixProblems(file, offer), ...fixAllProblems(file)];
 }
 
-function distinct(actions: readonly Action[], most: number): readonly Action[] {
+function distinct(actions: readonly Action[], limit: number): readonly Action[] {
   const byEdits = new Map(actions.map((action) => [JSON.stringify([action.title, action.edits]), action]));
-  return [...byEdits.values()].slice(0, most);
+  return [...byEdits.values()].slice(0, limit);
 }
 
 /** Checking every position of a long text takes longer than the limit for a hang, so check fewer. */

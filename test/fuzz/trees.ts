@@ -68,7 +68,7 @@ async function treeProblems(outer: string, inner: string, { format, fix, paths }
   if (hung) return [problem('slow request', 'hang', 'it did not end')];
   const problems: Problem[] = [];
   if (![0, 1, 2].includes(status)) problems.push(problem('wrong answer', 'status', `the exit status is ${status}`));
-  if (/which is a bug|internal error/.test(stderr)) problems.push(problem('crash', 'broke', stderr.slice(0, 400)));
+  if (/internal error/.test(stderr)) problems.push(problem('crash', 'broke', stderr.slice(0, 400)));
   problems.push(...outputProblems(format, stdout, stderr).map(([sign, why]) => problem('wrong answer', sign, why)));
   // Naming a path means its content, wherever a link leads.
   const linked = paths.some((argument) => !isInside(inner, path.resolve(inner, argument)));

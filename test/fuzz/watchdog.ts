@@ -16,12 +16,12 @@ export interface Watchdog {
 /** Where failures are saved that must not go into the repository. */
 export const privateFolder = path.join(root, 'dist-test/fuzz');
 
-const mostBytes = 4_000_000;
+const maxBytes = 4_000_000;
 
 /** Ends the process if one input takes longer than this, and saves the input: a hang, however the time is spent. */
 export function startWatchdog(seconds: number): Watchdog {
   mkdirSync(privateFolder, { recursive: true });
-  const shared = new SharedArrayBuffer(8 + mostBytes);
+  const shared = new SharedArrayBuffer(8 + maxBytes);
   const head = new Int32Array(shared, 0, 2);
   const body = new Uint8Array(shared, 8);
   const encoder = new TextEncoder();

@@ -2,7 +2,7 @@ import vm from 'node:vm';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-/** What a web worker has, of what the server and its libraries use; no process, no Buffer, no require. */
+/** The globals of a web worker that the server and its libraries use; no process, no Buffer, no require. */
 function workerGlobals() {
   const { setTimeout, clearTimeout, setInterval, clearInterval, queueMicrotask, TextEncoder, TextDecoder, URL } =
     globalThis;
@@ -26,7 +26,7 @@ interface Message {
   readonly params?: { readonly uri?: string; readonly folder?: string };
 }
 
-test('the server runs where there is nothing but what a web worker has, and reads the config and looks through the folder by the client', async () => {
+test('the server runs with only the globals of a web worker, and reads the config and the folder through the client', async () => {
   const bundle = await build({
     entryPoints: ['server/src/lsp/browser.ts'],
     bundle: true,
@@ -36,14 +36,14 @@ test('the server runs where there is nothing but what a web worker has, and read
     target: 'es2022',
   });
   const answers = new Map<number, (result: unknown) => void>();
-  const asked: string[] = [];
+  const requested: string[] = [];
   const port = {
     onmessage: (_event: { data: unknown }): void => undefined,
     addEventListener: () => undefined,
     postMessage: (message: Message) => {
       if (message.method === undefined) answers.get(message.id ?? -1)?.(message.result);
       else if (message.id !== undefined) {
-        asked.push(message.method);
+        requested.push(message.method);
         send({ id: message.id, result: answerOf(message) ?? null });
       }
     },
@@ -54,7 +54,7 @@ test('the server runs where there is nothing but what a web worker has, and read
     [`${repository}/runtimes.yaml`, runtime],
   ]);
 
-  /** What the client says of the files, which it alone can reach. */
+  /** The responses of the client, the only one with access to the files. */
   function answerOf({ method, params }: Message): unknown {
     if (method === 'gpulint/readFile') return files.get(params?.uri ?? '');
     if (method === 'gpulint/listFiles' && params?.folder === repository) return [`${repository}/runtimes.yaml`];
@@ -103,19 +103,19 @@ spec:
   expect(await request('textDocument/codeLens', { textDocument: { uri } })).toMatchObject([
     { command: { title: expect.stringMatching(/^1 × L4 · \$/) } },
   ]);
-  expect(asked).toContain('gpulint/readFile');
+  expect(requested).toContain('gpulint/readFile');
 
   const chat = `${repository}/chat.yaml`;
   send({
     method: 'textDocument/didOpen',
     params: { textDocument: { uri: chat, languageId: 'yaml', version: 1, text: service } },
   });
-  // The folder is looked through beside; the test's own time limit bounds it.
+  // The folder is indexed in the background; the timeout of the test bounds it.
   for (;;) {
     const lenses = await request('textDocument/codeLens', { textDocument: { uri: chat } });
     if (/2 × L4 · \$/.test(JSON.stringify(lenses))) break;
   }
-  expect(asked).toContain('gpulint/listFiles');
+  expect(requested).toContain('gpulint/listFiles');
 });
 
 const service = `apiVersion: serving.kserve.io/v1beta1

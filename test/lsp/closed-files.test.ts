@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('memory is given back once, when many files were closed and nothing more is', () => {
+test('memory is released once after many files were closed', () => {
   const collect = vi.fn();
   const closed = watchClosing(collect);
   for (let count = 0; count < 99; count += 1) closed();

@@ -31,7 +31,7 @@ async function complete(editor: Editor, address: string, marked: string): Promis
   })) as CompletionItem[];
 }
 
-test('offers the slices of the GPU while the line is half typed, and the edit fits the text', async () => {
+test('offers the slices of the GPU while the line is incomplete, and the edit fits the text', async () => {
   const editor = await openEditor({ capabilities: withSnippets });
   expect(editor.initialized.capabilities.completionProvider?.triggerCharacters).toContain('/');
   const items = await complete(editor, uri, pod);
@@ -44,7 +44,7 @@ test('offers the slices of the GPU while the line is half typed, and the edit fi
   );
 });
 
-test('writes no places for a client that does not fill them in', async () => {
+test('inserts no tab stops for a client without snippet support', async () => {
   const editor = await openEditor();
   const items = await complete(editor, uri, pod);
   expect(items.find(({ label }) => label === 'nvidia.com/gpu')?.textEdit?.newText).toBe('nvidia.com/gpu: 1');
@@ -55,7 +55,7 @@ test('writes no places for a client that does not fill them in', async () => {
   );
 });
 
-test('helps with .gpulint.yaml from its schema, and says on hover what a key is for', async () => {
+test('completes .gpulint.yaml from its schema, and hovers describe its keys', async () => {
   const editor = await openEditor();
   const items = await complete(editor, configUri, 'capacity: $0\n');
   expect(items.map(({ label }) => label)).toEqual(['spot', 'on-demand']);

@@ -4,7 +4,7 @@ import { configUri, folder, modern, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
-/** A pod whose GPU stands in requests only: the API server refuses it. */
+/** A pod with a GPU in requests only: the API server rejects it. */
 const rejected = `apiVersion: v1
 kind: Pod
 metadata:
@@ -19,7 +19,7 @@ spec:
 `;
 
 describe('the config', () => {
-  test('of the workspace folder counts, and a change refreshes what is shown', async () => {
+  test('of the workspace folder applies, and a change refreshes what is shown', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     await editor.open(uri, rejected);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
@@ -33,7 +33,7 @@ describe('the config', () => {
     expect(await editor.report(uri, before.resultId)).toMatchObject({ kind: 'full', items: [] });
   });
 
-  test('that says the same in other words leaves everything as it is', async () => {
+  test('with the same values in another form changes nothing', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     await editor.open(uri, rejected);
     const { resultId } = await editor.report(uri);
@@ -53,10 +53,10 @@ describe('the config', () => {
     expect(await editor.report(uri, resultId)).toMatchObject({ kind: 'full' });
   });
 
-  test('counts as it stands in the editor, saved or not, and as on disk when it is closed', async () => {
+  test('applies as shown in the editor, saved or not, and as on disk when closed', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     await editor.open(uri, rejected);
-    // A client may write the same address in another way.
+    // Clients can spell the same URI differently.
     const shown = configUri.replace('%20', ' ');
     await editor.open(shown, 'gpu: t4\n');
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4 · \$/);
@@ -65,7 +65,7 @@ describe('the config', () => {
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4 · \$/);
   });
 
-  test('is watched in the workspace folders and nowhere else', async () => {
+  test('is watched only in the workspace folders', async () => {
     const editor = await openEditor({
       folders: { 'file:///team/repo/services/a': {} },
       capabilities: {
@@ -85,7 +85,7 @@ describe('the config', () => {
     expect(patterns()).toContain('**/.gpulint.yaml');
     expect(patterns()).toContain('**/*.yaml');
     expect(patterns().filter((pattern) => typeof pattern !== 'string')).toEqual([]);
-    // The answer to that has arrived before the connection goes.
+    // Wait for the response before the connection closes.
     await editor.report(configUri);
   });
 
@@ -98,14 +98,14 @@ describe('the config', () => {
     expect(problem?.range).toEqual({ start: { line: 1, character: 0 }, end: { line: 1, character: 7 } });
   });
 
-  test('does not count for files outside its folder', async () => {
+  test('does not apply to files outside its folder', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     const elsewhere = 'file:///work%20space-2/app.yaml';
     await editor.open(elsewhere, rejected);
     expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU');
   });
 
-  test('nearest to a file counts, then that of the folder above, then the settings', async () => {
+  test('nearest to a file applies, then that of the folder above, then the settings', async () => {
     const settings = { gpu: 't4', provider: 'aws', rules: { 'gpu-limits-required': 'off' } };
     const editor = await openEditor({
       files: { [configUri]: 'gpu: l4\n', [`${folder}/training/.gpulint.yaml`]: 'rules: {}\n' },
@@ -116,21 +116,21 @@ describe('the config', () => {
       return (await editor.lenses(address))[0]?.command?.title;
     };
     expect(await title(uri)).toMatch(/^1 × L4 · \$/);
-    // The nearest file is the only one; what it does not say is in the settings.
+    // Only the nearest file applies; other keys come from the settings.
     expect(await title(`${folder}/training/deep/job.yaml`)).toMatch(/^1 × T4 · \$/);
     expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 × T4 · \$/);
     expect(await editor.diagnostics(uri)).toEqual([]);
   });
 
-  test('above the workspace folders does not count and is not read, and within them none above a repository', async () => {
+  test('above the workspace folders or above a repository is not read', async () => {
     const files: Record<string, string> = {
       'file:///.gpulint.yaml': 'gpu: l4\n',
       [configUri]: 'gpu: t4\n',
       [`${folder}/repo/.git/HEAD`]: 'ref: refs/heads/main\n',
     };
-    const asked: string[] = [];
+    const requested: string[] = [];
     const readFile = async (uri: string) => {
-      asked.push(uri);
+      requested.push(uri);
       return files[uri];
     };
     const editor = await openEditor({ host: { readFile } });
@@ -141,15 +141,15 @@ describe('the config', () => {
     expect(await title(`${folder}/apps/pod.yaml`)).toMatch(/^1 × T4/);
     expect(await title(`${folder}/repo/pod.yaml`)).toMatch(/^1 GPU · price needs/);
     expect(await title('file:///pod.yaml')).toMatch(/^1 GPU · price needs/);
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
-    // What the editor shows is known, and counts in its own folder.
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    // An open config is known, and applies to its own folder.
     await editor.open('file:///.gpulint.yaml', 'gpu: l4\n');
     expect((await editor.lenses('file:///pod.yaml'))[0]?.command?.title).toMatch(/^1 × L4/);
     expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
   });
 
-  test('above a folder counts where the folder above it is open, too', async () => {
+  test('above a folder applies if the parent folder is also open', async () => {
     const files = { [configUri]: 'gpu: t4\n' };
     const editor = await openEditor({ files, folders: { [`${folder}/apps`]: {} } });
     await editor.open(`${folder}/apps/pod.yaml`, rejected);
@@ -159,15 +159,15 @@ describe('the config', () => {
     expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
   });
 
-  test('of the one folder counts for what is no file: a new document, an object that was loaded from a cluster', async () => {
-    const asked: string[] = [];
+  test('of the only folder applies to documents that are not files: a new document, an object loaded from a cluster', async () => {
+    const requested: string[] = [];
     const files: Record<string, string> = {
       [configUri]: 'gpu: l4\noverrides:\n  - files: [deployment-*.yaml]\n    gpu: h100-80gb-sxm\n',
       'memfs:/a/.gpulint.yaml': 'gpu: t4\n',
       'file:///elsewhere/.gpulint.yaml': 'gpu: t4\n',
     };
     const readFile = async (uri: string) => {
-      asked.push(uri);
+      requested.push(uri);
       return files[uri];
     };
     const editor = await openEditor({ host: { readFile } });
@@ -182,11 +182,11 @@ describe('the config', () => {
     expect(await title(fresh)).toMatch(/^1 × L4/);
     expect(await title(pod)).toMatch(/^1 × L4/);
     expect(await title(deployment)).toMatch(/^1 × H100/);
-    // Files are where they are.
+    // Files keep their own location.
     expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
     expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 GPU · price needs/);
-    // Nothing is read beside what was opened from elsewhere; to the file system of a cluster every name is an object.
-    expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
+    // Nothing is read next to documents from elsewhere: the file system of a cluster treats every name as an object.
+    expect(requested.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
 
     files[configUri] = 'gpu: t4\n';
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
@@ -195,7 +195,7 @@ describe('the config', () => {
     await editor.until(() => editor.refreshes.includes('workspace/codeLens/refresh'));
     expect(await title(pod)).toMatch(/^1 × T4/);
 
-    // With two folders nobody knows which one is meant.
+    // With two folders, the right one is unknown.
     const refreshed = editor.refreshes.length;
     await editor.setFolders([folder, 'file:///other']);
     await editor.until(() => editor.refreshes.slice(refreshed).includes('workspace/codeLens/refresh'));
@@ -212,7 +212,7 @@ describe('the config', () => {
     expect((await editor.lenses(job))[0]?.command?.title).toMatch(/^1 × H100/);
   });
 
-  test('in the settings is that of the workspace folder', async () => {
+  test('in the settings comes from the workspace folder', async () => {
     const other = 'file:///other';
     const editor = await openEditor({ settings: { gpu: 't4' }, folders: { [other]: { gpu: 'l4' } } });
     await editor.open(uri, rejected);
@@ -221,7 +221,7 @@ describe('the config', () => {
     expect((await editor.lenses(`${other}/a.yaml`))[0]?.command?.title).toMatch(/^1 × L4/);
   });
 
-  test('in the settings is asked for again when the editor says that it changed', async () => {
+  test('in the settings is requested again when the editor reports a change', async () => {
     const editor = await openEditor({ settings: { gpu: 't4' } });
     await editor.open(uri, rejected);
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × T4/);
@@ -231,7 +231,7 @@ describe('the config', () => {
     expect((await editor.lenses(uri))[0]?.command?.title).toMatch(/^1 × L4/);
   });
 
-  test('that cannot be read is told in the log, and the defaults hold', async () => {
+  test('that cannot be read is logged, and the defaults apply', async () => {
     const host = { readFile: () => Promise.reject(new Error('disk on fire')) };
     const editor = await openEditor({ host });
     await editor.open(uri, rejected);
@@ -240,7 +240,7 @@ describe('the config', () => {
     expect(editor.log[0]).toContain('disk on fire');
   });
 
-  test('changes reach a client that is pushed to', async () => {
+  test('changes reach a client with pushed diagnostics', async () => {
     const editor = await openEditor({ capabilities: {} });
     await editor.open(uri, rejected);
     await editor.until(() => editor.pushed.some((one) => one.uri === uri));

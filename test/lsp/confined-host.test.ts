@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
-import { confine, type Host, refusal } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied, confine, type Host } from '../../server/src/lsp/confined-host.ts';
 
 const folder = 'file:///projects/space';
 
 function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder]) {
   const log: string[] = [];
-  const asked: string[] = [];
+  const requested: string[] = [];
   const host = confine(
     {
       readFile: async (uri) => {
-        asked.push(uri);
+        requested.push(uri);
         return 'text';
       },
       listFiles: async (uri) => {
-        asked.push(uri);
+        requested.push(uri);
         return [`${uri}/a.yaml`];
       },
       ...replaced,
@@ -21,7 +21,7 @@ function gate(replaced: Partial<Host> = {}, folders: readonly string[] = [folder
     (line) => log.push(line),
   );
   host.setFolders(folders);
-  return { host, log, asked };
+  return { host, log, requested };
 }
 
 test.each([
@@ -31,9 +31,9 @@ test.each([
   `${folder}/..a/b..yaml/...`,
   'file:///projects/sp%61ce/a.yaml',
 ])('%s is read', async (uri) => {
-  const { host, asked, log } = gate();
+  const { host, requested, log } = gate();
   expect(await host.readFile(uri)).toBe('text');
-  expect(asked).toEqual([uri]);
+  expect(requested).toEqual([uri]);
   expect(log).toEqual([]);
 });
 
@@ -60,23 +60,23 @@ test.each([
   '/projects/space/a.yaml',
   'untitled:Untitled-1',
   '',
-])('%j is neither read nor listed, and the log says so once', async (uri) => {
-  const { host, asked, log } = gate();
+])('%j is neither read nor listed, and logged once', async (uri) => {
+  const { host, requested, log } = gate();
   expect(await host.readFile(uri)).toBeUndefined();
   expect(await host.readFile(uri)).toBeUndefined();
   expect(await host.listFiles?.(uri, 10)).toEqual([]);
   expect(host.reaches(uri)).toBe(false);
-  expect(asked).toEqual([]);
-  expect(log).toEqual([`${uri} is not read: it leads outside the workspace folders`]);
+  expect(requested).toEqual([]);
+  expect(log).toEqual([`${uri} is not read: it is outside the workspace folders`]);
 });
 
 test('without folders nothing is read', async () => {
-  const { host, asked } = gate({}, []);
+  const { host, requested } = gate({}, []);
   expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
-  expect(asked).toEqual([]);
+  expect(requested).toEqual([]);
 });
 
-test('the folder that a file is in is the first that the host hears of', async () => {
+test('the folder of the file is the first one passed to the host', async () => {
   const heard: (readonly string[])[] = [];
   const readFile: Host['readFile'] = async (_, folders) => {
     heard.push(folders);
@@ -87,37 +87,37 @@ test('the folder that a file is in is the first that the host hears of', async (
   expect(heard).toEqual([[folder, 'file://', 'file:///a']]);
 });
 
-test('the root of the disk holds the disk, and no other machine', async () => {
+test('the root of the disk contains the disk, but no other machine', async () => {
   const { host } = gate({}, ['file:///']);
   expect(await host.readFile('file:///any/a.yaml')).toBe('text');
   expect(await host.readFile('file://server/share/a.yaml')).toBeUndefined();
 });
 
-test('what the host refuses is logged once and known as refused until it can be read', async () => {
+test('a file without access is logged once, and is denied until it can be read', async () => {
   let isPipe = true;
   const readFile = async () => {
-    if (isPipe) throw refusal('is not a regular file');
+    if (isPipe) throw accessDenied('is not a regular file');
     return 'gpu: l4';
   };
   const { host, log } = gate({ readFile });
   const uri = `${folder}/.gpulint.yaml`;
-  expect([await host.readFile(uri), await host.readFile(uri), host.isRefused(uri)]).toEqual([
+  expect([await host.readFile(uri), await host.readFile(uri), host.isDenied(uri)]).toEqual([
     undefined,
     undefined,
     true,
   ]);
   expect(log).toEqual([`${uri} is not read: it is not a regular file`]);
   isPipe = false;
-  expect([await host.readFile(uri), host.isRefused(uri)]).toEqual(['gpu: l4', false]);
+  expect([await host.readFile(uri), host.isDenied(uri)]).toEqual(['gpu: l4', false]);
 });
 
-test('a fault of the machine is no refusal', async () => {
+test('an error of the machine is not a denial', async () => {
   const { host, log } = gate({ readFile: () => Promise.reject(new Error('disk on fire')) });
   await expect(host.readFile(`${folder}/a.yaml`)).rejects.toThrow('disk on fire');
   expect(log).toEqual([]);
 });
 
-test.each([[5], [null], [{ text: 'x' }]])('a client that answers %j has said nothing', async (answer) => {
+test.each([[5], [null], [{ text: 'x' }]])('a client response of %j is ignored', async (answer) => {
   const { host } = gate({ readFile: async () => answer as never, listFiles: async () => answer as never });
   expect(await host.readFile(`${folder}/a.yaml`)).toBeUndefined();
   expect(await host.listFiles?.(folder, 10)).toEqual([]);

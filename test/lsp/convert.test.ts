@@ -6,7 +6,7 @@ describe('a line index', () => {
     ['\n', 'a\nbb\nccc'],
     ['\r\n', 'a\r\nbb\r\nccc'],
     ['\r', 'a\rbb\rccc'],
-  ])('knows the line end %j', (_, text) => {
+  ])('recognizes the line ending %j', (_, text) => {
     const lines = lineIndex(text);
     expect(lines.toPosition(text.indexOf('ccc') + 1)).toEqual({ line: 2, character: 1 });
     expect(lines.fromPosition({ line: 2, character: 1 })).toBe(text.indexOf('ccc') + 1);
@@ -17,17 +17,17 @@ describe('a line index', () => {
     expect(lines.toPosition('# 🚀 é\nname: 🚀'.length)).toEqual({ line: 1, character: 8 });
   });
 
-  test('brings every offset of a text back to itself', () => {
+  test('maps every offset to a position and back', () => {
     const text = 'a\r\n\n🚀b\rc\n';
     const lines = lineIndex(text);
     for (let offset = 0; offset <= text.length; offset += 1) {
-      // Between \r and \n there is no position of its own.
-      const wanted = text.slice(offset - 1, offset + 1) === '\r\n' ? offset - 1 : offset;
-      expect(lines.fromPosition(lines.toPosition(offset))).toBe(wanted);
+      // There is no position between \r and \n.
+      const expected = text.slice(offset - 1, offset + 1) === '\r\n' ? offset - 1 : offset;
+      expect(lines.fromPosition(lines.toPosition(offset))).toBe(expected);
     }
   });
 
-  test('moves what is outside to the nearest place inside', () => {
+  test('moves positions outside the text to the nearest one inside', () => {
     const lines = lineIndex('ab\ncd');
     expect(lines.fromPosition({ line: 0, character: 99 })).toBe(2);
     expect(lines.fromPosition({ line: 99, character: 0 })).toBe(5);
@@ -43,7 +43,7 @@ describe('a line index', () => {
   });
 });
 
-test('the data of a foreign diagnostic is not ours', () => {
+test('the data of a diagnostic from another extension is ignored', () => {
   expect(fromDiagnosticData(undefined)).toBeUndefined();
   expect(fromDiagnosticData('text')).toBeUndefined();
   expect(fromDiagnosticData({ rule: 'a', span: null })).toBeUndefined();

@@ -20,8 +20,8 @@ spec:
 `;
 const place = caret({ line: 10, character: 12 });
 
-describe('silencing a finding', () => {
-  test('writes a comment and selects the place of the reason', async () => {
+describe('suppressing a finding', () => {
+  test('inserts a comment and selects the reason', async () => {
     const editor = await openEditor({ options: { picker: true } });
     await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
     const action = (await editor.actions(uri, place, ['quickfix'])).find(({ title }) => title.startsWith('Silence'));
@@ -35,7 +35,7 @@ describe('silencing a finding', () => {
     expect(await editor.diagnostics(uri)).toEqual([]);
   });
 
-  test('of a client without our commands is an edit alone', async () => {
+  test('is only an edit for a client without our commands', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     const actions = await editor.actions(uri, place, ['quickfix']);
@@ -76,7 +76,7 @@ describe('inlay hints', () => {
   });
 });
 
-test('rules in comments lead to their pages', async () => {
+test('rules in comments link to their pages', async () => {
   const editor = await openEditor();
   await editor.open(uri, `# gpulint-disable gpu-limits-required -- why\n${rejected}`);
   const links = await editor.connection.sendRequest(DocumentLinkRequest.type, { textDocument: { uri } });
@@ -85,13 +85,13 @@ test('rules in comments lead to their pages', async () => {
   ]);
 });
 
-describe('what the client shows', () => {
-  test('of rules are their ids', async () => {
+describe('the pickers of the client', () => {
+  test('list the ids of rules', async () => {
     const editor = await openEditor();
     expect(await editor.connection.sendRequest(methods.ruleIds, {})).toContain('yaml-syntax');
   });
 
-  test('of platforms is their names and regions; what is chosen is written', async () => {
+  test('list platforms with their regions, and write the selection', async () => {
     const editor = await openEditor();
     const platforms = await editor.connection.sendRequest<PlatformsResult>(methods.platforms, {});
     expect(platforms.find(({ id }) => id === 'gke-standard')).toMatchObject({

@@ -49,17 +49,17 @@ export interface EditorOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly capabilities?: InitializeParams['capabilities'];
   readonly options?: ClientOptions;
-  /** What the editor answers when it is asked for the section `gpulint` of its settings. */
+  /** The section `gpulint` of the editor's settings. */
   readonly settings?: Record<string, unknown>;
-  /** Workspace folders beside the usual one, each with settings of its own in place of those. */
+  /** Additional workspace folders, each with its own settings instead. */
   readonly folders?: Readonly<Record<string, Record<string, unknown>>>;
   readonly features?: Partial<Features>;
   readonly host?: Host;
-  /** Called when the server wants to show progress. */
+  /** Called when the server shows progress. */
   readonly progress?: (token: unknown) => void;
 }
 
-/** An editor that speaks LSP with the real server in this process, over a pair of streams. */
+/** An editor that speaks LSP to the real server in this process, over a pair of streams. */
 export interface Editor {
   readonly connection: ProtocolConnection;
   readonly initialized: InitializeResult;
@@ -67,14 +67,14 @@ export interface Editor {
   readonly settings: Record<string, unknown>;
   /** Lines that the server logged. */
   readonly log: readonly string[];
-  /** What the server pushed, in order. */
+  /** The diagnostics that the server pushed, in order. */
   readonly pushed: readonly PublishDiagnosticsParams[];
-  /** Names of the refreshes that the server asked for. */
+  /** The names of the refreshes that the server requested. */
   readonly refreshes: readonly string[];
-  /** What the server asked for after the start, and has not taken back. */
+  /** The dynamic registrations of the server that are in effect. */
   readonly registrations: readonly Registration[];
   open(uri: string, text: string, languageId?: string): Promise<void>;
-  /** Sends the change of a range, and keeps the editor's own text in step. */
+  /** Sends the change of a range, and applies it to the editor's own text. */
   change(uri: string, range: Range, text: string): Promise<void>;
   close(uri: string): Promise<void>;
   text(uri: string): string;
@@ -90,13 +90,13 @@ export interface Editor {
   ): Promise<readonly CodeAction[]>;
   /** The text of a document after an edit. */
   applied(uri: string, edit: WorkspaceEdit | undefined): string;
-  /** Settles when the condition holds; the test's own time limit is what bounds it. */
+  /** Resolves when the condition holds; the timeout of the test bounds it. */
   until(condition: () => boolean): Promise<void>;
-  /** The window's folders are these from now on. */
+  /** Replaces the folders of the window. */
   setFolders(uris: readonly string[]): Promise<void>;
 }
 
-/** The capabilities of an editor with pull diagnostics, as VS Code has them. */
+/** The capabilities of an editor with pull diagnostics, such as VS Code. */
 export const modern: InitializeParams['capabilities'] = {
   textDocument: {
     diagnostic: { dynamicRegistration: true },
@@ -262,7 +262,7 @@ export async function openEditor(setup: EditorOptions = {}): Promise<Editor> {
   };
 }
 
-/** Takes the `$0` out of a text and says where it stood. */
+/** Removes the `$0` from a text and returns its offset. */
 export function withCursor(marked: string): { readonly text: string; readonly position: Position } {
   const offset = marked.indexOf('$0');
   if (offset < 0) throw new Error('no $0 in the text');

@@ -4,7 +4,7 @@ import { guard, outdated } from '../../server/src/lsp/guard.ts';
 
 const never = new CancellationTokenSource().token;
 
-test('an exception becomes a log line with the name, and the fallback is answered', async () => {
+test('an exception is logged with the name, and the fallback is the response', async () => {
   const log: string[] = [];
   const handler = guard(
     (line) => log.push(line),
@@ -19,7 +19,7 @@ test('an exception becomes a log line with the name, and the fallback is answere
   expect(log[0]).toMatch(/^hover failed: TypeError: broken/);
 });
 
-test('whatever is thrown is told', async () => {
+test('any thrown value is logged', async () => {
   const log: string[] = [];
   const handler = guard(
     (line) => log.push(line),
@@ -31,7 +31,7 @@ test('whatever is thrown is told', async () => {
   expect(log).toEqual(['hover failed: just a text']);
 });
 
-test('an answer that is an error passes', async () => {
+test('a ResponseError is passed on', async () => {
   const log: string[] = [];
   const handler = guard(
     (line) => log.push(line),
@@ -43,7 +43,7 @@ test('an answer that is an error passes', async () => {
   expect(log).toEqual([]);
 });
 
-test('a cancel that arrives while the request waits keeps the work from being done', async () => {
+test('a cancellation that arrives while the request waits prevents the work', async () => {
   let worked = false;
   const source = new CancellationTokenSource();
   const handler = guard(

@@ -11,7 +11,7 @@ function hanging() {
   return { work: () => done, end: () => end('late') };
 }
 
-test('so much runs at once, and the rest in its turn', async () => {
+test('work runs in a limited number of slots, the rest waits', async () => {
   const { run } = limitWork(2, 1000);
   const works = [hanging(), hanging(), hanging()];
   const started: number[] = [];
@@ -32,7 +32,7 @@ test('so much runs at once, and the rest in its turn', async () => {
   await answers[0];
 });
 
-test('work that throws at once, or later, leaves its place', async () => {
+test('work that throws, at once or later, frees its slot', async () => {
   const { run, isBusy } = limitWork(1, 1000);
   const broken = () => {
     throw new Error('at once');
@@ -43,7 +43,7 @@ test('work that throws at once, or later, leaves its place', async () => {
   expect(await run(async () => 1)).toBe(1);
 });
 
-test('what hangs is given up but keeps its place; when all places hang nothing more is tried until one is free', async () => {
+test('hanging work times out but keeps its slot; if all slots hang, work is rejected until one is free', async () => {
   vi.useFakeTimers();
   const { run, isBusy } = limitWork(2, 5000);
   const works = [hanging(), hanging()];
@@ -52,9 +52,9 @@ test('what hangs is given up but keeps its place; when all places hang nothing m
   const queued = run(async () => {
     isTried = true;
   });
-  const told = Promise.allSettled([...answers, queued]);
+  const reported = Promise.allSettled([...answers, queued]);
   await vi.advanceTimersByTimeAsync(5000);
-  const reasons = (await told).map((one) => (one.status === 'rejected' ? one.reason.message : one.value));
+  const reasons = (await reported).map((one) => (one.status === 'rejected' ? one.reason.message : one.value));
   expect(reasons).toEqual([
     'took longer than 5 s',
     'took longer than 5 s',
@@ -67,7 +67,7 @@ test('what hangs is given up but keeps its place; when all places hang nothing m
   expect(await run(async () => 1)).toBe(1);
 });
 
-test('the end waits for what runs, though not for what hangs, and starts nothing', async () => {
+test('settled waits for running work, but not for hanging work, and starts no more', async () => {
   vi.useFakeTimers();
   const { run, settled, isBusy } = limitWork(1, 5000);
   const work = hanging();

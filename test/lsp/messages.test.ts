@@ -99,8 +99,8 @@ const requests: readonly (readonly [string, readonly unknown[]])[] = [
   [methods.fixWorkspace, [null, { uris: [uri] }, { uris: [uri], rule: 5 }, { uris: null, rule: null }]],
 ];
 
-describe('a request with parameters that the protocol does not have', () => {
-  test.each(requests)('%s gets an error, and the next one its answer', async (method, odd) => {
+describe('a request with invalid parameters', () => {
+  test.each(requests)('%s gets an error, and the next request its response', async (method, odd) => {
     const editor = await openEditor();
     await editor.open(uri, pod);
     for (const params of odd) {
@@ -111,7 +111,7 @@ describe('a request with parameters that the protocol does not have', () => {
     expect(editor.log).toEqual([]);
   });
 
-  test('says where it is wrong', async () => {
+  test('gets the path of the invalid parameter', async () => {
     const editor = await openEditor();
     const params = { textDocument, position: { line: -1, character: 0 } };
     await expect(editor.connection.sendRequest('textDocument/hover', params)).rejects.toThrow(
@@ -142,7 +142,7 @@ const notifications: readonly (readonly [string, readonly unknown[]])[] = [
     [null, 'x', {}, [null], [{}], [{ text: 5 }], [{ range: null, text: '' }]].map((odd) => change(2, odd)),
   ],
   ['textDocument/didChange', oddRanges.slice(1).map((odd) => change(2, [{ range: odd, text: 'x' }]))],
-  // The first one alone would do.
+  // The first change alone would be enough.
   [
     'textDocument/didChange',
     [
@@ -178,13 +178,13 @@ const notifications: readonly (readonly [string, readonly unknown[]])[] = [
   ['$/setTrace', [null, {}, { value: 5 }]],
 ];
 
-describe('a notification that the protocol does not have', () => {
-  test.each(notifications)('%s changes nothing, and the log says so', async (method, odd) => {
+describe('an invalid notification', () => {
+  test.each(notifications)('%s changes nothing and is logged', async (method, odd) => {
     const editor = await openEditor();
     await editor.open(uri, pod);
     const before = await editor.diagnostics(uri);
     for (const params of odd) await editor.connection.sendNotification(method, params as object);
-    // What is opened twice, or closed without, was not counted. After a change that was ignored only a full text is known.
+    // A second open, or a close without an open, was ignored. After an ignored change, only a full text is valid.
     const whole = { textDocument: { uri, version: 9 }, contentChanges: [{ text: `# x\n${pod}` }] };
     if (method === 'textDocument/didChange') await editor.connection.sendNotification(method, whole);
     else await editor.change(uri, range, '# x\n');
@@ -199,7 +199,7 @@ describe('a notification that the protocol does not have', () => {
     expect(await editor.diagnostics(uri)).toEqual(before);
   });
 
-  test('leaves a document unknown until its full text comes', async () => {
+  test('leaves a document unknown until its full text arrives', async () => {
     const editor = await openEditor();
     await editor.open(uri, pod);
     const send = (version: number, changes: readonly object[]) =>
@@ -208,10 +208,10 @@ describe('a notification that the protocol does not have', () => {
         contentChanges: changes,
       });
     await send(1, [{ range, text: '# a\n# b\n' }]);
-    // Would be text in the middle of what is not known.
+    // This would insert text into unknown content.
     await send(2, [{ range, text: '# c\n' }]);
     await editor.until(() => editor.log.length === 2);
-    expect(editor.log[1]).toMatch(/an earlier change of .* was ignored; its full text is needed/);
+    expect(editor.log[1]).toMatch(/an earlier change of .* was ignored; send the full text/);
     const [{ range: before } = { range }] = await editor.diagnostics(uri);
     await send(3, [{ text: `# a\n# b\n# c\n${pod}` }]);
     await send(4, [{ range, text: '# d\n' }]);
@@ -236,14 +236,17 @@ describe('a notification that the protocol does not have', () => {
     expect(after.start.line).toBe(before.start.line + 1);
   });
 
-  test.each([{}, { id: null }, { id: {} }, { id: 'none' }])('such as a cancel of %j harms nobody', async (params) => {
-    const editor = await openEditor();
-    await editor.open(uri, pod);
-    await editor.connection.sendNotification('$/cancelRequest', params);
-    expect(await editor.diagnostics(uri)).toHaveLength(1);
-  });
+  test.each([{}, { id: null }, { id: {} }, { id: 'none' }])(
+    'such as a cancellation of %j has no effect',
+    async (params) => {
+      const editor = await openEditor();
+      await editor.open(uri, pod);
+      await editor.connection.sendNotification('$/cancelRequest', params);
+      expect(await editor.diagnostics(uri)).toHaveLength(1);
+    },
+  );
 
-  test('in a method that nobody knows is passed by', async () => {
+  test('of an unknown method is ignored', async () => {
     const editor = await openEditor();
     await editor.connection.sendNotification('$/unknown', { any: 'thing' });
     await expect(editor.connection.sendRequest('$/unknown', {})).rejects.toMatchObject({
@@ -256,7 +259,7 @@ describe('a notification that the protocol does not have', () => {
   });
 });
 
-/** A server that hears what it is sent as it is. */
+/** A server that receives raw messages. */
 function raw() {
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   const [reader, writer] = [new StreamMessageReader(toServer), new StreamMessageWriter(toClient)];
@@ -288,8 +291,8 @@ const request = (id: unknown, method: string, params: unknown = {}) => ({ jsonrp
 const initialize = (id: unknown, more: object = {}) =>
   request(id, 'initialize', { processId: null, rootUri: null, capabilities: {}, ...more });
 
-describe('the life of a server', () => {
-  test('begins with initialize, once, and ends with shutdown', async () => {
+describe('the life cycle of a server', () => {
+  test('starts with a single initialize and ends with shutdown', async () => {
     const server = raw();
     server.send({ jsonrpc: '2.0', method: 'textDocument/didOpen', params: null });
     server.send(request(1, 'textDocument/hover', { textDocument, position }));
@@ -328,7 +331,7 @@ describe('the life of a server', () => {
       { workspaceFolders: [{ uri: 5 }] },
     ].map((odd) => [JSON.stringify(odd), { processId: null, rootUri: null, capabilities: {}, ...odd }] as const),
   ];
-  test.each(beginnings)('does not begin with %s', async (_, params) => {
+  test.each(beginnings)('does not start with %s', async (_, params) => {
     const server = raw();
     server.send(request(1, 'initialize', params));
     server.send(initialize(2, { workspaceFolders: null, initializationOptions: null }));
@@ -343,7 +346,7 @@ describe('the life of a server', () => {
     { workspaceFolders: [] },
     { trace: 5 },
     { rootUri: '' },
-  ])('begins although a client says odd things of itself: %j', async (odd) => {
+  ])('starts although a client sends odd capabilities: %j', async (odd) => {
     const server = raw();
     server.send(initialize(1, odd));
     expect(await server.answers(1)).toEqual([1]);
@@ -352,7 +355,7 @@ describe('the life of a server', () => {
 });
 
 test.each(['this is no JSON', '{', ''])(
-  'text that is no JSON (%j) gets an error, and the next request its answer',
+  'text that is not JSON (%j) gets an error, and the next request its response',
   async (text) => {
     const server = raw();
     server.send(text);
@@ -374,7 +377,7 @@ test.each([
   [{ id: {}, method: 'shutdown' }],
   [{ id: null, method: 'shutdown' }],
   [{ id: 7 }],
-])('JSON that is no message (%j) gets an error, and the next request its answer', async (message) => {
+])('JSON that is not a message (%j) gets an error, and the next request its response', async (message) => {
   const server = raw();
   server.send(message);
   server.send(initialize(1));
@@ -387,7 +390,7 @@ describe('settings of the wrong type', () => {
     [['x']],
     [{ gpu: 5, codeLens: 'on', inlayHints: { enabled: 'yes' }, advice: 5, index: { maxFiles: '20' } }],
     [{ rules: 'off', prices: [], nodePools: {}, index: -1 }],
-  ])('%j are told in the log, and the defaults hold', async (settings) => {
+  ])('%j are logged, and the defaults apply', async (settings) => {
     const editor = await openEditor({ settings: settings as never });
     await editor.open(uri, pod);
     expect(await editor.diagnostics(uri)).toHaveLength(1);

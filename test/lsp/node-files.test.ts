@@ -31,12 +31,13 @@ function tree() {
     outside,
     uri,
     read: (name: string, folders = [pathToFileURL(inside).href]) => files.readFile(uri(name), folders),
-    list: (name = '', most = 100) => files.listFiles(uri(name).replace(/\/$/, ''), most, [pathToFileURL(inside).href]),
+    list: (name = '', limit = 100) =>
+      files.listFiles(uri(name).replace(/\/$/, ''), limit, [pathToFileURL(inside).href]),
   };
 }
 
 describe('a file', () => {
-  test('is read without its byte order mark; what is not there is nothing, and so is a folder', async () => {
+  test('is read without its byte order mark; missing files and folders are undefined', async () => {
     const { read } = tree();
     expect(await read('own.yaml')).toBe('own: 1\n');
     expect(await read('none.yaml')).toBeUndefined();
@@ -44,7 +45,7 @@ describe('a file', () => {
     expect(await read('deep')).toBeUndefined();
   });
 
-  test('that is a link, or lies below one, is read where it leads inside, and refused where it leads outside', async () => {
+  test('that is a link, or is below one, is read if it leads inside, and denied if it leads outside', async () => {
     const { inside, outside, read } = tree();
     symlinkSync('../own.yaml', path.join(inside, 'deep', 'link.yaml'));
     symlinkSync(path.join(outside, 'values.yaml'), path.join(inside, 'values.yaml'));
@@ -53,9 +54,9 @@ describe('a file', () => {
     symlinkSync('circle.yaml', path.join(inside, 'circle.yaml'));
     expect(await read('deep/link.yaml')).toBe('own: 1\n');
     for (const name of ['values.yaml', 'chart/values.yaml', 'chart/deep/values.yaml', 'twice/values.yaml'])
-      await expect(read(name), name).rejects.toThrow('leads outside the workspace folders');
-    await expect(read('circle.yaml')).rejects.toThrow('leads in a circle');
-    // A folder that is open as well is inside, and one that is gone changes nothing.
+      await expect(read(name), name).rejects.toThrow('is outside the workspace folders');
+    await expect(read('circle.yaml')).rejects.toThrow('is a circular link');
+    // Another open folder is inside, and a deleted folder changes nothing.
     const folders = [inside, path.join(inside, 'gone'), outside].map((one) => pathToFileURL(one).href);
     expect(await read('chart/values.yaml', folders)).toBe('secret: 1\n');
   });
@@ -69,7 +70,7 @@ describe('a file', () => {
     expect(await localFiles().listFiles(folder, 10, [folder])).toEqual([`${folder}/own.yaml`]);
   });
 
-  test('of too many bytes is refused, and one of no bytes is empty', async () => {
+  test('that is too large is denied, and one of 0 bytes is empty', async () => {
     const { inside, read } = tree();
     writeFileSync(path.join(inside, 'large.yaml'), '');
     expect(await read('large.yaml')).toBe('');
@@ -79,39 +80,42 @@ describe('a file', () => {
     expect(await read('large.yaml')).toHaveLength(5_000_000);
   });
 
-  test('with several names is a file like any other', async () => {
+  test('with several hard links is read like any other', async () => {
     const { inside, read } = tree();
     linkSync(path.join(inside, 'own.yaml'), path.join(inside, 'hard.yaml'));
     expect(await read('hard.yaml')).toBe('own: 1\n');
   });
 });
 
-describe.skipIf(process.platform === 'win32')('what is no file', () => {
-  test('is not opened: a pipe would wait for its other end', async () => {
+describe.skipIf(process.platform === 'win32')('a path that is not a regular file', () => {
+  test('is not opened: a pipe would block', async () => {
     const { inside, read } = tree();
     execFileSync('mkfifo', [path.join(inside, 'pipe.yaml')]);
     await expect(read('pipe.yaml')).rejects.toThrow('is not a regular file');
   });
 
-  test.runIf(process.platform === 'linux')('is not opened although a folder above it is open', async () => {
-    const files = localFiles();
-    const root = ['file://'];
-    for (const name of ['/dev/zero', '/dev/null', '/proc/self/environ', '/proc/version', '/sys/kernel/uevent_seqnum'])
-      await expect(files.readFile(`file://${name}`, root), name).rejects.toThrow('is not a regular file');
-    expect(await files.listFiles('file:///proc', 10, ['file:///proc'])).toEqual([]);
-  });
+  test.runIf(process.platform === 'linux')(
+    'is not opened even if a folder above it is a workspace folder',
+    async () => {
+      const files = localFiles();
+      const root = ['file://'];
+      for (const name of ['/dev/zero', '/dev/null', '/proc/self/environ', '/proc/version', '/sys/kernel/uevent_seqnum'])
+        await expect(files.readFile(`file://${name}`, root), name).rejects.toThrow('is not a regular file');
+      expect(await files.listFiles('file:///proc', 10, ['file:///proc'])).toEqual([]);
+    },
+  );
 
   test.runIf(process.platform === 'linux')('is not opened through a link', async () => {
     const { inside, read } = tree();
     symlinkSync('/proc/self/environ', path.join(inside, 'environ.yaml'));
     symlinkSync('/dev/zero', path.join(inside, 'zero.yaml'));
-    await expect(read('environ.yaml')).rejects.toThrow('leads outside');
-    await expect(read('zero.yaml')).rejects.toThrow('leads outside');
+    await expect(read('environ.yaml')).rejects.toThrow('is outside');
+    await expect(read('zero.yaml')).rejects.toThrow('is outside');
   });
 });
 
 describe('a folder', () => {
-  test('is listed breadth first and by name, without links and without other people’s folders', async () => {
+  test('is listed breadth-first and by name, without links and excluded folders', async () => {
     const { inside, outside, uri, list } = tree();
     for (const name of ['b/2.yaml', 'b/1.yml', 'a/3.yaml', 'a/c/4.yaml', 'node_modules/x.yaml', 'a/readme.md']) {
       mkdirSync(path.dirname(path.join(inside, name)), { recursive: true });
@@ -125,7 +129,7 @@ describe('a folder', () => {
     expect(await list('a')).toEqual(['a/3.yaml', 'a/c/4.yaml'].map(uri));
   });
 
-  test('that is a link, or lies below one, is passed by', async () => {
+  test('that is a link, or is below one, is skipped', async () => {
     const { inside, outside, list } = tree();
     symlinkSync(outside, path.join(inside, 'chart'));
     symlinkSync(path.join(inside, 'deep'), path.join(inside, 'inner'));

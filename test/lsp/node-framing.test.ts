@@ -16,7 +16,7 @@ async function passed(input: string, size = input.length): Promise<string> {
 
 const [one, two] = [frame('{"a":"ü"}'), frame('{"b":2}')];
 
-test.each([1, 7, 1000])('messages pass as they are, in pieces of %i bytes', async (size) => {
+test.each([1, 7, 1000])('messages pass unchanged, in chunks of %i bytes', async (size) => {
   expect(await passed(one + two, size)).toBe(one + two);
   const typed = frame('{"b":2}', 'Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:');
   expect(await passed(one + typed, size)).toBe(one + two);
@@ -31,6 +31,6 @@ test.each([
   ['no header', '\r\n\r\n\r\n\r\n'],
   ['a header without a colon', 'Hello\r\n\r\n'],
   ['much that is none', 'x'.repeat(100_000)],
-])('what has %s is dropped, and the next message passes', async (_, garbage) => {
+])('input with %s is dropped, and the next message passes', async (_, garbage) => {
   for (const size of [1000, 100_000]) expect(await passed(one + garbage + two, size)).toBe(one + two);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { refusal } from '../../server/src/lsp/confined-host.ts';
+import { accessDenied } from '../../server/src/lsp/confined-host.ts';
 import {
   type CostsResult,
   type EditResult,
@@ -28,7 +28,7 @@ spec:${selector}
 const a100 = '\n  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-A100-SXM4-80GB';
 
 describe('rewriting to a MIG slice', () => {
-  test('opens a picker, whose choice becomes a versioned edit', async () => {
+  test('opens a picker, and the selection becomes a versioned edit', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(pod(a100));
     await editor.open(uri, text);
@@ -52,7 +52,7 @@ describe('rewriting to a MIG slice', () => {
     expect(after).toBe(text.replace('nvidia.com/gpu: 1', 'nvidia.com/mig-1g.10gb: 1'));
   });
 
-  test('offers those first that hold the model', async () => {
+  test('offers slices that fit the model first', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(
       pod(a100).replace(
@@ -74,7 +74,7 @@ describe('rewriting to a MIG slice', () => {
     ]);
   });
 
-  test('asks for the GPU where it is not told', async () => {
+  test('offers a choice of GPUs if the GPU is unknown', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(pod());
     await editor.open(uri, text);
@@ -87,13 +87,13 @@ describe('rewriting to a MIG slice', () => {
     expect(second.profiles.map(({ profile }) => profile)).toContain('3g.40gb');
   });
 
-  test('of a place that has moved away is refused', async () => {
+  test('of a request that has moved is rejected', async () => {
     const editor = await openEditor(ours);
     const { text, position } = withCursor(pod(a100));
     await editor.open(uri, text);
     await editor.change(uri, caret({ line: 0, character: 0 }), '# a\n# b\n# c\n');
     expect(await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb')).toEqual({
-      problem: 'There is no whole-GPU request here any more.',
+      problem: 'There is no longer a whole-GPU request here.',
     });
     const there = { line: position.line + 3, character: position.character };
     expect(await rewrite(editor, there, 'a100-80gb-sxm', '9g.99gb')).toHaveProperty('problem');
@@ -126,7 +126,7 @@ describe('setting the GPU', () => {
     });
   });
 
-  test('keeps what stands in the config, as the editor shows it', async () => {
+  test('keeps the rest of the config, as shown in the editor', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: t4\n' } });
     await editor.open(configUri, '# ours\ngpu: a10g # old\nrules: {}\n');
     const answer = await set(editor);
@@ -135,7 +135,7 @@ describe('setting the GPU', () => {
     );
   });
 
-  test('counts from the config as it reads now, half typed or changed where nobody watches', async () => {
+  test('edits the current config, incomplete or changed without a report', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: t4\n' } });
     await editor.open(`${folder}/.gpulint.yaml`, 'gpu: a10g\n');
     await editor.report(configUri);
@@ -151,12 +151,12 @@ describe('setting the GPU', () => {
     expect(edits[0]).toMatchObject({ textDocument: { version: null }, edits: [{ range: { start: { line: 2 } } }, {}] });
   });
 
-  test('is refused where there is no folder, and where the config is broken', async () => {
+  test('is rejected without a folder, and if the config is broken', async () => {
     const editor = await openEditor({ ...ours, files: { [configUri]: 'gpu: [\n' } });
     expect(await set(editor, 'file:///elsewhere/pod.yaml')).toEqual({
       problem: expect.stringContaining('Open a folder'),
     });
-    expect(await set(editor)).toEqual({ problem: expect.stringContaining('mistakes') });
+    expect(await set(editor)).toEqual({ problem: expect.stringContaining('errors') });
   });
 
   test('offers every GPU with its providers', async () => {
@@ -169,7 +169,7 @@ describe('setting the GPU', () => {
   });
 });
 
-test('of a file, only the GPUs that its requests can mean are offered', async () => {
+test('offers only the GPUs that the requests of a file can mean', async () => {
   const editor = await openEditor(ours);
   await editor.open(uri, withCursor(pod()).text);
   const gpus = await editor.connection.sendRequest<GpusResult>(methods.gpus, { uri });
@@ -178,20 +178,20 @@ test('of a file, only the GPUs that its requests can mean are offered', async ()
 });
 
 describe('the status bar', () => {
-  test('is told of a file that asks for GPUs, and once more when that changes', async () => {
+  test('gets the summary of a file that requests GPUs, and another one after a change', async () => {
     const editor = await openEditor(ours);
-    const told: SummaryParams[] = [];
-    const next = listen(editor, told);
+    const received: SummaryParams[] = [];
+    const next = listen(editor, received);
     await editor.open(uri, withCursor(pod(a100)).text);
     await next(1);
-    expect(told[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^1 GPU \$/) } });
+    expect(received[0]).toMatchObject({ uri, summary: { text: expect.stringMatching(/^1 GPU \$/) } });
     await editor.change(uri, { start: { line: 12, character: 26 }, end: { line: 12, character: 27 } }, '4');
     await next(2);
-    expect(told[1]?.summary?.text).toMatch(/^4 GPUs \$/);
+    expect(received[1]?.summary?.text).toMatch(/^4 GPUs \$/);
     await editor.open(configUri, 'gpu: t4\n');
     await editor.open(`${folder}/b.yaml`, 'a: 1\n');
     await next(4);
-    expect(told.slice(2).map(({ summary }) => summary)).toEqual([null, null]);
+    expect(received.slice(2).map(({ summary }) => summary)).toEqual([null, null]);
   });
 
   test('lists the workloads of a file', async () => {
@@ -211,25 +211,25 @@ function rewrite(editor: Editor, position: { line: number; character: number }, 
   return editor.connection.sendRequest<EditResult>(methods.rewriteToMig, { uri, position, gpu, profile });
 }
 
-/** Collects summaries; the answer waits for so many of them. */
-function listen(editor: Editor, told: SummaryParams[]): (count: number) => Promise<void> {
+/** Collects summaries; the result waits for a number of them. */
+function listen(editor: Editor, received: SummaryParams[]): (count: number) => Promise<void> {
   let wake: () => void = () => undefined;
   editor.connection.onNotification(methods.summary, (params: SummaryParams) => {
-    told.push(params);
+    received.push(params);
     wake();
   });
   return (count) =>
     new Promise((resolve) => {
       wake = () => {
-        if (told.length >= count) resolve();
+        if (received.length >= count) resolve();
       };
       wake();
     });
 }
 
-test('a config that is not read is not written over', async () => {
+test('a config that cannot be read is not overwritten', async () => {
   const readFile = async (uri: string) => {
-    if (uri === configUri) throw refusal('leads outside the workspace folders');
+    if (uri === configUri) throw accessDenied('is outside the workspace folders');
     return undefined;
   };
   const editor = await openEditor({ host: { readFile } });
@@ -238,6 +238,6 @@ test('a config that is not read is not written over', async () => {
     gpu: 'l4',
     provider: null,
   });
-  expect(result).toEqual({ problem: '.gpulint.yaml is not read: the output of gpulint says why.' });
-  expect(editor.log).toEqual([`${configUri} is not read: it leads outside the workspace folders`]);
+  expect(result).toEqual({ problem: '.gpulint.yaml cannot be read. The gpulint output shows the reason.' });
+  expect(editor.log).toEqual([`${configUri} is not read: it is outside the workspace folders`]);
 });

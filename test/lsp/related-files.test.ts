@@ -9,7 +9,7 @@ const template = `${chart}/templates/deployment.yaml`;
 const valuesUri = `${chart}/values.yaml`;
 
 describe("a chart's template", () => {
-  test('is priced with the values of its chart, as they stand in the editor or on the disk', async () => {
+  test('is priced with the values of its chart, from the editor or from disk', async () => {
     const files: Record<string, string> = {
       [`${chart}/Chart.yaml`]: read('Chart.yaml'),
       [valuesUri]: read('values.yaml'),
@@ -33,7 +33,7 @@ describe("a chart's template", () => {
     expect(await title()).toMatch(/^with values\.yaml: 24 × H100 80GB SXM · \$/);
   });
 
-  test('is priced so, too, when the values were looked at before', async () => {
+  test('is priced the same after the values were opened before', async () => {
     const editor = await openEditor({ files: { [`${chart}/Chart.yaml`]: read('Chart.yaml') } });
     await editor.open(valuesUri, read('values.yaml'));
     expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
@@ -42,7 +42,7 @@ describe("a chart's template", () => {
     expect((await editor.lenses(valuesUri))[0]?.command?.title).toMatch(/^2 × H100 80GB SXM per replica · \$/);
   });
 
-  test('without a chart around it is read alone', async () => {
+  test('without a chart is read alone', async () => {
     const editor = await openEditor({ files: { [valuesUri]: read('values.yaml') } });
     await editor.open(template, read('templates/deployment.yaml'));
     expect(await editor.lenses(template)).toEqual([]);
@@ -54,7 +54,7 @@ describe('a kustomize patch', () => {
   const names = ['base/kustomization.yaml', 'base/deployment.yaml', 'base/runtime.yaml', 'prod/kustomization.yaml'];
   const patch = `${folder}/prod/patches/replicas.yaml`;
 
-  test('is priced with its base, also when either changes', async () => {
+  test('is priced with its base, also after a change of either', async () => {
     const files = Object.fromEntries(names.map((name) => [`${folder}/${name}`, of(name)]));
     const editor = await openEditor({ files });
     await editor.open(patch, of('prod/patches/replicas.yaml'));

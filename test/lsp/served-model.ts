@@ -1,4 +1,4 @@
-// A served model in one file and the runtime that it names in another: what is said of the first rests on the second.
+// A served model in one file and its runtime in another: the results of the first depend on the second.
 import { DefinitionRequest, type Location } from 'vscode-languageserver/node';
 import { type Editor, type EditorOptions, folder, openEditor, withCursor } from './editor.ts';
 
@@ -41,7 +41,7 @@ export async function titles(editor: Editor, uri: string): Promise<readonly stri
   return (await editor.lenses(uri)).map(({ command }) => command?.title ?? '');
 }
 
-/** Asks until the lens of the one workload reads so: files are looked through beside, and the test's own time limit bounds it. */
+/** Requests lenses until that of the only workload matches: files are indexed in the background, and the timeout of the test bounds it. */
 export async function untilLens(editor: Editor, uri: string, title: RegExp): Promise<void> {
   for (;;) if ((await titles(editor, uri)).some((one) => title.test(one))) return;
 }

@@ -4,7 +4,7 @@ import { caret, folder, openEditor, withCursor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;
 
-/** A pod whose GPU stands in requests only: the API server refuses it. */
+/** A pod with a GPU in requests only: the API server rejects it. */
 const rejected = `apiVersion: v1
 kind: Pod
 metadata:
@@ -36,7 +36,7 @@ spec:
 const harmless = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n';
 
 describe('diagnostics', () => {
-  test('are given to a client that asks, with rule, page and data', async () => {
+  test('are returned to a client that pulls, with rule, page and data', async () => {
     const editor = await openEditor();
     expect(editor.initialized.capabilities.diagnosticProvider).toMatchObject({
       interFileDependencies: true,
@@ -57,7 +57,7 @@ describe('diagnostics', () => {
     expect(editor.log).toEqual([]);
   });
 
-  test('fade suppressions that silence nothing', async () => {
+  test('fade unused suppressions', async () => {
     const editor = await openEditor();
     const needed = '# gpulint-disable gpu-limits-required\n';
     await editor.open(uri, `${needed}# gpulint-disable mig-geometry\n${rejected}`);
@@ -73,7 +73,7 @@ describe('diagnostics', () => {
     expect(found[0]?.codeDescription?.href).toMatch(/\/docs\/ci\.md#/);
   });
 
-  test('are pushed to a client that cannot ask, and taken back when the file is closed', async () => {
+  test('are pushed to a client that cannot pull, and cleared when the file is closed', async () => {
     const editor = await openEditor({ capabilities: {} });
     expect(editor.initialized.capabilities.diagnosticProvider).toBeUndefined();
     await editor.open(uri, rejected);
@@ -85,7 +85,7 @@ describe('diagnostics', () => {
     expect(editor.pushed[1]).toEqual({ uri, diagnostics: [] });
   });
 
-  test('of a fast typist are those of the last version', async () => {
+  test('are those of the last version after fast typing', async () => {
     const editor = await openEditor({ capabilities: {} });
     await editor.open(uri, `${harmless}#`);
     const end = { line: 4, character: 1 };
@@ -102,7 +102,7 @@ describe('diagnostics', () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  test('are not sent again while nothing has changed', async () => {
+  test('are not sent again without a change', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     const first = await editor.report(uri);
@@ -111,7 +111,7 @@ describe('diagnostics', () => {
     expect(await editor.report(uri, first.resultId)).toMatchObject({ kind: 'full' });
   });
 
-  test('are none for files that ask for no accelerator, and for languages that are not ours', async () => {
+  test('are empty for files that request no accelerators, and for unsupported languages', async () => {
     const editor = await openEditor();
     await editor.open(uri, harmless);
     expect(await editor.diagnostics(uri)).toEqual([]);
@@ -127,13 +127,13 @@ describe('diagnostics', () => {
     ['helm', 'file:///a/templates/pod.yaml'],
     ['yaml.kubernetes', 'untitled:Untitled-1'],
     ['yaml', 'vscode-vfs://github/a/b/pod.yaml'],
-  ])('are given for language %s at %s', async (language, address) => {
+  ])('are returned for language %s at %s', async (language, address) => {
     const editor = await openEditor();
     await editor.open(address, rejected, language);
     expect(await editor.diagnostics(address)).toHaveLength(1);
   });
 
-  test('are given for JSON', async () => {
+  test('are returned for JSON', async () => {
     const editor = await openEditor();
     const container = { name: 'a', image: 'busybox:1.36', resources: { requests: { 'nvidia.com/gpu': 1 } } };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [container] } };
@@ -141,7 +141,7 @@ describe('diagnostics', () => {
     expect((await editor.diagnostics(`${folder}/pod.json`)).map(({ code }) => code)).toEqual(['gpu-limits-required']);
   });
 
-  test('tell a YAML error at its place, and the other documents still count', async () => {
+  test('report a YAML error at its position, and the findings of the other documents', async () => {
     const editor = await openEditor();
     await editor.open(uri, `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`);
     const codes = (await editor.diagnostics(uri)).map(({ code }) => code);
@@ -149,7 +149,7 @@ describe('diagnostics', () => {
     expect(codes.filter((code) => code === 'yaml-syntax')).toHaveLength(1);
   });
 
-  test('leave syntax errors to who tells them already, by language', async () => {
+  test('omit syntax errors of languages for which another extension reports them', async () => {
     const editor = await openEditor({ options: { syntaxElsewhere: ['yaml'] } });
     const text = `${rejected}---\nnvidia.com/gpu: [1\nb: 2\n`;
     await editor.open(uri, text);
@@ -158,7 +158,7 @@ describe('diagnostics', () => {
     expect((await editor.diagnostics(`${folder}/templates/app.yaml`)).map(({ code }) => code)).toContain('yaml-syntax');
   });
 
-  test('stand at the right column behind emoji, and in files with CRLF', async () => {
+  test('are at the right column after emoji, and in files with CRLF', async () => {
     const editor = await openEditor();
     const text = `# 🚀🚀\n${rejected}`.replace(/\n/g, '\r\n').replace('name: trainer', 'name: "🚀"');
     await editor.open(uri, text);
@@ -172,7 +172,7 @@ describe('diagnostics', () => {
 });
 
 describe('code actions', () => {
-  test('apply to the right text', async () => {
+  test('edit the right text', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     const diagnostics = await editor.diagnostics(uri);
@@ -186,7 +186,7 @@ describe('code actions', () => {
     expect(await editor.diagnostics(uri)).toEqual([]);
   });
 
-  test('keep CRLF and count columns right behind emoji, typed in small steps', async () => {
+  test('keep CRLF and columns after emoji, typed in small steps', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected.replace(/\n/g, '\r\n'));
     await editor.change(uri, caret({ line: 0, character: 0 }), '# 🚀 ');
@@ -198,7 +198,7 @@ describe('code actions', () => {
     expect(fixed).toContain('limits:\r\n');
   });
 
-  test('are found by rule and place even where the range is elsewhere', async () => {
+  test('are found by rule and span even if the range is elsewhere', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     const diagnostics = await editor.diagnostics(uri);
@@ -219,7 +219,7 @@ describe('code actions', () => {
     expect(fixed.match(/limits:/g)).toHaveLength(2);
   });
 
-  test('are plain edits where the client has no versioned edits', async () => {
+  test('are plain edits for a client without versioned edits', async () => {
     const editor = await openEditor({ capabilities: { textDocument: { diagnostic: {} } } });
     await editor.open(uri, rejected);
     const diagnostics = await editor.diagnostics(uri);
@@ -280,8 +280,8 @@ describe('hover and lens', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('in a handler is a line in the log; the server goes on', async () => {
+describe('errors', () => {
+  test('in a handler are logged, and the server goes on', async () => {
     const editor = await openEditor({
       features: {
         hover: () => {
@@ -296,7 +296,7 @@ describe('what goes wrong', () => {
     expect(await editor.diagnostics(uri)).toHaveLength(1);
   });
 
-  test('positions outside the text, unknown files and unknown methods harm nothing', async () => {
+  test('do not follow from positions outside the text, unknown files or unknown methods', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     expect(await editor.hover(uri, { line: 9999, character: 9999 })).toBeNull();
@@ -306,7 +306,7 @@ describe('what goes wrong', () => {
     expect(await editor.diagnostics(uri)).toHaveLength(1);
   });
 
-  test('a request that is cancelled at once is answered as cancelled', async () => {
+  test('of a canceled request report the cancellation', async () => {
     const editor = await openEditor();
     await editor.open(uri, rejected);
     const { CancellationTokenSource } = await import('vscode-languageserver/node');
@@ -321,7 +321,7 @@ describe('what goes wrong', () => {
     expect(await editor.diagnostics(uri)).toHaveLength(1);
   });
 
-  test('an answer about a version that is gone is not given', async () => {
+  test('replace a response about an outdated version', async () => {
     let release: (text: string | undefined) => void = () => undefined;
     const host = {
       readFile: () =>
@@ -336,7 +336,7 @@ describe('what goes wrong', () => {
       () => 'answered',
       (error) => error.code,
     );
-    // What is answered later was worked on later: after these, the server waits for the config, then has the change.
+    // Responses are in the order of the work: after these, the server waits for the config, then has the change.
     await editor.connection.sendRequest('gpulint/gpus', {});
     await editor.change(uri, caret({ line: 0, character: 0 }), '# new\n');
     await editor.connection.sendRequest('gpulint/gpus', {});

@@ -3,10 +3,10 @@ import { DidChangeWatchedFilesNotification, FileChangeType } from 'vscode-langua
 import { type Editor, folder, openEditor, withCursor } from './editor.ts';
 import { chat, runtime, runtimes, service, titles, untilLens } from './served-model.ts';
 
-/** What the server asks for where something that is shown has changed. */
+/** The refreshes that the server requests if something shown has changed. */
 const refresh = ['workspace/diagnostic/refresh', 'workspace/codeLens/refresh'];
 
-/** What waits for it goes on when it is opened. */
+/** A gate: whatever waits for it continues when it opens. */
 function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
@@ -15,14 +15,14 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open: () => open() };
 }
 
-/** Types another number of GPUs into the runtime, which has one digit of them. */
+/** Replaces the one-digit number of GPUs of the runtime. */
 async function typeGpus(editor: Editor, gpus: number): Promise<void> {
   const start = withCursor(runtime(4).replace('gpu: 4', 'gpu: $04')).position;
   await editor.change(runtimes, { start, end: { ...start, character: start.character + 1 } }, String(gpus));
 }
 
-describe('what rests on another file', () => {
-  test('is told although a part was asked for while files were being read', async () => {
+describe('a result that depends on another file', () => {
+  test('is refreshed although a part was requested while files were being read', async () => {
     const last = `${folder}/apps/z.yaml`;
     const files: Record<string, string> = { [runtimes]: runtime(4), [last]: runtime(1).replaceAll('vllm', 'own') };
     const uris = Object.keys(files);
@@ -60,7 +60,7 @@ describe('what rests on another file', () => {
     expect(editor.refreshes).toEqual([...refresh, ...refresh]);
   });
 
-  test('is told again after what was changed and changed back', async () => {
+  test('is refreshed again after a change and its reversal', async () => {
     const editor = await openEditor();
     await editor.open(runtimes, runtime(4));
     await editor.diagnostics(runtimes);
@@ -76,7 +76,7 @@ describe('what rests on another file', () => {
     expect((await titles(editor, chat)).join()).toMatch(/^3 × L4/);
   });
 
-  test('is fetched by the client itself where its own text changes', async () => {
+  test('is requested by the client itself after a change of its own text', async () => {
     const editor = await openEditor();
     await editor.open(runtimes, `${runtime(4)}---\n${withCursor(service).text}`);
     expect((await titles(editor, runtimes)).join()).toMatch(/4 × L4/);
@@ -84,7 +84,7 @@ describe('what rests on another file', () => {
     await editor.open(other, 'a: 1\n');
     for (const gpus of [2, 3, 5]) {
       await typeGpus(editor, gpus);
-      // Time for the server to look at what it changed.
+      // Give the server time to process the change.
       for (let turn = 0; turn < 5; turn += 1) await editor.diagnostics(other);
       await untilLens(editor, runtimes, new RegExp(`^${gpus} × L4 · `));
       await editor.diagnostics(runtimes);
@@ -92,14 +92,14 @@ describe('what rests on another file', () => {
     expect(editor.refreshes).toEqual([]);
   });
 
-  test('is told although nobody asks about the other file', async () => {
+  test('is refreshed although the other file is not requested', async () => {
     const editor = await openEditor();
     await editor.open(runtimes, runtime(4));
     await editor.open(chat, withCursor(service).text);
     await untilLens(editor, chat, /^4 × L4/);
   });
 
-  test('is told although another folder cannot be looked through', async () => {
+  test('is refreshed although another folder cannot be indexed', async () => {
     const other = 'file:///other';
     const [isvc, its] = [`${other}/chat.yaml`, `${other}/runtimes.yaml`];
     const host = {
@@ -112,34 +112,34 @@ describe('what rests on another file', () => {
     const editor = await openEditor({ host, folders: { [other]: {} } });
     await editor.open(isvc, withCursor(service).text);
     await untilLens(editor, isvc, /^4 × L4/);
-    expect(editor.log.join()).toContain(`looking through ${folder} failed: `);
+    expect(editor.log.join()).toContain(`indexing ${folder} failed: `);
   });
 
-  test('does not come from a folder that was taken away while it was read', async () => {
-    const gone = 'file:///gone';
+  test('does not come from a folder that was removed while being read', async () => {
+    const removed = 'file:///gone';
     const reading = gate();
-    const asked: string[] = [];
+    const requested: string[] = [];
     const host = {
       async readFile(uri: string) {
-        if (uri !== `${gone}/runtimes.yaml`) return undefined;
-        asked.push(uri);
+        if (uri !== `${removed}/runtimes.yaml`) return undefined;
+        requested.push(uri);
         await reading.opened;
         return runtime(4);
       },
       listFiles: async (below: string) => {
-        asked.push(below);
-        return below === gone ? [`${gone}/runtimes.yaml`] : [];
+        requested.push(below);
+        return below === removed ? [`${removed}/runtimes.yaml`] : [];
       },
     };
-    const editor = await openEditor({ host, folders: { [gone]: {} } });
+    const editor = await openEditor({ host, folders: { [removed]: {} } });
     await editor.open(chat, withCursor(service).text);
     expect(await titles(editor, chat)).toEqual([]);
-    await editor.until(() => asked.length === 3);
+    await editor.until(() => requested.length === 3);
     await editor.setFolders([folder]);
-    while (asked.length < 4) await titles(editor, chat);
+    while (requested.length < 4) await titles(editor, chat);
     reading.open();
     expect(await titles(editor, chat)).toEqual([]);
     expect(await titles(editor, chat)).toEqual([]);
-    expect(asked).toEqual([folder, gone, `${gone}/runtimes.yaml`, folder]);
+    expect(requested).toEqual([folder, removed, `${removed}/runtimes.yaml`, folder]);
   });
 });

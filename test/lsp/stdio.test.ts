@@ -34,7 +34,7 @@ spec:
       resources: { limits: { nvidia.com/gpu: 1 } }
 `;
 
-test('a process serves over standard input and output, reads the config from disk, and ends when told', async () => {
+test('a process serves over standard input and output, reads the config from disk, and ends on exit', async () => {
   const { child, connection, ended } = start();
   writeFileSync(path.join(temp, '.gpulint.yaml'), 'gpu: l4\n');
   await initialize(connection);
@@ -50,7 +50,7 @@ test('a process serves over standard input and output, reads the config from dis
   expect(child.killed).toBe(false);
 });
 
-test('a byte order mark on the disk shifts nothing: editors do not show it', async () => {
+test('a byte order mark on disk shifts no positions: editors do not show it', async () => {
   const { connection } = start();
   writeFileSync(path.join(temp, '.gpulint.yaml'), '\uFEFFgpu: a10g\n');
   await initialize(connection);
@@ -62,7 +62,7 @@ test('a byte order mark on the disk shifts nothing: editors do not show it', asy
   ]);
 });
 
-test('a link that has come is passed by, as those are that were there: its files stand elsewhere', async () => {
+test('a new link is skipped, like existing ones', async () => {
   const { connection } = start();
   await initialize(connection);
   const runtime = (name: string) =>
@@ -92,7 +92,7 @@ test('a link that has come is passed by, as those are that were there: its files
   expect(await linked()).toEqual([]);
 });
 
-test('garbage on the wire does not end it', async () => {
+test('garbage in the input does not end the server', async () => {
   const { child, connection, ended } = start();
   const raw = (content: string) => child.stdin.write(`Content-Length: ${Buffer.byteLength(content)}\r\n\r\n${content}`);
   await initialize(connection);
@@ -114,19 +114,19 @@ test('garbage on the wire does not end it', async () => {
   const lenses = await connection.sendRequest(CodeLensRequest.type, { textDocument: { uri } });
   expect(lenses).toHaveLength(1);
   child.stdin.end();
-  // Without a shutdown the status says so.
+  // Without a shutdown, the exit status is 1.
   expect(await ended).toBe(1);
 });
 
 describe('the end', () => {
-  test('by exit without a shutdown has a status of its own', async () => {
+  test('by exit without a shutdown has its own status', async () => {
     const { connection, ended } = start();
     await initialize(connection);
     await connection.sendNotification(ExitNotification.type);
     expect(await ended).toBe(1);
   });
 
-  test('of the input after a shutdown is a good one', async () => {
+  test('of the input after a shutdown has status 0', async () => {
     const { child, connection, ended } = start();
     await initialize(connection);
     await connection.sendRequest(ShutdownRequest.type);
@@ -134,8 +134,8 @@ describe('the end', () => {
     expect(await ended).toBe(0);
   });
 
-  describe.skipIf(process.platform === 'win32')('while all that reads files hangs, as on a lost network drive,', () => {
-    // Each holds one of Node's four threads for files until somebody writes to the pipe.
+  describe.skipIf(process.platform === 'win32')('while all file reads hang, as on a lost network drive,', () => {
+    // Each blocks one of Node's four file threads until the pipe is written to.
     const hang = path.join(temp, 'hang.cjs');
     writeFileSync(
       hang,
@@ -150,19 +150,19 @@ describe('the end', () => {
       await connection.sendNotification(DidOpenTextDocumentNotification.type, {
         textDocument: { uri, languageId: 'yaml', version: 1, text: pod },
       });
-      // What needs no file is answered.
+      // Requests that need no file get a response.
       expect(await connection.sendRequest(methods.ruleIds, {})).not.toEqual([]);
       if (how === 'exit') {
         await connection.sendRequest(ShutdownRequest.type);
         await connection.sendNotification(ExitNotification.type);
       } else if (how === 'the end of the input') child.stdin.end();
-      // A thread that hangs cannot be waited for, so there is no status.
+      // The process cannot wait for a hanging thread, so it is killed without a status.
       expect(await ended).toBeNull();
     });
   });
 });
 
-/** The id of a process that was there and is gone. */
+/** The id of a process that has ended. */
 async function pidOfTheDead(): Promise<number> {
   const child = spawn(process.execPath, ['--version']);
   await new Promise((resolve) => child.on('exit', resolve));
@@ -175,7 +175,7 @@ function start(options: readonly string[] = []) {
     new StreamMessageReader(child.stdout),
     new StreamMessageWriter(child.stdin),
   );
-  // An answer to a request that this connection did not send is what the garbage gets.
+  // The garbage gets a response to a request that this connection did not send.
   connection.onError(() => undefined);
   connection.listen();
   onTestFinished(() => {

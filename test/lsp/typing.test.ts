@@ -20,7 +20,7 @@ spec:
           nvidia.com/gpu: 1
 `;
 
-/** Types text at a place, one key after the other. Calls back after each. */
+/** Types text at a position, key by key. Calls back after each key. */
 async function type(editor: Editor, line: number, character: number, text: string, after?: () => Promise<void>) {
   for (const [index, key] of [...text].entries()) {
     await editor.change(uri, caret({ line, character: character + index }), key);
@@ -43,8 +43,8 @@ async function opened(text = pod) {
   return { editor, before: await shown(editor) };
 }
 
-describe('while a line is half typed', () => {
-  test('what is shown stays, moved with the text', async () => {
+describe('while a line is incomplete', () => {
+  test('the shown state stays and moves with the text', async () => {
     const { editor, before } = await opened(`# a comment\n${pod}`);
     expect(before).toEqual({
       rules: ['gpu-limits-required 13'],
@@ -60,7 +60,7 @@ describe('while a line is half typed', () => {
     expect(await shown(editor)).toEqual(moved);
   });
 
-  test('an open quote further down is held back too, and what was known above it stays', async () => {
+  test('an unclosed quote further down is also held back, and findings above it stay', async () => {
     const { editor, before } = await opened();
     await editor.change(uri, { start: { line: 9, character: 13 }, end: { line: 9, character: 25 } }, '');
     await type(editor, 9, 13, '"busy', async () => {
@@ -70,7 +70,7 @@ describe('while a line is half typed', () => {
     expect((await shown(editor)).rules).toContain('gpu-limits-required 12');
   });
 
-  test('the error is told when another line is changed', async () => {
+  test('the error appears when another line is changed', async () => {
     const { editor } = await opened();
     await type(editor, 3, 15, '": [');
     expect((await shown(editor)).rules).toEqual(['gpu-limits-required 12']);
@@ -78,20 +78,20 @@ describe('while a line is half typed', () => {
     expect((await shown(editor)).rules).toEqual(expect.arrayContaining([expect.stringMatching(/^yaml-syntax 3/)]));
   });
 
-  test('the error is told when the file is saved', async () => {
+  test('the error appears when the file is saved', async () => {
     const { editor } = await opened();
     await type(editor, 3, 15, '": [');
     const held = await editor.report(uri);
     await editor.connection.sendNotification(DidSaveTextDocumentNotification.type, { textDocument: { uri } });
     await editor.until(() => editor.refreshes.includes('workspace/diagnostic/refresh'));
-    // The text is the same, and yet there is something new to tell.
+    // The text is the same, but the result is new.
     expect(await editor.report(uri, held.resultId)).toMatchObject({
       kind: 'full',
       items: expect.arrayContaining([expect.objectContaining({ code: 'yaml-syntax' })]),
     });
   });
 
-  test('the error is told when the caret leaves the line, which editors tell by asking for code actions', async () => {
+  test('the error appears when the cursor leaves the line, which editors show by requesting code actions', async () => {
     const { editor } = await opened();
     await type(editor, 3, 15, '": [');
     await editor.actions(uri, caret({ line: 3, character: 19 }));
@@ -109,13 +109,13 @@ describe('while a line is half typed', () => {
     expect((await shown(editor)).rules).toEqual(expect.arrayContaining([expect.stringMatching(/^yaml-syntax/)]));
   });
 
-  test('a paste is no typing', async () => {
+  test('a paste is not held back', async () => {
     const { editor } = await opened();
     await editor.change(uri, caret({ line: 3, character: 15 }), '": [\n');
     expect((await shown(editor)).rules).toEqual(expect.arrayContaining([expect.stringMatching(/^yaml-syntax/)]));
   });
 
-  test('a client to which diagnostics are pushed sees no error either', async () => {
+  test('a client with pushed diagnostics also sees no error', async () => {
     const editor = await openEditor({ capabilities: {} });
     await editor.open(uri, pod);
     await editor.until(() => editor.pushed.length > 0);
@@ -127,7 +127,7 @@ describe('while a line is half typed', () => {
   });
 });
 
-test('syntax errors go when another extension begins to show them, and come back with its end', async () => {
+test('syntax errors disappear when another extension reports them, and come back when it stops', async () => {
   const { editor, before } = await opened(pod.replace('name: trainer', 'name: "trainer'));
   const tell = (languages: readonly string[]) =>
     editor.connection.sendNotification(methods.syntaxElsewhere, { languages });
@@ -138,13 +138,13 @@ test('syntax errors go when another extension begins to show them, and come back
   expect(await shown(editor)).toEqual(before);
 });
 
-describe('while a line of the config is half typed', () => {
+describe('while a line of the config is incomplete', () => {
   const config = `${folder}/.gpulint.yaml`;
   const messages = async (editor: Editor) => (await editor.diagnostics(config)).map(({ message }) => message);
   const lensOf = async (editor: Editor) => (await editor.lenses(uri)).map(({ command }) => command?.title).join();
   const bare = pod.replace('  nodeSelector:\n    nvidia.com/gpu.product: NVIDIA-L4\n', '');
 
-  test('it is quiet until the caret leaves the line, and so are the prices of other files', async () => {
+  test('its problems and the prices of other files stay the same until the cursor leaves the line', async () => {
     const editor = await openEditor();
     await editor.open(config, 'gpu: l4\n\n');
     expect(await messages(editor)).toEqual([]);
@@ -154,14 +154,14 @@ describe('while a line of the config is half typed', () => {
       await editor.change(config, caret({ line: 1, character: index }), key);
       expect(await messages(editor)).toEqual([]);
       expect(await lensOf(editor)).toMatch(/^1 × L4/);
-      // Editors ask for lenses of every document.
+      // Editors request lenses of every document.
       expect(await editor.lenses(config)).toEqual([]);
     }
     await editor.actions(config, caret({ line: 0, character: 0 }));
     expect(await messages(editor)).toEqual([expect.stringContaining("unknown key 'capacty'")]);
   });
 
-  test('what is told counts as soon as it can be read', async () => {
+  test('a value applies as soon as it is valid', async () => {
     const editor = await openEditor();
     await editor.open(config, 'gpu: \n');
     expect(await messages(editor)).toEqual([]);

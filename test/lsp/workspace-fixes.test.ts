@@ -47,14 +47,14 @@ function changed({ documentChanges = [] }: WorkspaceEdit): readonly (readonly [s
   return documentChanges.flatMap((one) => ('edits' in one ? [[one.textDocument.uri, one.textDocument.version]] : []));
 }
 
-test('what can be mended is counted over all files, but for those to pass by', async () => {
+test('fixes are counted over all files except ignored ones', async () => {
   const editor = await openEditor({ files });
   const found = await editor.connection.sendRequest<WorkspaceFixesResult>(methods.workspaceFixes, { uris });
   expect(found).toContainEqual({ rule: 'gpu-limits-required', fixes: 2, files: 2, safe: true });
   expect(found).toContainEqual({ rule: 'scale-to-zero-candidate', fixes: 1, files: 1, safe: false });
 });
 
-test('every change is to be confirmed, and is one of the version that was read', async () => {
+test('every change needs confirmation, and belongs to the version that was read', async () => {
   const editor = await openEditor({ files, capabilities: asking });
   await editor.open(b, `# open and not saved\n${rejected}`);
   const edit = await fix(editor, 'gpu-limits-required');
@@ -73,14 +73,14 @@ test('every change is to be confirmed, and is one of the version that was read',
   );
 });
 
-test('all that is safe leaves out what changes what runs', async () => {
+test('all safe fixes exclude those that change what runs', async () => {
   const editor = await openEditor({ files });
   expect(changed(await fix(editor, null)).map(([uri]) => uri)).toEqual([a, b]);
   expect((await fix(editor, null)).changeAnnotations).toBeUndefined();
   expect(changed(await fix(editor, 'scale-to-zero-candidate')).map(([uri]) => uri)).toEqual([chat]);
 });
 
-test('a file is judged with what other files say, as the editor judges it', async () => {
+test('a file is analyzed with related files, as in the editor', async () => {
   const runtimes = `${folder}/runtimes.yaml`;
   const runtime = `apiVersion: serving.kserve.io/v1alpha1
 kind: ServingRuntime
@@ -99,7 +99,7 @@ spec:
   expect(changed(await fix(editor, 'scale-to-zero-candidate')).map(([uri]) => uri)).toEqual([chat]);
 });
 
-test('a file is passed by however its address is written', async () => {
+test('a file is ignored in any spelling of its URI', async () => {
   const odd = 'file:///w(f)';
   const escaped = 'file:///w%28f%29';
   const editor = await openEditor({
@@ -116,13 +116,13 @@ test('a file is passed by however its address is written', async () => {
   expect(await editor.connection.sendRequest<WorkspaceFixesResult>(methods.workspaceFixes, params)).toEqual([]);
 });
 
-test('nothing to fix is said', async () => {
+test('a file without fixes gets a message', async () => {
   const editor = await openEditor({ files });
   const result = await editor.connection.sendRequest<EditResult>(methods.fixWorkspace, { uris: [chat], rule: null });
   expect(result).toEqual({ problem: 'There is nothing to fix.' });
 });
 
-test('a change of several objects of a file is to be confirmed, where the editor can; one of a single object is made at once', async () => {
+test('a change of several objects of a file needs confirmation if the editor supports it; a change of one object does not', async () => {
   const two = `${endpoint}---\n${endpoint.replace('chat', 'talk')}`;
   const place = caret({ line: 6, character: 6 });
   const annotations = async (setup: EditorOptions) => {
@@ -137,7 +137,7 @@ test('a change of several objects of a file is to be confirmed, where the editor
   expect(await annotations({})).toEqual([[], []]);
 });
 
-test('a client with our commands is offered to mend a rule everywhere', async () => {
+test('a client with our commands is offered the fixes of a rule in all files', async () => {
   const editor = await openEditor({ options: { picker: true } });
   await editor.open(a, rejected);
   const actions = await editor.actions(a, caret({ line: 10, character: 12 }), ['quickfix']);

@@ -10,7 +10,7 @@ import { caret, folder, openEditor, withCursor } from './editor.ts';
 import { chat, define, openFolder, runtime, runtimes, service, titles, untilLens } from './served-model.ts';
 
 describe('files that are not open', () => {
-  test('say what an open one leaves out; a change on the disk reaches it', async () => {
+  test('complete an open file, which follows their changes on disk', async () => {
     const files = { [runtimes]: runtime(4) };
     const editor = await openFolder(files);
     await editor.open(chat, withCursor(service).text);
@@ -30,7 +30,7 @@ describe('files that are not open', () => {
     expect(await titles(editor, chat)).toEqual([]);
   });
 
-  test('count as the editor shows them while they are open', async () => {
+  test('are read from the editor while they are open', async () => {
     const editor = await openFolder({ [runtimes]: runtime(4) });
     await editor.open(chat, withCursor(service).text);
     await editor.open(runtimes, runtime(1));
@@ -41,7 +41,7 @@ describe('files that are not open', () => {
     expect((await titles(editor, chat)).join()).toMatch(/^4 × L4/);
   });
 
-  test('count as they were read last, although an older read is answered after it', async () => {
+  test('keep the content of the latest read, although an older one ends after it', async () => {
     const files: Record<string, string> = { [runtimes]: runtime(4) };
     let begin: () => void = () => undefined;
     const begun = new Promise<void>((resolve) => {
@@ -68,12 +68,12 @@ describe('files that are not open', () => {
     await untilLens(editor, chat, /^2 × L4/);
     answer();
     await old;
-    // What was read has its turn before the next request.
+    // The read is processed before the next request.
     await titles(editor, chat);
     expect((await titles(editor, chat)).join()).toMatch(/^2 × L4/);
   });
 
-  test('count as they were saved, where the editor does not watch files', async () => {
+  test('are read as saved if the editor does not watch files', async () => {
     const files = { [runtimes]: runtime(4) };
     const editor = await openFolder(files, { capabilities: {} });
     await editor.open(chat, withCursor(service).text);
@@ -85,7 +85,7 @@ describe('files that are not open', () => {
     await untilLens(editor, chat, /^1 × L4/);
   });
 
-  test('are followed where the workspace itself lies below a folder that is passed by', async () => {
+  test('are followed even if the workspace itself is below an excluded folder', async () => {
     const cached = 'file:///home/me/.cache/repo';
     const [isvc, its] = [`${cached}/chat.yaml`, `${cached}/runtimes.yaml`];
     const files: Record<string, string> = { [its]: runtime(4) };
@@ -98,33 +98,33 @@ describe('files that are not open', () => {
     await untilLens(editor, isvc, /^2 × L4/);
   });
 
-  test('come with their folder, of which alone the editor tells', async () => {
-    const come = `${folder}/new/runtimes.yaml`;
-    const asked: string[] = [];
+  test('are added with their folder if the editor reports only the folder', async () => {
+    const created = `${folder}/new/runtimes.yaml`;
+    const requested: string[] = [];
     const read: string[] = [];
     const host = {
       readFile: async (uri: string) => {
         read.push(uri);
-        return uri === come ? runtime(4) : undefined;
+        return uri === created ? runtime(4) : undefined;
       },
       listFiles: async (below: string) => {
-        asked.push(below);
-        return below === `${folder}/new` ? [come] : [];
+        requested.push(below);
+        return below === `${folder}/new` ? [created] : [];
       },
     };
     const editor = await openEditor({ host });
     await editor.open(chat, withCursor(service).text);
-    // Twice, and each folder of the tree, as VS Code tells them.
+    // Twice, and each folder of the tree, like VS Code.
     const names = ['node_modules', 'new/deep', 'new', 'node_modules/a', 'new/runtimes.yaml', 'new/runtimes.yaml'];
     const changes = names.map((name) => ({ uri: `${folder}/${name}`, type: FileChangeType.Created as FileChangeType }));
     await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes });
     await untilLens(editor, chat, /^4 × L4/);
-    await editor.until(() => asked.length > 1);
-    expect(asked.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
-    expect(read.filter((one) => one === come)).toEqual([come]);
+    await editor.until(() => requested.length > 1);
+    expect(requested.filter((one) => one !== folder)).toEqual([`${folder}/new`]);
+    expect(read.filter((one) => one === created)).toEqual([created]);
   });
 
-  test('are gone with their folder, of which alone the editor tells', async () => {
+  test('are removed with their folder if the editor reports only the folder', async () => {
     const config = `${folder}/apps/.gpulint.yaml`;
     const files: Record<string, string> = { [runtimes]: runtime(4), [config]: 'provider: aws\n' };
     const outside = `${folder}/chat.yaml`;
@@ -140,19 +140,19 @@ describe('files that are not open', () => {
       changes: [{ uri: `${folder}/apps`, type: FileChangeType.Deleted }],
     });
     for (;;) if ((await titles(editor, outside)).length === 0) break;
-    // The config counts no more: prices of all providers.
+    // The config no longer applies: prices of all providers.
     await editor.change(chat, caret(withCursor(service).position), '');
     await editor.open(runtimes, runtime(4));
     await untilLens(editor, chat, /^4 × L4/);
     expect((await titles(editor, chat)).join()).not.toBe(before);
   });
 
-  test('are passed by where the config ignores them', async () => {
+  test('are skipped if the config ignores them', async () => {
     const files = { [runtimes]: runtime(4), [`${folder}/.gpulint.yaml`]: 'ignore: [runtimes.yaml]\n' };
     const editor = await openFolder(files);
     const other = `${folder}/apps/other.yaml`;
     await editor.open(chat, withCursor(service).text);
-    // Opened last, it is seen when the folder has been looked through.
+    // Opened last, so it is analyzed after the folder is indexed.
     await editor.open(other, runtime(1).replaceAll('vllm', 'own'));
     expect(await titles(editor, chat)).toEqual([]);
     expect(await define(editor, chat, service)).toEqual([]);
@@ -162,7 +162,7 @@ describe('files that are not open', () => {
 describe('a config that changes', () => {
   const config = `${folder}/.gpulint.yaml`;
 
-  test('brings back files that it ignored, and takes away those that it ignores now', async () => {
+  test('restores files that are no longer ignored, and removes files that are', async () => {
     const files = { [runtimes]: runtime(4), [config]: 'ignore: [apps/runtimes.yaml]\n' };
     const editor = await openFolder(files);
     const other = `${folder}/apps/other.yaml`;
@@ -181,8 +181,8 @@ describe('a config that changes', () => {
     for (;;) if ((await titles(editor, chat)).length === 0) break;
   });
 
-  test.each(['is not open', 'is open, and not asked about again'])(
-    'changes what a replica costs whose file %s',
+  test.each(['is not open', 'is open, and not requested again'])(
+    'changes the cost of a replica whose file %s',
     async (how) => {
       const deployment = `apiVersion: apps/v1
 kind: Deployment
@@ -228,7 +228,7 @@ spec:
   );
 });
 
-test('a host that cannot list files sees those that are open', async () => {
+test('without a host that lists files, open files are known', async () => {
   const editor = await openEditor();
   await editor.open(chat, withCursor(service).text);
   expect(await titles(editor, chat)).toEqual([]);
@@ -250,7 +250,7 @@ describe('a large folder', () => {
     textDocument: { diagnostic: {} },
   };
 
-  test('is looked through in slices, with requests answered between them, and with progress to its end', async () => {
+  test('is indexed in slices, with other requests in between, and with progress', async () => {
     let reads = 0;
     let release: () => void = () => undefined;
     let show: (token: string) => unknown = () => undefined;
@@ -261,16 +261,16 @@ describe('a large folder', () => {
       async readFile(uri: string) {
         if (many[uri] === undefined) return undefined;
         reads += 1;
-        // A work that did not yield would never see the answer for which the last file waits.
+        // Work that does not yield would never receive the response for which the last file waits.
         if (uri.endsWith('/499.yaml')) await answered;
         return many[uri];
       },
       listFiles: async () => Object.keys(many),
     };
-    const told: string[] = [];
+    const received: string[] = [];
     const ended = new Promise<void>((resolve) => {
       const seen = (kind: string) => {
-        told.push(kind);
+        received.push(kind);
         if (kind === 'end') resolve();
       };
       show = (token) => editor.connection.onProgress(WorkDoneProgress.type, token, ({ kind }) => seen(kind));
@@ -279,17 +279,17 @@ describe('a large folder', () => {
     await editor.open(chat, withCursor(service).text);
     expect(await titles(editor, chat)).toEqual([]);
     expect(reads).toBeLessThanOrEqual(500);
-    expect(told).not.toContain('end');
+    expect(received).not.toContain('end');
     release();
     await ended;
-    expect(told[0]).toBe('begin');
+    expect(received[0]).toBe('begin');
     expect(reads).toBe(500);
   });
 
-  test('answers while every file is read at once, before the last is', async () => {
+  test('does not delay requests although every read ends at once', async () => {
     const reads: string[] = [];
     const host = {
-      // Answers at once: nothing but the server itself gives way to others.
+      // Reads end at once: only the server itself yields to other requests.
       readFile: async (uri: string) => {
         if (many[uri] !== undefined) reads.push(uri);
         return many[uri];
@@ -302,7 +302,7 @@ describe('a large folder', () => {
     expect(reads.length).toBeLessThan(500);
   });
 
-  test('shows progress, and a small one none', async () => {
+  test('shows progress, a small one does not', async () => {
     const created: unknown[] = [];
     const progress = (token: unknown) => created.push(token);
     const large = await openFolder({ ...many, [runtimes]: runtime(4) }, { capabilities, progress });

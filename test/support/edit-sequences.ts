@@ -8,7 +8,7 @@ import { definitions } from '../../server/src/features/navigation/definitions.ts
 import { references } from '../../server/src/features/navigation/references.ts';
 import { summarize } from '../../server/src/features/report.ts';
 import { chartValues, noRelatedFiles, type RelatedFiles } from '../../server/src/model/related-files.ts';
-import { summariseText } from '../../server/src/workspace/summary.ts';
+import { summarizeText } from '../../server/src/workspace/summary.ts';
 import { blockNames, blocks } from './related-blocks.ts';
 
 // Edits to a project as data: random edits, converted into steps that an analysis can apply, and everything that an analysis then shows.
@@ -70,7 +70,7 @@ export function applyStep(analysis: Analysis, step: Step): void {
   if (step.op === 'config') analysis.setConfig(configAt(step.config));
   if (step.op === 'set') setFile(analysis, step);
   if (step.op === 'close') analysis.removeFile(step.uri);
-  if (step.op === 'disk') workspace.set(step.uri, summariseText(step.text, configAt(step.config)), 'disk');
+  if (step.op === 'disk') workspace.set(step.uri, summarizeText(step.text, configAt(step.config)), 'disk');
   if (step.op === 'gone') workspace.delete(step.uri, 'disk');
   if (step.op === 'look') shownOf(analysis, step.uri);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { project, root, total } from './project.ts';
 
-test('pods of several files that name one claim share its devices', () => {
+test('pods in several files that reference one claim share its devices', () => {
   const claim = `apiVersion: resource.k8s.io/v1
 kind: ResourceClaim
 metadata: {name: shared}
@@ -17,7 +17,7 @@ spec:
   const analysis = project({ 'a/one.yaml': user('one'), 'a/two.yaml': user('two'), 'a/claim.yaml': claim });
   const totals = () => ['a/one.yaml', 'a/two.yaml'].map((name) => total(analysis.file(`${root}/${name}`)));
   expect(totals()).toEqual([2, 2]);
-  // A claim of the same name beside it is another one, and so are its users.
+  // A claim of the same name in the same folder is a different one with its own users.
   analysis.setFile(`${root}/b/all.yaml`, `${claim}---\n${user('three')}`);
   expect(totals()).toEqual([2, 2]);
   expect(total(analysis.file(`${root}/b/all.yaml`))).toBe(4);
@@ -43,7 +43,7 @@ spec:
       .filter(({ rule }) => rule === 'toleration-missing')
       .map(({ message }) => message);
 
-  test('a GKE compute class: its own ones, and not those that GKE tolerates', () => {
+  test('a GKE compute class: its own taints, except those that GKE tolerates', () => {
     const pool = (config: string) => `apiVersion: cloud.google.com/v1
 kind: ComputeClass
 metadata: {name: gpus}

@@ -5,7 +5,7 @@ import { Analysis } from '../../server/src/analysis.ts';
 
 const fixtures = path.join(import.meta.dirname, '../fixtures');
 
-/** Objects that name each other, every one in a file of its own, as texts by URI. */
+/** Objects that reference each other, each in its own file, as texts by URI. */
 const written: ReadonlyMap<string, string> = new Map(
   [
     'clean/autoscaler',
@@ -27,7 +27,7 @@ const written: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The same numbers from 0 to 1 in every run: a failure can be looked at again. */
+/** The same numbers from 0 to 1 in every run, so that failures are reproducible. */
 function numbersFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -44,7 +44,7 @@ function pick<T>(from: readonly T[], next: () => number): T {
 
 const pieces = ['"', "'", '{', '[', ':', '- ', '\t', '&a ', '*a', '|', '\r', '{{', '}}', '---\n', '#', '0', 'é', '💥'];
 
-/** What a person, or a cat, makes of a text. */
+/** A random edit of a text. */
 function edited(text: string, next: () => number): string {
   const lines = text.split('\n');
   const line = Math.floor(next() * lines.length);
@@ -62,7 +62,7 @@ function edited(text: string, next: () => number): string {
   return pick(edits, next)();
 }
 
-/** Another word or number in the place of one of many. */
+/** Replaces one word or number with another. */
 function replaceOne(text: string, words: RegExp, by: string, next: () => number): string {
   const places = [...text.matchAll(words)];
   if (places.length === 0) return text;
@@ -70,7 +70,7 @@ function replaceOne(text: string, words: RegExp, by: string, next: () => number)
   return text.slice(0, index) + by + text.slice(index + word.length);
 }
 
-/** All that is shown of a file. */
+/** Everything that is shown for a file. */
 function shown(analysis: Analysis, uri: string): string {
   const file = analysis.file(uri);
   if (file === undefined) throw new Error(`${uri} is lost`);
@@ -94,13 +94,13 @@ function shown(analysis: Analysis, uri: string): string {
 }
 
 test.each([1, 2, 3, 4, 5, 6, 7, 8])(
-  'after any edits all files are told as if they were opened just now (%i)',
+  'after any edits, all files have the results of a fresh analysis (%i)',
   { timeout: 60_000 },
   (seed) => {
     const next = numbersFrom(seed);
     const uris = [...written.keys()];
     const texts = new Map(written);
-    // What a rule throws is thrown.
+    // Errors of rules are rethrown.
     const analysis = new Analysis({ strict: true });
     for (const [uri, text] of texts) analysis.setFile(uri, text);
     for (let step = 0; step < 12; step += 1) {
@@ -109,9 +109,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
         analysis.setFile(uri, texts.get(uri) ?? '');
         shown(analysis, uri);
       }
-      const anew = new Analysis({ strict: true });
-      for (const [uri, text] of texts) anew.setFile(uri, text);
-      for (const uri of uris) expect(shown(analysis, uri), `${uri}:\n${texts.get(uri)}`).toBe(shown(anew, uri));
+      const fresh = new Analysis({ strict: true });
+      for (const [uri, text] of texts) fresh.setFile(uri, text);
+      for (const uri of uris) expect(shown(analysis, uri), `${uri}:\n${texts.get(uri)}`).toBe(shown(fresh, uri));
     }
   },
 );

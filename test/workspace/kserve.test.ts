@@ -3,7 +3,7 @@ import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
 import { inheritedBy } from '../../server/src/cost/estimate.ts';
 import { project, root, runtime, service, total } from './project.ts';
 
-describe('a service on several nodes', () => {
+describe('a multi-node service', () => {
   const several = (sizes: string) => service.replace('maxReplicas: 2\n', `maxReplicas: 2\n    workerSpec: ${sizes}\n`);
   const runtimes = `${runtime(1)}  workerSpec:
     pipelineParallelSize: 2
@@ -16,14 +16,14 @@ describe('a service on several nodes', () => {
   const totalOf = (sizes: string) =>
     total(project({ 'chat.yaml': several(sizes), 'r.yaml': runtimes }).file(`${root}/chat.yaml`));
 
-  test('has as many GPUs as its parallel sizes, or those of its runtime, say', () => {
+  test('has as many GPUs as its parallel sizes, or those of its runtime, require', () => {
     expect(totalOf('{pipelineParallelSize: 3, tensorParallelSize: 4}')).toBe(2 * 12);
     expect(totalOf('{tensorParallelSize: 8}')).toBe(2 * 16);
     expect(totalOf('{}')).toBe(2 * 8);
   });
 });
 
-describe('an LLMInferenceService takes from the configs that it names what it does not say', () => {
+describe('an LLMInferenceService inherits from its base configs', () => {
   const llm = (spec: string) => `apiVersion: serving.kserve.io/v1alpha2
 kind: LLMInferenceService
 metadata: {name: chat}
@@ -66,7 +66,7 @@ ${spec}`;
     expect(of({ 'chat.yaml': llm(named) }).gpus).toBe(0);
   });
 
-  test('of several the last that says it, and one of KServe itself', () => {
+  test('the last value of several configs, and one shipped with KServe', () => {
     const both = llm('  baseRefs: [{name: one}, {name: two}]\n  replicas: 1\n');
     const one = config('one', pod('template', 1));
     expect(of({ 'chat.yaml': both, 'a.yaml': `${one}---\n${config('two', pod('template', 2))}` }).gpus).toBe(2);
@@ -74,7 +74,7 @@ ${spec}`;
     expect(of({ 'chat.yaml': both, 'a.yaml': config('one', pod('template', 1), ', namespace: kserve') }).gpus).toBe(1);
   });
 
-  test('for the two roles apart', () => {
+  test('for the two roles separately', () => {
     const named = llm('  baseRefs: [{name: base}]\n  replicas: 2\n  prefill: {replicas: 3}\n');
     const base = config('base', `${pod('template', 1)}  prefill:\n${pod('template', 4, '    ')}`);
     expect(of({ 'chat.yaml': named, 'base.yaml': base }).gpus).toBe(2 * 1 + 3 * 4);

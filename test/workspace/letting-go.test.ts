@@ -7,19 +7,19 @@ import { root, runtime, service } from './project.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** All that is asked of a file is made. */
+/** Computes everything about a file. */
 function look(analysis: Analysis, name: string): void {
   for (const { findings, costed } of analysis.file(`${root}/${name}`)?.documents ?? []) void [findings, costed];
 }
 
-/** What a reference points at may stay until the turn that made it is over. */
+/** The target of a WeakRef can stay alive until the end of the turn that created it. */
 async function areGone(references: readonly WeakRef<object>[]): Promise<readonly boolean[]> {
   await new Promise((resolve) => setImmediate(resolve));
   collect();
   return references.map((reference) => reference.deref() === undefined);
 }
 
-test('what was known of a file is let go when it is closed, though others asked for what it says', async () => {
+test('the analysis of a file is released when it is closed, although other files looked it up', async () => {
   const analysis = new Analysis({ strict: true });
   const open = (): readonly WeakRef<object>[] => {
     analysis.setFile(`${root}/chat.yaml`, service);
@@ -36,7 +36,7 @@ test('what was known of a file is let go when it is closed, though others asked 
   expect(await areGone(references)).toEqual([true, true, true]);
 });
 
-test('what was known before an edit is let go, though a document moves with every edit and is made anew', async () => {
+test('an analysis before an edit is released, although a document moves with every edit', async () => {
   const analysis = new Analysis({ strict: true });
   const edit = (round: number): WeakRef<object> => {
     const text = `${'# a line above\n'.repeat(round)}---\n${runtime(1 + (round % 4))}---\n${service}`;
@@ -45,6 +45,6 @@ test('what was known before an edit is let go, though a document moves with ever
     return new WeakRef(file.documents.at(-1) ?? file);
   };
   const references = [1, 2, 3, 4, 5, 6, 7, 8].map(edit);
-  // The last two rounds may count: the newest, and what it was made from.
+  // The last two rounds may stay: the newest, and the one that it derives from.
   expect((await areGone(references)).slice(0, 6)).toEqual([true, true, true, true, true, true]);
 });

@@ -1,7 +1,7 @@
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
 
-// A project of several files, for tests of what files say to each other.
+// A project of several files, for tests of references between files.
 
 export const root = 'file:///project';
 
@@ -28,7 +28,7 @@ spec:
   nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
 `;
 
-/** An analysis of several files; the first is the one that is asked about. */
+/** An analysis of several files; the first is the one under test. */
 export function project(files: Readonly<Record<string, string>>): Analysis {
   const analysis = new Analysis({ strict: true });
   for (const [name, text] of Object.entries(files)) analysis.setFile(`${root}/${name}`, text);

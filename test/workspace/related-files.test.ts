@@ -4,7 +4,7 @@ import { countedThrough, createRelatedFiles } from '../../server/src/workspace/r
 const sets = (entries: Readonly<Record<string, readonly string[]>>) =>
   new Map(Object.entries(entries).map(([name, parts]) => [name, new Set(parts)]));
 
-test('a file is counted through the kustomizations that no other one includes', () => {
+test('a file is counted through the top kustomizations that include it', () => {
   const through = countedThrough(
     sets({ base: ['a.yaml'], prod: ['base', 'a.yaml', 'patch.yaml'], dev: ['base', 'a.yaml'], alone: ['b.yaml'] }),
   );
@@ -16,13 +16,13 @@ test('a file is counted through the kustomizations that no other one includes', 
   });
 });
 
-test('of kustomizations that include each other one counts', () => {
+test('of kustomizations that include each other, one counts', () => {
   const through = countedThrough(sets({ one: ['two', 'a.yaml'], two: ['one', 'a.yaml'] }));
   expect(through.get('a.yaml')).toEqual(['one']);
   expect(through.get('two')).toEqual(['one']);
 });
 
-test('an answer is the same object until a file that it rests on says something else', async () => {
+test('a result is the same object until a file that it depends on changes', async () => {
   const folder = 'file:///w/prod';
   const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n';
   const texts = new Map([

@@ -3,7 +3,7 @@ import { Analysis } from '../../server/src/analysis.ts';
 import { defaultConfig, parseConfig } from '../../server/src/config.ts';
 import { definitions } from '../../server/src/features/navigation/definitions.ts';
 import { kindsIn, namesIn } from '../../server/src/workspace/kinds.ts';
-import { deferred, summariseText } from '../../server/src/workspace/summary.ts';
+import { deferred, summarizeText } from '../../server/src/workspace/summary.ts';
 import { project, root } from './project.ts';
 
 const pool = `apiVersion: karpenter.sh/v1
@@ -39,7 +39,7 @@ function messages(analysis: Analysis, name: string): readonly string[] {
 }
 
 describe('an equal document', () => {
-  test('that is pasted counts as another one', () => {
+  test('that is pasted is a separate one', () => {
     const one = `---\n${pool}`;
     const analysis = project({ 'pools.yaml': one, 'server.yaml': server });
     expect(messages(analysis, 'server.yaml').join()).toMatch('of NodePool gpu (pools.yaml)');
@@ -49,7 +49,7 @@ describe('an equal document', () => {
     expect(messages(analysis, 'server.yaml').join()).toMatch('of NodePool gpu (pools.yaml)');
   });
 
-  test('has its own place', () => {
+  test('has its own position', () => {
     const job = 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, labels: {kueue.x-k8s.io/queue-name: team}}\n';
     const one = `---\n${queue('a')}`;
     const analysis = project({ 'a.yaml': one });
@@ -61,7 +61,7 @@ describe('an equal document', () => {
   });
 });
 
-describe('which of several objects of one name is named', () => {
+describe('the target of a reference to several objects of one name', () => {
   const named = (names: readonly string[]) =>
     messages(
       project(Object.fromEntries(names.map((name) => [name, name === 'server.yaml' ? server : pool]))),
@@ -88,7 +88,7 @@ describe('which of several objects of one name is named', () => {
   });
 });
 
-test('one file under two spellings of its name is one file', () => {
+test('one file under two spellings of its URI is one file', () => {
   const analysis = new Analysis({ strict: true });
   analysis.setFile('file:///my%20project/pools.yaml', pool);
   analysis.setFile('file:///my project/pools.yaml', `${pool}---\n${pool}`);
@@ -97,7 +97,7 @@ test('one file under two spellings of its name is one file', () => {
   expect(analysis.file('file:///my project/pools.yaml')).toBeUndefined();
 });
 
-test('a file keeps its own config although it was once that of all files', () => {
+test('a file keeps its own config although all files once had it', () => {
   const own = parseConfig('gpu: l4\nprovider: aws\n').config;
   const analysis = new Analysis({ strict: true });
   analysis.setFile(`${root}/a.yaml`, server, 0, own);
@@ -106,7 +106,7 @@ test('a file keeps its own config although it was once that of all files', () =>
   expect(analysis.file(`${root}/a.yaml`)?.config).toBe(own);
 });
 
-test('files that are read only when they are needed are counted like all others', () => {
+test('files that are read on demand are counted like all others', () => {
   const pod = (name: string) =>
     `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  resourceClaims: [{name: gpu, resourceClaimName: shared}]\n  containers: [{name: main, image: "a:1"}]\n`;
   const claim =
@@ -117,7 +117,7 @@ test('files that are read only when they are needed are counted like all others'
     ['b', pod('b')],
     ['c', pod('c')],
   ] as const) {
-    const read = () => summariseText(text, defaultConfig);
+    const read = () => summarizeText(text, defaultConfig);
     analysis.workspace.set(`${root}/${name}.yaml`, deferred(kindsIn(text), namesIn(text), read), 'disk');
   }
   const [workload] = analysis.setFile(`${root}/a.yaml`, pod('a')).documents.flatMap(({ workloads }) => workloads);
@@ -125,7 +125,7 @@ test('files that are read only when they are needed are counted like all others'
   expect(workload?.podSets[0]?.accelerators[0]?.devices).toBeCloseTo(1 / 3);
 });
 
-test('a name that is one slip of the keys away is found among many, and the nearest of them counts', () => {
+test('a name one typo away is found among many, and the nearest object applies', () => {
   const scaler = (name: string) =>
     `apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: s}\nspec: {scaleTargetRef: {name: ${name}}, triggers: [{type: cpu}]}\n`;
   const meant = (name: string, there: readonly string[]) => {

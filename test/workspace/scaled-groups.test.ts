@@ -29,7 +29,7 @@ spec:
     ['ScaledObject', 'keda.sh/v1alpha1', 'minReplicaCount: 1\n  maxReplicaCount: 3\n  triggers: [{type: cron}]'],
     ['HTTPScaledObject', 'http.keda.sh/v1alpha1', 'replicas: {min: 1, max: 3}'],
     ['PodAutoscaler', 'autoscaling.aibrix.ai/v1alpha1', 'minReplicas: 1\n  maxReplicas: 3'],
-  ])('have the pods of as many groups as a %s says', (kind, apiVersion, bounds) => {
+  ])('have the pods of all groups within the bounds of a %s', (kind, apiVersion, bounds) => {
     const analysis = project({ 'group.yaml': group, 'scaler.yaml': scaler(kind, apiVersion, bounds) });
     expect(analysis.file(`${root}/group.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.pods).toEqual({
       min: 4,
@@ -44,7 +44,7 @@ spec:
   });
 });
 
-test('what a PodDisruptionBudget lets go is told on the kind', () => {
+test('the hover on the kind shows how many pods a PodDisruptionBudget lets go', () => {
   const server = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
@@ -62,7 +62,7 @@ kind: PodDisruptionBudget
 metadata: {name: keep}
 spec: {${said}, selector: {matchLabels: {${labels}}}}
 `;
-  const told = (text: string, name = 'pdb.yaml') => {
+  const budgetFacts = (text: string, name = 'pdb.yaml') => {
     const analysis = project({ 'a/server.yaml': server, [name]: text });
     const found = hover(analysis.file(`${root}/a/server.yaml`)!, server.indexOf('Deployment'));
     return found?.blocks
@@ -70,14 +70,14 @@ spec: {${said}, selector: {matchLabels: {${labels}}}}
       .join();
   };
   const lets = 'PodDisruptionBudget keep (pdb.yaml) lets';
-  expect(told(budget('minAvailable: 2'))).toBe(`${lets} 1 of 3 go at a time while nodes are drained.`);
-  expect(told(budget('maxUnavailable: 2'))).toBe(`${lets} 2 of 3 go at a time while nodes are drained.`);
+  expect(budgetFacts(budget('minAvailable: 2'))).toBe(`${lets} 1 of 3 go at a time while nodes are drained.`);
+  expect(budgetFacts(budget('maxUnavailable: 2'))).toBe(`${lets} 2 of 3 go at a time while nodes are drained.`);
   const never = `${lets} no pod go: draining or consolidating its nodes waits until somebody changes it.`;
   for (const said of ['minAvailable: 3', 'maxUnavailable: 0', 'minAvailable: 100%'])
-    expect(told(budget(said))).toBe(never);
-  expect(told(budget('minAvailable: 50%'))).toBe(
+    expect(budgetFacts(budget(said))).toBe(never);
+  expect(budgetFacts(budget('minAvailable: 50%'))).toBe(
     'PodDisruptionBudget keep (pdb.yaml) holds while nodes are drained: minAvailable 50%.',
   );
-  expect(told(budget('minAvailable: 2', 'app: other'))).toBe('');
-  expect(told(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');
+  expect(budgetFacts(budget('minAvailable: 2', 'app: other'))).toBe('');
+  expect(budgetFacts(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Analysis } from '../../server/src/analysis.ts';
 import { project, root, runtime, service, total } from './project.ts';
 
-describe('an InferenceService takes from the runtime that it names what it does not say', () => {
+describe('an InferenceService inherits from its runtime', () => {
   test('in another file, in the same file, and from the cluster', () => {
     const totalOf = (files: Readonly<Record<string, string>>) => total(project(files).file(`${root}/chat.yaml`));
     expect(totalOf({ 'chat.yaml': service })).toBe(0);
@@ -11,13 +11,13 @@ describe('an InferenceService takes from the runtime that it names what it does 
     expect(totalOf({ 'chat.yaml': service, 'a/r.yaml': runtime(4, 'ClusterServingRuntime') })).toBe(8);
   });
 
-  test('and what it says itself stands', () => {
+  test('unless it has its own value', () => {
     const own = `${service}      resources: {limits: {nvidia.com/gpu: 1}}\n`;
     const analysis = project({ 'chat.yaml': own, 'runtimes.yaml': runtime(4) });
     expect(total(analysis.file(`${root}/chat.yaml`))).toBe(2);
   });
 
-  test('with where it came from', () => {
+  test('with the source of the value', () => {
     const [document] = project({ 'chat.yaml': service, 'infra/runtimes.yaml': runtime(4) }).file(
       `${root}/chat.yaml`,
     )!.documents;
@@ -30,7 +30,7 @@ describe('an InferenceService takes from the runtime that it names what it does 
     expect(cost?.hourly.min).toBeGreaterThan(0);
   });
 
-  test('the nearest one counts, and of two that differ none', () => {
+  test('the nearest one applies, and neither of two that differ', () => {
     const near = project({ 'a/chat.yaml': service, 'a/r.yaml': runtime(2), 'b/r.yaml': runtime(4) });
     expect(total(near.file(`${root}/a/chat.yaml`))).toBe(4);
     const unclear = project({ 'a/chat.yaml': service, 'b/r.yaml': runtime(2), 'c/r.yaml': runtime(4) });
@@ -39,7 +39,7 @@ describe('an InferenceService takes from the runtime that it names what it does 
     expect(total(alike.file(`${root}/a/chat.yaml`))).toBe(8);
   });
 
-  test('not one of another namespace', () => {
+  test('but not from a runtime in another namespace', () => {
     const other = runtime(4).replace('{name: vllm}', '{name: vllm, namespace: prod}');
     expect(total(project({ 'chat.yaml': service, 'r.yaml': other }).file(`${root}/chat.yaml`))).toBe(0);
   });
@@ -48,7 +48,7 @@ describe('an InferenceService takes from the runtime that it names what it does 
 describe('an edit', () => {
   const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: alone}\nspec: {containers: [{name: a, image: nvidia:1}]}\n';
 
-  test('of what another file took changes that file, and no other document', () => {
+  test('of an inherited value changes the file that inherits it, and no other document', () => {
     const analysis = project({ 'chat.yaml': `${service}---\n${pod}`, 'runtimes.yaml': runtime(4) });
     const before = analysis.file(`${root}/chat.yaml`)!;
     expect(total(before)).toBe(8);
@@ -61,7 +61,7 @@ describe('an edit', () => {
     expect(total(analysis.file(`${root}/chat.yaml`))).toBe(0);
   });
 
-  test('that changes nothing that was taken changes nothing', () => {
+  test('of other values changes nothing', () => {
     const analysis = project({ 'chat.yaml': service, 'runtimes.yaml': runtime(4) });
     const before = analysis.file(`${root}/chat.yaml`)!;
     expect(total(before)).toBe(8);
@@ -69,7 +69,7 @@ describe('an edit', () => {
     expect(analysis.file(`${root}/chat.yaml`)).toBe(before);
   });
 
-  test('an object that appears where none was is seen', () => {
+  test('a new object is found', () => {
     const analysis = project({ 'chat.yaml': service });
     expect(total(analysis.file(`${root}/chat.yaml`))).toBe(0);
     analysis.setFile(`${root}/runtimes.yaml`, runtime(1));
@@ -103,7 +103,7 @@ spec:
                       resources: {limits: {nvidia.com/gpu: 8}}
 `;
 
-  test('takes nodes and devices from its runtime', () => {
+  test('inherits nodes and devices from its runtime', () => {
     const totalOf = (trainer: string) =>
       total(project({ 'job.yaml': job(trainer), 'runtime.yaml': runtimes }).file(`${root}/job.yaml`));
     expect(totalOf('')).toBe(24);
@@ -137,7 +137,7 @@ spec:
   triggers: [{type: prometheus, metadata: {}}]
 `;
 
-  test('has as many replicas as its scaler says', () => {
+  test('has the replicas of its scaler', () => {
     const podsOf = (bounds: string) => {
       const file = project({ 'server.yaml': deployment, 'scaler.yaml': scaler(bounds) }).file(`${root}/server.yaml`);
       return file?.documents[0]?.workloads[0]?.podSets[0]?.pods;
@@ -147,7 +147,7 @@ spec:
     expect(podsOf('minReplicaCount: 2\n  idleReplicaCount: 0\n  maxReplicaCount: 4')).toEqual({ min: 0, max: 4 });
   });
 
-  test('is told by whom', () => {
+  test('shows the source of the replicas', () => {
     const file = project({ 'server.yaml': deployment, 'scaler.yaml': scaler('maxReplicaCount: 8') });
     expect(file.file(`${root}/server.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.inherited).toEqual([
       { fact: 'replicas', from: { kind: 'ScaledObject', name: 'server-scaler', file: 'scaler.yaml' } },
@@ -171,7 +171,7 @@ spec: {spec: {devices: {requests: [{name: gpus, exactly: {deviceClassName: gpu.n
   expect(total(project({ 'pod.yaml': pod, 'claims/two.yaml': template }).file(`${root}/pod.yaml`))).toBe(2);
 });
 
-describe('a finding that rests on another file', () => {
+describe('a finding that depends on another file', () => {
   const job = `apiVersion: batch/v1
 kind: Job
 metadata: {name: tune, labels: {kueue.x-k8s.io/queue-name: team}}
@@ -202,7 +202,7 @@ spec:
       .filter(({ rule }) => rule === 'queue-coverage')
       .map(({ severity, message }) => `${severity}: ${message}`);
 
-  test('lands on the file that says the thing, and goes when the other is mended', () => {
+  test('is in the file with the value, and disappears when the other file is fixed', () => {
     const analysis = project({ 'a/job.yaml': job, 'a/queues.yaml': queues('cpu') });
     expect(findings(analysis, 'a/job.yaml')).toEqual([
       'warning: ClusterQueue shared (queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',
@@ -212,7 +212,7 @@ spec:
     expect(findings(analysis, 'a/job.yaml')).toEqual([]);
   });
 
-  test('is advice where the other stands in a folder beside', () => {
+  test('is advice if the other file is in a sibling folder', () => {
     const relatedFiles = project({ 'a/job.yaml': job, 'b/queues.yaml': queues('cpu') });
     expect(findings(relatedFiles, 'a/job.yaml')).toEqual([
       'info: ClusterQueue shared (b/queues.yaml) has no quota for nvidia.com/gpu: Kueue never admits the workload',

@@ -11,53 +11,53 @@ import type { RuleCrash } from '../rules/run.ts';
 import { runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
-import { type DocumentSummary, summariseDocument } from '../workspace/summary.ts';
+import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
 import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
 
-/** Everything that is known of one document. Lazy, and memoised by the document's text. Spans are relative to `base`. */
+/** The analysis of one document. Lazy, and memoized by the document's text. Spans are relative to `base`. */
 export interface DocumentAnalysis {
   /** Where the document starts in the file. */
   readonly base: number;
   readonly text: string;
-  /** It is an item of a long `kind: List`: those are known one by one. */
+  /** The document is an item of a long `kind: List`: such items are analyzed separately. */
   readonly item: boolean;
-  /** The document as it was first read; its base may be another. */
+  /** The document as first parsed; its base may differ. */
   readonly source: () => YamlDocument;
   readonly document: YamlDocument;
   readonly summary: DocumentSummary;
-  /** What its summary and its findings rest on. */
+  /** The config of its summary and its findings. */
   readonly config: ProjectConfig;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
-  /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
+  /** The workloads with values from related files (a chart's values), for costs. Rules check only what is in this file. */
   readonly costed: readonly Workload[];
   /** Suppressions applied, severities as configured. */
   readonly findings: readonly Finding[];
   readonly crashes: readonly RuleCrash[];
-  /** Every comment and annotation that silences rules, and whether it does. */
+  /** Every comment and annotation that suppresses rules, and whether it has an effect. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
-  /** What other documents say of what this one names. Each question is recorded. */
+  /** Facts from other documents about objects that this one references. Each lookup is recorded. */
   readonly crossReferences: CrossReferences;
-  /** Whether every answer that it rests on is still the same: of other documents and files, and the config. */
+  /** Whether the config and all lookups in other documents and files still have the same results. */
   isCurrent(): boolean;
-  /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
+  /** The analysis of the document with another text, at the same position in the same workspace. Nothing is stored. */
   withText(text: string): DocumentAnalysis;
 }
 
-/** What a document is judged with. */
+/** The context in which a document is analyzed. */
 export interface DocumentInput {
   readonly uri: string;
-  /** What holds for the file now, each time that it is called. */
+  /** Returns the current context of the file. */
   readonly context: () => FileContext;
   readonly strict: boolean;
   readonly workspace: Workspace;
 }
 
-/** What a document's text says under a config. */
+/** The part of an analysis that depends only on the document's text and the config. */
 export type ReadDocument = Pick<
   DocumentAnalysis,
   'base' | 'text' | 'item' | 'source' | 'document' | 'summary' | 'config'
@@ -78,7 +78,7 @@ export function readDocument(
     text,
     item,
     source,
-    summary: isSame ? known.summary : summariseDocument(text, source, config),
+    summary: isSame ? known.summary : summarizeDocument(text, source, config),
     config,
     get document() {
       return document();
@@ -86,8 +86,8 @@ export function readDocument(
   };
 }
 
-/** @param known what was known of a document of this text, good as long as every answer that it rests on is the same */
-export function analyseDocument(
+/** @param known an earlier analysis of the same text, reused if it is current */
+export function analyzeDocument(
   part: ReadDocument,
   input: DocumentInput,
   known: DocumentAnalysis | undefined,
@@ -131,10 +131,10 @@ export function analyseDocument(
     summary,
     config,
     crossReferences,
-    isCurrent: () => reads.hold(),
+    isCurrent: () => reads.isCurrent(),
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
-      return analyseDocument(readDocument(copy, config, undefined), input, undefined);
+      return analyzeDocument(readDocument(copy, config, undefined), input, undefined);
     },
     get document() {
       return document();
@@ -161,10 +161,10 @@ export function analyseDocument(
   };
 }
 
-/** The same document further up or down in its file. Everything in it is relative to its start, so only the base changes. */
+/** The same document at another offset of its file. All spans are relative to its start, so only the base changes. */
 function moved(before: DocumentAnalysis, base: number): DocumentAnalysis {
   if (before.base === base) return before;
-  // What moves again and again stays one step from what was made.
+  // A document that moves repeatedly derives from the original, so prototype chains stay short.
   const made = originals.get(before) ?? before;
   const document = lazy(() => ({ ...made.source(), base }));
   const now: DocumentAnalysis = Object.create(made, {

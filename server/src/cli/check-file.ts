@@ -19,19 +19,19 @@ import { unifiedDiff } from './unified-diff.ts';
 import { systemReason } from './usage-error.ts';
 import { replaceContent, type Saved } from './write-file.ts';
 
-/** How to check. */
+/** Options of `checkFile`. */
 export interface CheckFileOptions {
-  /** write: the safe fixes go into the file; show: into `CheckedFile.diff`, and the file stays. */
+  /** write: apply the safe fixes to the file; show: put them into `CheckedFile.diff`. */
   readonly fix: 'write' | 'show' | undefined;
   /** Whether the report shows the lines of findings. */
   readonly withLines: boolean;
-  /** What `CheckedFile.source` is relative to. */
+  /** The folder that `CheckedFile.source` is relative to. */
   readonly root: string;
-  /** What other files say of a file. */
+  /** The related files of each file. */
   readonly related: RelatedFilesSource;
 }
 
-/** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
+/** Checks one input, after its safe fixes if requested. Never throws, so that the other files are always checked. */
 export async function checkFile(
   analysis: Analysis,
   input: InputFile,
@@ -39,7 +39,7 @@ export async function checkFile(
   options: CheckFileOptions,
 ): Promise<CheckedFile> {
   if (content.kind === 'unreadable') {
-    // A folder that was named and cannot be listed is found below itself.
+    // A named folder that cannot be listed has itself as its folder.
     const named = input.folder === null || input.folder === input.path;
     return skipped(input, options, `cannot be read: ${content.reason}`, named ? 'missing' : 'unreadable');
   }
@@ -52,16 +52,16 @@ export async function checkFile(
     return await checkText(analysis, uri, input, content, options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    warn(`failed on ${shownName(input)}, which is a bug: ${reason}`);
-    return skipped(input, options, `gpulint failed on it: ${reason}`, 'broken');
+    warn(`internal error in ${shownName(input)}: ${reason}`);
+    return skipped(input, options, `internal error: ${reason}`, 'broken');
   } finally {
     analysis.removeFile(uri);
     options.related.forget(uri);
   }
 }
 
-/** Another program that writes a file again and again should not keep a run waiting. */
-const maxReadings = 3;
+/** A program that keeps writing a file must not block the run. */
+const maxAttempts = 3;
 
 async function checkText(
   analysis: Analysis,
@@ -69,7 +69,7 @@ async function checkText(
   input: InputFile,
   content: FileText,
   options: CheckFileOptions,
-  reading = 1,
+  attempt = 1,
 ): Promise<CheckedFile> {
   const { fix, root, related, withLines } = options;
   const source = sourcePath(root, input);
@@ -78,17 +78,17 @@ async function checkText(
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
   const saved = !differs || fix === 'show' ? 'written' : save(input, content, fixed.file.text);
-  if (saved === 'changed' && reading < maxReadings) {
-    warn(`${shownName(input)} changed while it was being checked; nothing was written, checking it again`);
-    return checkFileAgain(analysis, uri, input, options, reading + 1);
+  if (saved === 'changed' && attempt < maxAttempts) {
+    warn(`${shownName(input)} changed during the check: checking it again`);
+    return checkFileAgain(analysis, uri, input, options, attempt + 1);
   }
-  if (saved === 'changed') warn(`${shownName(input)} keeps changing; its fixes were not written`);
+  if (saved === 'changed') warn(`${shownName(input)} keeps changing: its fixes were not written`);
   const isFixed = differs && fix === 'write' && saved === 'written';
-  // Overlays that come later have it as their base.
+  // Later overlays read the fixed file as their base.
   if (isFixed) related.changed(uri);
   const file = isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text);
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
-    warn(`rule ${rule} failed on ${shownName(input)}, which is a bug: ${error}`);
+    warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
   }
   const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
   const checked: CheckedFile = {
@@ -109,17 +109,17 @@ async function checkText(
   };
 }
 
-/** The same with what the file holds now. */
+/** Checks the current content of the file. */
 async function checkFileAgain(
   analysis: Analysis,
   uri: string,
   input: InputFile,
   options: CheckFileOptions,
-  reading: number,
+  attempt: number,
 ): Promise<CheckedFile> {
   const content = contentOfRegular(input.file);
   return content.kind === 'text'
-    ? checkText(analysis, uri, input, content, options, reading)
+    ? checkText(analysis, uri, input, content, options, attempt)
     : checkFile(analysis, input, content, options);
 }
 
@@ -127,7 +127,7 @@ function save(input: InputFile, { text, bom }: FileText, fixed: string): Saved |
   try {
     return replaceContent(input.file, bytesOf(text, bom), bytesOf(fixed, bom));
   } catch (error) {
-    warn(`cannot write ${displayPath(input.file)}: ${systemReason(error)}; it is left as it was`);
+    warn(`cannot write ${displayPath(input.file)}: ${systemReason(error)}; the file is unchanged`);
     return 'failed';
   }
 }
@@ -138,10 +138,10 @@ function diffOf(input: InputFile, { text, bom }: FileText, { text: fixed }: File
   return { name, text: unifiedDiff(name, mark + text, mark + fixed) };
 }
 
-/** As `git apply` and `patch` need it: from here, and of the file itself and not of a link to it. */
+/** The path for `git apply` and `patch`: relative to the current folder, with links resolved. */
 function pathInDiff({ file, path: shown }: InputFile): string {
   const real = file === standardInput ? undefined : realPath(file);
-  // What comes from a stream has no file to apply the diff to.
+  // Standard input has no file to apply the diff to.
   if (real === undefined) return shown.replace(/^\/+/, '');
   const here = path.relative(realPath('.') ?? '.', real);
   const name = here.startsWith('..') ? path.relative('.', file) : here;

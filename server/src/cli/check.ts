@@ -23,24 +23,24 @@ import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { type ConfiguredInput, seeTogether } from './workspace.ts';
+import { type ConfiguredInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined: text, which `full` shows with the source lines. */
   readonly render: RenderReport | undefined;
   readonly full?: boolean;
   readonly fix?: boolean;
-  /** Write what `fix` would change, as a diff in place of a report; the files stay as they are. */
+  /** Write the changes of `fix` as a diff instead of a report; the files stay unchanged. */
   readonly diff?: boolean;
   readonly failOn: Severity | 'never';
-  /** A config file, `false` for none, undefined for the nearest. */
+  /** A config file; `false` for none, undefined for the nearest. */
   readonly config?: string | false;
-  /** The set of rules to start from, in place of the one that the config extends. */
+  /** The rule set to start from, instead of the one that the config extends. */
   readonly rules?: RuleSetName;
   readonly baseline?: string;
   readonly writeBaseline?: boolean;
   readonly reportUnused?: boolean;
-  /** A file to write to in place of standard output. */
+  /** A file to write to instead of standard output. */
   readonly output?: string;
   readonly quiet?: boolean;
   readonly color?: boolean;
@@ -49,17 +49,17 @@ export interface CheckOptions {
 
 /**
  * Checks files, folders and standard input (`-`), and writes the report.
- * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above
- * `failOn` was found (with `diff`: when there is something to change), else 0
- * @throws UsageError when nothing could be read, or another file that is to be read or written cannot be.
+ * @returns the exit status: 2 if gpulint failed on a named path or on a file, otherwise 1 if a finding is at or above `failOn` (with `diff`: if
+ * there are changes), otherwise 0
+ * @throws UsageError if no file could be read, or if a config, baseline or output file cannot be read or written
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
   const { baseline, failOn } = options;
   if (options.writeBaseline === true && baseline === undefined) {
-    throw new UsageError('--write-baseline needs --baseline <file>, which says where to');
+    throw new UsageError('--write-baseline requires --baseline <file>');
   }
   const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
-  if (options.diff === true && other) throw new UsageError(`--diff writes nothing but a diff: leave out ${other}`);
+  if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
   const files = (await checkAll(paths, options)).map((file) => withoutBaselined(file, known));
@@ -69,7 +69,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   }
   const failed = files.some(isFailure);
   if (options.diff === true) return writeDiff(files, options);
-  // The text report says it itself; of the others, and of a baseline, people may see nothing but the status.
+  // The text report contains failures and fixes; with other reports and baselines, users may see only standard error.
   if (options.render !== undefined || options.output !== undefined || options.writeBaseline === true) {
     for (const { file, outcome, fixes = [] } of files) {
       if (outcome === 'missing' || outcome === 'unchecked') warn(`${shownPath(file)}: ${file.problem}`);
@@ -93,7 +93,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   return failOn !== 'never' && severities.some((severity) => isAtLeast(severity, failOn)) ? 1 : 0;
 }
 
-/** The diffs of the files, each once, whatever links lead to it. Files that could not be checked are named on standard error. */
+/** Writes the diff of each file once, even if several links lead to it. Files that could not be checked are reported on standard error. */
 function writeDiff(files: readonly CheckedFile[], options: CheckOptions): number {
   const diffs = new Map(files.flatMap(({ diff }) => (diff === undefined ? [] : [[diff.name, diff.text]])));
   for (const checked of files) {
@@ -101,8 +101,8 @@ function writeDiff(files: readonly CheckedFile[], options: CheckOptions): number
     if (failure !== null) warn(`${shownPath(checked.file)}: ${failure}`);
   }
   const { style, headings } = textOptions(options);
-  const isForPerson = headings || style === colorStyle;
-  write(isForPerson ? [...diffs.values()].map((diff) => showDiff(diff, style)) : diffs.values(), options);
+  const isInteractive = headings || style === colorStyle;
+  write(isInteractive ? [...diffs.values()].map((diff) => showDiff(diff, style)) : diffs.values(), options);
   if (files.some(isFailure)) return 2;
   return diffs.size > 0 && options.failOn !== 'never' ? 1 : 0;
 }
@@ -116,10 +116,10 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const results: CheckedFile[] = [];
   const analysis = new Analysis();
   const root = sourceRoot();
-  const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
+  const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
-  seeTogether(analysis, inputs, reach);
+  indexInputs(analysis, inputs, reach);
   const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
@@ -135,7 +135,7 @@ function isUnread({ outcome }: CheckedFile): boolean {
   return outcome === 'unreadable' || outcome === 'missing';
 }
 
-/** The files behind each path, each with its config; a file that two paths lead to is taken once. */
+/** The files of all paths, each once, with their configs. */
 async function collectInputs(
   paths: readonly string[],
   options: CheckOptions,
@@ -145,8 +145,8 @@ async function collectInputs(
   const own = ownFiles(options);
   const seen = new Set<string>();
   const found: ConfiguredInput[] = [];
-  for (const given of paths) {
-    for (const input of given === standardInput ? fromStandardInput(options) : await fromPath(given, configs, reach)) {
+  for (const name of paths) {
+    for (const input of name === standardInput ? fromStandardInput(options) : await fromPath(name, configs, reach)) {
       if (seen.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
       seen.add(input.file);
       const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
@@ -156,27 +156,27 @@ async function collectInputs(
   return found;
 }
 
-/** What gpulint wrote itself is no manifest, should it lie in a folder that is checked. */
+/** Files that gpulint writes, which are not manifests if they are in a checked folder. */
 function ownFiles({ baseline, output }: CheckOptions): ReadonlySet<string> {
   return new Set([baseline, output].filter((file) => file !== undefined).map((file) => path.resolve(file)));
 }
 
-/** A walk passes by what the config of the folder ignores, and what a config further down does. */
+/** The files of a path, without those that the config of the folder, or one further down, ignores. */
 async function fromPath(
-  given: string,
+  name: string,
   configs: ProjectConfigs,
   reach: Reach,
 ): Promise<readonly (InputFile | BadInput)[]> {
-  if (given === '') throw new UsageError("'' is no path: name a file or a folder");
-  const config = await configs.nearest(given);
-  const ignore = { patterns: config?.told.ignore ?? [], base: config?.base ?? path.resolve(given) };
-  const inputs = await findFiles(given, ignore, reach);
+  if (name === '') throw new UsageError("'' is not a path: name a file or folder");
+  const config = await configs.nearest(name);
+  const ignore = { patterns: config?.values.ignore ?? [], base: config?.base ?? path.resolve(name) };
+  const inputs = await findFiles(name, ignore, reach);
   const ignored = await Promise.all(inputs.map(({ folder, file }) => folder !== null && configs.isIgnored(file)));
   return inputs.filter((input, index) => {
     if (ignored[index] === true) return false;
     if (!('problem' in input) || input.leftOut !== 'folder') return true;
-    // Nobody knows how many files it stands for, so the report does not list it as one.
-    warn(`${shownPath(input)} is left out: ${input.problem}`);
+    // The number of files in the folder is unknown, so the report does not list it as a file.
+    warn(`${shownPath(input)} is skipped: ${input.problem}`);
     return false;
   });
 }
@@ -197,16 +197,16 @@ function* renderText(
   for (const file of checked) yield render(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
-  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;
+  if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;
   if (files.length > 0) yield renderSummary(summarise(files), files, options, priceBasis(checked));
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 
-const wayToPrices = `A GPU that no manifest names has a price once 'gpu:' in ${configName} says which is meant, for example gpu: h100-80gb-sxm\n\n`;
+const modelHint = `GPU model unknown for some workloads: to see their price, set 'gpu:' in ${configName}, for example gpu: h100-80gb-sxm\n\n`;
 
 function textOptions({ quiet = false, failOn, color, output, reportUnused = false }: CheckOptions): TextOptions {
   const limit = failOn === 'never' ? 'info' : failOn;
-  // Hints are possible improvements: only who asks for them sees them.
+  // Hints are possible improvements, shown only on request.
   const atLeast = quiet || limit === 'hint' ? limit : 'info';
   const terminal = output === undefined ? process.stdout : {};
   return {

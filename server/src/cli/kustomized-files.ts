@@ -8,7 +8,7 @@ import { shownPath } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import type { ConfiguredInput } from './workspace.ts';
 
-/** The kustomizations of a run through which each of its files is counted; none for a file that counts by itself. */
+/** Finds the kustomizations of a run through which a file is counted; empty if the file is counted on its own. */
 export async function kustomizedFiles(
   inputs: readonly ConfiguredInput[],
   related: RelatedFilesSource,
@@ -26,7 +26,7 @@ export async function kustomizedFiles(
     (through.get(normalizeUri(pathToFileURL(file).href)) ?? []).flatMap((name) => byName.get(name) ?? []);
 }
 
-/** What was found in a file whose workloads these kustomizations count. */
+/** The result of a file, with the kustomizations that count its workloads. */
 export function withCountedIn(checked: CheckedFile, kustomizations: readonly InputFile[]): CheckedFile {
   if (kustomizations.length === 0 || checked.file.workloads.length === 0) return checked;
   const countedIn = kustomizations.map(({ path }) => path);

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { matchesAny } from '../config/globs.ts';
-import { configName, type FolderLook, nearestConfig, pathBelow } from '../config/places.ts';
+import { configName, type FolderConfig, nearestConfig, pathBelow } from '../config/places.ts';
 import {
   type ConfigInput,
   type ConfigProblem,
@@ -20,27 +20,28 @@ import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-/** What a config file tells, and the folder that its globs are relative to. */
+/** The values of a config file, and the folder that its globs are relative to. */
 export interface LoadedConfig {
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
   readonly base: string;
 }
 
-/** The configs of one run; each is read once. */
+/** The configs of one run, each read once. */
 export interface ProjectConfigs {
-  /** The config that counts for a path, file or folder; undefined where there is none. */
-  nearest(given: string): Promise<LoadedConfig | undefined>;
-  /** What holds for a file. */
+  /** The config file for a path, file or folder; undefined if there is none. */
+  nearest(target: string): Promise<LoadedConfig | undefined>;
+  /** The config of a file. */
   of(file: string): Promise<ProjectConfig>;
-  /** The config nearest to a file wants it passed by. */
+  /** Whether the config nearest to a file ignores it. */
   isIgnored(file: string): Promise<boolean>;
 }
 
 /**
- * @param reach the project: a config outside it is reported and not read
- * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, no further up than the
- * project's root or the home folder
- * @param ruleSet in place of what the configs extend. What it returns rejects with a UsageError when a config cannot be read or is wrong.
+ * Finds configs. All methods reject with a UsageError if a config cannot be read or is wrong.
+ * @param reach the project: a config outside it is reported and ignored
+ * @param choice a file to use, `false` for none, undefined for the `.gpulint.yaml` nearest to each file, up to the project's root or the
+ * home folder
+ * @param ruleSet replaces what the configs extend
  */
 export function projectConfigs(
   reach: Reach,
@@ -48,7 +49,7 @@ export function projectConfigs(
   ruleSet?: RuleSetName,
 ): ProjectConfigs {
   const replaced = ruleSet === undefined ? {} : { extends: ruleSet };
-  const looks = new Map<string, Promise<FolderLook<LoadedConfig>>>();
+  const looks = new Map<string, Promise<FolderConfig<LoadedConfig>>>();
   let named: Promise<LoadedConfig> | undefined;
   const byFolder = new Map<string, Promise<LoadedConfig | undefined>>();
 
@@ -58,13 +59,13 @@ export function projectConfigs(
     return named;
   }
 
-  async function nearest(given: string): Promise<LoadedConfig | undefined> {
+  async function nearest(target: string): Promise<LoadedConfig | undefined> {
     if (choice !== undefined) return chosen();
-    const start = path.resolve(given);
+    const start = path.resolve(target);
     return inFolder(isFolder(start) ? start : path.dirname(start));
   }
 
-  /** Of the config in the folder or above it. A walk finds many files in one folder. */
+  /** The config in a folder or above it, cached because one folder has many files. */
   function inFolder(folder: string): Promise<LoadedConfig | undefined> {
     if (choice !== undefined) return chosen();
     const found = byFolder.get(folder) ?? findAbove(folder);
@@ -75,7 +76,7 @@ export function projectConfigs(
   async function findAbove(folder: string): Promise<LoadedConfig | undefined> {
     const uri = pathToFileURL(path.join(folder, configName)).href;
     const found = await nearestConfig(uri, (above) => {
-      const look = looks.get(above) ?? lookInto(fileURLToPath(`${above}/`), reach);
+      const look = looks.get(above) ?? lookUpFolder(fileURLToPath(`${above}/`), reach);
       looks.set(above, look);
       return look;
     });
@@ -88,13 +89,13 @@ export function projectConfigs(
       const config = await nearest(file);
       if (config === undefined && ruleSet === undefined) return defaultConfig;
       const path = (config && below(config, file)) ?? '';
-      return resolveConfig({ settings: undefined, file: { told: { ...config?.told, ...replaced }, path } });
+      return resolveConfig({ settings: undefined, file: { values: { ...config?.values, ...replaced }, path } });
     },
     async isIgnored(file) {
       const config = await inFolder(path.dirname(path.resolve(file)));
-      if (config?.told.ignore === undefined) return false;
+      if (config?.values.ignore === undefined) return false;
       const inside = below(config, file);
-      return inside !== undefined && matchesAny(inside, config.told.ignore);
+      return inside !== undefined && matchesAny(inside, config.values.ignore);
     },
   };
 }
@@ -103,18 +104,18 @@ function below({ base }: LoadedConfig, file: string): string | undefined {
   return pathBelow(pathToFileURL(base).href, pathToFileURL(path.resolve(file)).href);
 }
 
-async function lookInto(folder: string, reach: Reach): Promise<FolderLook<LoadedConfig>> {
+async function lookUpFolder(folder: string, reach: Reach): Promise<FolderConfig<LoadedConfig>> {
   const bare = path.resolve(folder);
   const file = path.join(bare, configName);
   const other = path.join(bare, otherName);
   const inside = reach.covers(bare);
   if (fs.existsSync(file) && (!inside || reach.leadsOutside(file))) {
-    warn(`${displayPath(file)} is not read: ${outsideReason}; --config names a config to use`);
+    warn(`${displayPath(file)} is ignored: ${outsideReason}; use --config to select a config`);
     return { found: undefined, top: !inside || isTop(bare) };
   }
   const found = fs.existsSync(file) ? toConfig(file, contentOfFound(file, reach, maxConfigBytes)) : undefined;
   if (inside && found === undefined && fs.existsSync(other)) {
-    warn(`${displayPath(other)} is not read: the name of the config is ${configName}`);
+    warn(`${displayPath(other)} is ignored: the config must be named ${configName}`);
   }
   return { found, top: isTop(bare) };
 }
@@ -123,20 +124,20 @@ function isTop(folder: string): boolean {
   return folder === os.homedir() || fs.existsSync(path.join(folder, '.git'));
 }
 
-/** A config is written by people. */
+/** No config that people write is larger. */
 const maxConfigBytes = 1024 * 1024;
 
 function toConfig(file: string, content: FileContent): LoadedConfig {
   const shown = displayPath(file);
   if (content.kind !== 'text') throw new UsageError(`cannot read the config ${shown}: ${content.reason}`);
   const { text } = content;
-  const { told, problems: found } = parseConfig(text);
+  const { values, problems: found } = parseConfig(text);
   const lineStarts = lineStartsOf(text);
   const sentenceOf = ({ span, message }: ConfigProblem) => {
     const { line, column } = positionAt(lineStarts, span.start);
     return `${shown}:${line}:${column}: ${message}`;
   };
-  // What counts stops no build, and hints are for who writes the file.
+  // Only errors and warnings stop a build; hints are for authors of the config.
   const problems = found
     .filter(({ level }) => level === 'error' || level === 'warning')
     .sort((a, b) => a.span.start - b.span.start);
@@ -146,11 +147,11 @@ function toConfig(file: string, content: FileContent): LoadedConfig {
     throw new UsageError(first, rest > 0 ? [...more, `${shown}: ${rest} more`] : more);
   }
   for (const problem of found) if (problem.level === 'info') warn(sentenceOf(problem));
-  return { told, base: path.dirname(path.resolve(file)) };
+  return { values, base: path.dirname(path.resolve(file)) };
 }
 
-/** A config that is something else altogether should not fill a log. */
+/** A file that is not a config at all must not fill the log. */
 const maxProblems = 20;
 
-/** What people write by habit, and nothing reads. */
+/** A common misspelling of the name, which is not read. */
 const otherName = configName.replace('yaml', 'yml');

@@ -6,7 +6,7 @@ import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 
-/** What other files say of the files of a run. A file that cannot be read says nothing, and is reported once. */
+/** The related files of the files of a run. A related file that cannot be read is reported once and skipped. */
 export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
   const reported = new Set<string>();
   return createRelatedFiles({
@@ -15,7 +15,7 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
       if (file === undefined || !fs.existsSync(file) || isFolder(file)) return undefined;
       const content = contentOfFound(file, reach);
       if (content.kind === 'text') return content.text;
-      if (!reported.has(file)) warn(`${displayPath(file)} is not read: ${content.reason}; ${whatFollows(uri)}`);
+      if (!reported.has(file)) warn(`${displayPath(file)} is not read: ${content.reason}; ${consequenceOf(uri)}`);
       reported.add(file);
       return undefined;
     },
@@ -26,13 +26,13 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
   });
 }
 
-function whatFollows(uri: string): string {
+function consequenceOf(uri: string): string {
   return /\/(?:Chart|values)\.yaml$/.test(uri)
     ? 'the templates of its chart are checked without it'
-    : 'what kustomize makes of it is not counted';
+    : 'objects that kustomize builds from it are not counted';
 }
 
-/** Some URIs are no paths. */
+/** The path of a URI; undefined if it has none. */
 function pathOf(uri: string): string | undefined {
   try {
     return fileURLToPath(uri);

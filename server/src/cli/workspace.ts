@@ -3,38 +3,38 @@ import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
 import type { ProjectConfig } from '../config.ts';
 import { kindsIn, namesIn } from '../workspace/kinds.ts';
-import { deferred, summariseText } from '../workspace/summary.ts';
+import { deferred, summarizeText } from '../workspace/summary.ts';
 import { bytesOfFound, decode, maxFileBytes } from './file-content.ts';
 import type { BadInput, InputFile } from './files.ts';
 import type { Reach } from './reach.ts';
 import { readRegular } from './read-file.ts';
 
-/** A file of a run, and the config that holds for it. */
+/** A file of a run, with its config. */
 export interface ConfiguredInput {
   readonly input: InputFile | BadInput;
   readonly config: ProjectConfig;
 }
 
 /**
- * Shows the files of a run to each other. Each is looked through for the kinds that others name; it is read only when one of them does, and
- * its text is not kept, so that a large tree takes no more memory than a small one.
+ * Adds the files of a run to the workspace. Each is searched for kinds that other files can reference, and parsed only on a lookup. The texts
+ * are not kept, so that a large tree needs no more memory than a small one.
  */
-export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
+export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
   if (inputs.length < 2) return;
   for (const { input, config } of inputs) {
-    // The names of kinds are plain letters in every encoding, and bytes are read fastest.
+    // Names of kinds are ASCII in every encoding, and latin1 decodes fastest.
     const text = bytesOf(input, reach).toString('latin1');
     const kinds = kindsIn(text);
     if (kinds.size === 0) continue;
     const read = () => {
       const content = decode(bytesOf(input, reach));
-      return summariseText(content.kind === 'text' ? content.text : '', config);
+      return summarizeText(content.kind === 'text' ? content.text : '', config);
     };
     analysis.workspace.set(pathToFileURL(input.file).href, deferred(kinds, namesIn(text), read), 'disk');
   }
 }
 
-/** Nothing where a file is none, as a pipe that can be read only once, or cannot be read: that is reported when it is checked. */
+/** The bytes of a file. Empty if it is not a regular file, since a pipe can be read only once, or on an error, which the check reports. */
 function bytesOf(input: InputFile | BadInput, reach: Reach): Buffer {
   try {
     if ('problem' in input) return nothing;

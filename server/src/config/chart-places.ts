@@ -5,7 +5,7 @@ export interface ChartPlace {
   readonly values: string;
 }
 
-/** The chart whose template a file is, by its place: below `templates/` in the chart's folder. The innermost such folder counts: charts hold charts. */
+/** The chart of a template, which is a file below `templates/` in the chart's folder. Charts can contain charts: the innermost one applies. */
 export function chartOf(uri: string): ChartPlace | undefined {
   const end = uri.lastIndexOf('/templates/');
   if (end < 0) return undefined;

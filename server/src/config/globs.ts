@@ -10,7 +10,7 @@ export function matchesGlob(path: string, glob: string): boolean {
   return stepsOf(glob).some((steps) => matchesSteps(names, steps));
 }
 
-/** Whether any of several globs matches; only the first `MAX_GLOBS` count. */
+/** Whether any of several globs matches; only the first `MAX_GLOBS` are used. */
 export function matchesAny(path: string, globs: readonly string[]): boolean {
   return globs.slice(0, MAX_GLOBS).some((glob) => matchesGlob(path, glob));
 }

@@ -8,39 +8,39 @@ import { own as inside, type Table, table, tableOf } from '../yaml/table.ts';
 import { matchesAny } from './globs.ts';
 import type { ConfigInput } from './schema.ts';
 
-/** What holds for a file, composed from the options of the rooms. */
+/** The config of one file, composed of the options of all parts. */
 export interface ProjectConfig extends ModelOptions {
   readonly rules: RulesOptions;
-  /** Numbers that single rules count by. */
+  /** Thresholds of individual rules. */
   readonly ruleOptions: RuleNumbers;
   readonly training: {
     readonly stepSeconds: number | null;
-    /** How long training waits while a checkpoint is written. */
+    /** Time that training pauses to write a checkpoint. */
     readonly checkpointSeconds: number | null;
     readonly hoursBetweenInterruptions: number | null;
   };
   readonly prices: OwnPrices;
-  /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
+  /** Globs, relative to the config file's folder, of files to skip in folders. A file that is named on the command line is always read. */
   readonly ignore: readonly string[];
-  /** Where each value came from; a key that is missing has its default. Left out where nothing is set. */
+  /** The origin of each value that is not a default; absent if nothing is set. */
   readonly origins?: ConfigOrigins;
 }
 
-/** Words for people. An editor that does not tell whose settings they are has `settings`. */
+/** The origin of a value, as shown to users. `settings` is for editors that do not distinguish user and workspace settings. */
 export type ConfigOrigin = '.gpulint.yaml' | 'settings' | 'user settings' | 'workspace settings';
 /** By the path of a key: `gpu`, `training.stepSeconds`. */
 export type ConfigOrigins = Readonly<Partial<Record<OriginKey, ConfigOrigin>>>;
 type OriginKey = (typeof scalarKeys)[number] | (typeof nestedKeys)[number] | (typeof wholeKeys)[number];
 
-/** What one place tells, the weakest first: settings, the file, its overrides. */
+/** The values from one source: settings, the file, or one of its overrides. */
 export interface ConfigLayer {
   readonly origin: ConfigOrigin;
-  readonly told: ConfigInput;
-  /** Of single keys, by path, where they did not all come from one place. */
+  readonly values: ConfigInput;
+  /** Origins of individual keys, by path, if they differ from `origin`. */
   readonly origins?: Table<ConfigOrigin>;
 }
 
-/** What holds where several places tell: the last one counts, key by key. */
+/** Merges layers key by key. The last layer takes precedence. */
 export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
   const merged: Writable<Omit<ProjectConfig, 'origins'>> = {
     ...defaultModelOptions,
@@ -55,12 +55,12 @@ export function mergeLayers(layers: readonly ConfigLayer[]): ProjectConfig {
   return { ...merged, ...(Object.keys(origins).length > 0 && { origins }) };
 }
 
-/** The file's own layer and those of its overrides that mean the path, which is relative to the file's folder. */
-export function fileLayers(told: ConfigInput, path: string): readonly ConfigLayer[] {
-  const fitting = (told.overrides ?? []).filter(({ files }) => matchesAny(path, files));
-  return [told, ...fitting.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
+/** The layers of a config file for a path relative to its folder: its own values, then those of matching overrides. */
+export function fileLayers(values: ConfigInput, path: string): readonly ConfigLayer[] {
+  const matching = (values.overrides ?? []).filter(({ files }) => matchesAny(path, files));
+  return [values, ...matching.map(({ files: _files, ...rest }) => rest)].map((layer) => ({
     origin: '.gpulint.yaml',
-    told: layer,
+    values: layer,
   }));
 }
 
@@ -92,32 +92,32 @@ const wholeKeys = ['prices', 'taints', 'nodePools'] as const;
 function addLayer(
   merged: Writable<Omit<ProjectConfig, 'origins'>>,
   origins: Origins,
-  { told, origin, origins: own = table() }: ConfigLayer,
+  { values, origin, origins: own = table() }: ConfigLayer,
 ): void {
-  // A platform names its provider, unless the same place names another one.
-  const provider = told.provider ?? platforms.get(told.platform ?? '')?.provider ?? null;
+  // A platform implies its provider, unless the same layer names another one.
+  const provider = values.provider ?? platforms.get(values.platform ?? '')?.provider ?? null;
   if (provider !== null && provider !== merged.provider) {
     merged.provider = provider;
     origins.provider = own.provider ?? own.platform ?? origin;
-    // The known region is one of the other provider.
+    // The region belongs to the previous provider.
     merged.region = null;
     delete origins.region;
   }
-  if (told.platform != null) merged.platform = told.platform;
-  if (told.region != null) merged.region = told.region;
-  if (told.gpu != null) merged.gpu = told.gpu;
-  if (told.capacity != null) merged.capacity = told.capacity;
-  if (told.kubernetesVersion != null) merged.kubernetesVersion = told.kubernetesVersion;
-  if (told.migStrategy != null) merged.migStrategy = told.migStrategy;
-  if (told.headroom != null) merged.headroom = told.headroom;
-  merged.kserve = { ...merged.kserve, ...withoutNull(told.kserve) };
-  merged.training = { ...merged.training, ...withoutNull(told.training) };
-  merged.serving = { ...merged.serving, ...withoutNull(told.serving) };
-  merged.sharing = { ...merged.sharing, ...withoutNull(told.sharing) };
-  if (told.prices !== undefined) merged.prices = addPrices(merged.prices, told.prices);
-  if (told.taints !== undefined) merged.taints = told.taints.map(taintOf);
-  if (told.nodePools !== undefined) {
-    merged.nodePools = told.nodePools.map(
+  if (values.platform != null) merged.platform = values.platform;
+  if (values.region != null) merged.region = values.region;
+  if (values.gpu != null) merged.gpu = values.gpu;
+  if (values.capacity != null) merged.capacity = values.capacity;
+  if (values.kubernetesVersion != null) merged.kubernetesVersion = values.kubernetesVersion;
+  if (values.migStrategy != null) merged.migStrategy = values.migStrategy;
+  if (values.headroom != null) merged.headroom = values.headroom;
+  merged.kserve = { ...merged.kserve, ...withoutNull(values.kserve) };
+  merged.training = { ...merged.training, ...withoutNull(values.training) };
+  merged.serving = { ...merged.serving, ...withoutNull(values.serving) };
+  merged.sharing = { ...merged.sharing, ...withoutNull(values.sharing) };
+  if (values.prices !== undefined) merged.prices = addPrices(merged.prices, values.prices);
+  if (values.taints !== undefined) merged.taints = values.taints.map(taintOf);
+  if (values.nodePools !== undefined) {
+    merged.nodePools = values.nodePools.map(
       ({ gpu = null, instanceType = null, capacity = null, taints, labels, ...rest }) => ({
         ...rest,
         labels: table(labels),
@@ -129,25 +129,25 @@ function addLayer(
     );
   }
   for (const key of [...scalarKeys, ...nestedKeys, ...wholeKeys])
-    if (isTold(valueAt(told, key))) origins[key] = own[key] ?? origin;
-  // A rule that is named counts before the set that it is in.
-  merged.rules = table(merged.rules, told.extends ? rulesOfSet(told.extends) : undefined, told.rules);
-  merged.ruleOptions = addNumbers(merged.ruleOptions, told.ruleOptions);
-  if (told.ignore !== undefined) merged.ignore = told.ignore;
+    if (isSet(valueAt(values, key))) origins[key] = own[key] ?? origin;
+  // The severity of a rule takes precedence over the rule set of the same layer.
+  merged.rules = table(merged.rules, values.extends ? rulesOfSet(values.extends) : undefined, values.rules);
+  merged.ruleOptions = addNumbers(merged.ruleOptions, values.ruleOptions);
+  if (values.ignore !== undefined) merged.ignore = values.ignore;
 }
 
-/** Options of several places add up; of one option the last counts. */
-function addNumbers(before: RuleNumbers, told: ConfigInput['ruleOptions'] = {}): RuleNumbers {
-  const changed = Object.entries(told).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
+/** Merges options; the later layer takes precedence. */
+function addNumbers(before: RuleNumbers, values: ConfigInput['ruleOptions'] = {}): RuleNumbers {
+  const changed = Object.entries(values).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
   return changed.length === 0 ? before : table(before, tableOf(changed));
 }
 
-/** Prices of several places add up; of one thing the last counts. */
-function addPrices(before: OwnPrices, told: NonNullable<ConfigInput['prices']>): OwnPrices {
+/** Merges prices; the later layer takes precedence. */
+function addPrices(before: OwnPrices, values: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
-    discountPercent: told.discountPercent ?? before.discountPercent,
-    gpus: table(before.gpus, told.gpus),
-    instanceTypes: table(before.instanceTypes, told.instanceTypes),
+    discountPercent: values.discountPercent ?? before.discountPercent,
+    gpus: table(before.gpus, values.gpus),
+    instanceTypes: table(before.instanceTypes, values.instanceTypes),
   };
 }
 
@@ -157,17 +157,17 @@ function taintOf({ key, value = null, effect }: NonNullable<ConfigInput['taints'
 
 type WithoutNull<T> = { [Key in keyof T]?: NonNullable<T[Key]> };
 
-/** null is a value that is not set. */
+/** null means not set. */
 function withoutNull<T extends object>(value: T | undefined): WithoutNull<T> {
-  const told = Object.entries(value ?? {}).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(told) as WithoutNull<T>;
+  const values = Object.entries(value ?? {}).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(values) as WithoutNull<T>;
 }
 
-/** An editor sends empty lists and tables for what nobody set. */
-function isTold(value: unknown): boolean {
-  return typeof value === 'object' && value !== null ? Object.values(value).some(isTold) : value != null;
+/** Editors send empty lists and tables for settings that are not set. */
+function isSet(value: unknown): boolean {
+  return typeof value === 'object' && value !== null ? Object.values(value).some(isSet) : value != null;
 }
 
-function valueAt(told: ConfigInput, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => inside(value, key), told);
+function valueAt(values: ConfigInput, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => inside(value, key), values);
 }

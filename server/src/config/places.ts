@@ -1,22 +1,22 @@
 /** The name of the config file. */
 export const configName = '.gpulint.yaml';
 
-/** What a look into one folder gave. */
-export interface FolderLook<T> {
-  /** Its config; undefined where it has none. */
+/** The result of a config lookup in one folder. */
+export interface FolderConfig<T> {
+  /** The config in the folder; undefined if there is none. */
   readonly found: T | undefined;
-  /** No config further up is meant: it is a repository's root, or the person's home. */
+  /** The search ends here: the folder is a repository's root or the user's home. */
   readonly top: boolean;
 }
 
 /**
- * The config nearest to a file, from its folder upward. The editor and the command line both look with this, so that they find the same.
+ * The config nearest to a file, from its folder upward. The editor and the command line both use it, so they find the same config.
  * @param uri of the file; one without a path (untitled:Untitled-1) is in no folder
- * @param look reads a folder, given as a URI without a slash at its end
+ * @param look reads a folder; the URI has no trailing slash
  */
 export async function nearestConfig<T>(
   uri: string,
-  look: (folder: string) => Promise<FolderLook<T>>,
+  look: (folder: string) => Promise<FolderConfig<T>>,
 ): Promise<{ readonly found: T; readonly folder: string } | undefined> {
   for (const folder of foldersAbove(uri)) {
     const { found, top } = await look(folder);
@@ -27,17 +27,17 @@ export async function nearestConfig<T>(
 }
 
 /**
- * Whether a document is no file that lies next to others: a new one that was never saved, or an object that VS Code's Kubernetes and OpenShift
- * extensions load from a cluster. Nothing may be read next to those: to their file systems every name is an object, which they fetch from the cluster.
+ * Whether a document is not a file in a folder: a new document that was never saved, or an object that VS Code's Kubernetes and OpenShift
+ * extensions load from a cluster. Nothing may be read next to such an object: its file system would fetch each name from the cluster.
  */
 export function isLoose(uri: string): boolean {
   return /^(untitled|k8smsx|k8smsxro|osmsx|osmsxro):/i.test(uri);
 }
 
 /**
- * Where a document stands for its config: files where they are; loose ones where they will be saved, as far as that is known, else in the window's
- * folder if it has just one.
- * @param folders of the window, as URIs without a slash at their end
+ * The URI from which to look for a document's config: its own URI for a file. For a loose document, the URI under which it will be saved, or a
+ * name in the window's folder if there is only one.
+ * @param folders of the window, as URIs without a trailing slash
  */
 export function configPlaceOf(uri: string, folders: readonly string[]): string | undefined {
   const [folder, ...others] = folders;
@@ -48,18 +48,18 @@ export function configPlaceOf(uri: string, folders: readonly string[]): string |
   return others.length === 0 ? `${folder}/${/[^/:?#]*(?=$|[?#])/.exec(uri)?.[0]}` : undefined;
 }
 
-/** A folder as the others here take it. The root of a disk, `file:///`, keeps the slashes before its empty host. */
+/** A folder without a trailing slash. The root of a disk, `file:///`, keeps the slashes before its empty host. */
 export function withoutSlash(folder: string): string {
   const start = /^[a-z][\w+.-]*:\/\//i.exec(folder)?.[0] ?? '';
   return start + folder.slice(start.length).replace(/\/+$/, '');
 }
 
-/** Whether the name of a URI is the config file's. */
+/** Whether a URI names a config file. */
 export function isConfigUri(uri: string): boolean {
   return uri.endsWith(`/${configName}`);
 }
 
-/** The folders that a file is in, nearest first, as URIs without a slash at their end. */
+/** The folders that a file is in, nearest first, as URIs without a trailing slash. */
 export function foldersAbove(uri: string): readonly string[] {
   const root = rootOf(uri);
   if (root === undefined) return [];
@@ -73,17 +73,17 @@ export function foldersAbove(uri: string): readonly string[] {
   return folders;
 }
 
-/** Scheme and authority, which virtual file systems often do without: memfs:/folder/pod.yaml. */
+/** Scheme and authority. Virtual file systems often have no authority: memfs:/folder/pod.yaml. */
 function rootOf(uri: string): string | undefined {
   return /^[a-z][\w.+-]*:(?:\/\/[^/]*)?(?=\/)/i.exec(uri)?.[0];
 }
 
-/** Whether a file is in one of these folders, at any depth. @param file normalised, as the folders are */
+/** Whether a file is in one of these folders, at any depth. @param file normalized, like the folders */
 export function isWithin(file: string, folders: ReadonlySet<string>): boolean {
   return foldersAbove(file).some((folder) => folders.has(folder));
 }
 
-/** The path of a file below a folder, decoded; undefined where it is not below. */
+/** The decoded path of a file relative to a folder; undefined if the file is outside. */
 export function pathBelow(folder: string, uri: string): string | undefined {
   const [above, path] = [`${normalizeUri(folder)}/`, normalizeUri(uri)];
   return path.startsWith(above) ? path.slice(above.length) : undefined;
@@ -95,7 +95,7 @@ export function normalizeUri(uri: string): string {
   try {
     plain = decodeURIComponent(uri);
   } catch {
-    // A stray percent sign: the text itself is as good a name.
+    // A stray percent sign: use the URI as it is.
   }
   return plain.replace(
     /^(file:\/\/\/)([A-Z]):/,

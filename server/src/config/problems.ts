@@ -8,8 +8,8 @@ import { didYouMean, nearest } from './key-spelling.ts';
 import { configKeys, isMachineKey } from './schema.ts';
 
 /**
- * Error: the key or value is forbidden here. Warning: it is ignored. Info: it counts, but another value is used in its place or it looks
- * like a typo. Hint: it counts, but the catalog does not know it, which may well be right.
+ * Error: the key or value is forbidden here. Warning: it is ignored. Info: it applies, but another value replaces it or it looks like a
+ * typo. Hint: it applies, but is not in the catalog, which may be right.
  */
 export type ConfigProblemLevel = 'error' | 'warning' | 'info' | 'hint';
 
@@ -95,9 +95,9 @@ function notAllowed(
   return `${name} cannot be ${value}${didYouMean(typeof actual === 'string' ? nearest(actual, allowed) : []) || `; allowed: ${allowed.join(', ')}`}`;
 }
 
-/** The file comes with a repository: its content must not make anyone's machine connect anywhere. */
+/** The file comes with a repository: its content must not make the user's machine connect to anything. */
 function machineOnly(key: string): string {
-  return `${describe(key)} belongs in your user settings: a file of the repository must not name addresses, contexts or credentials`;
+  return `${describe(key)} belongs in your user settings: a file in the repository must not contain addresses, contexts or credentials`;
 }
 
 /** Catalog ids for common names of a GPU: "H100", "NVIDIA A100 80GB". */

@@ -3,7 +3,7 @@ import { readThroughClient } from './client-files.ts';
 import { checkMessages } from './messages.ts';
 import { startServer } from './server.ts';
 
-// The program that runs in a web worker, for VS Code in the browser.
+// The entry point of the web worker, for VS Code in the browser.
 const reader = new BrowserMessageReader(self as never);
 const writer = new BrowserMessageWriter(self as never);
 const connection = createConnection(reader, writer, checkMessages(reader, writer));

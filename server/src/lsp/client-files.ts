@@ -9,7 +9,7 @@ import {
   type ReadFileResult,
 } from './requests.ts';
 
-/** Reads and lists files through the client, which reaches every file system of the editor. */
+/** Reads and lists files through the client, which has access to every file system of the editor. */
 export function readThroughClient(connection: Connection): Required<Pick<Host, 'readFile' | 'listFiles'>> {
   const { run } = limitWork(64, 10_000);
   return {
@@ -18,13 +18,13 @@ export function readThroughClient(connection: Connection): Required<Pick<Host, '
       try {
         return (await run(() => connection.sendRequest<ReadFileResult>(methods.readFile, params))) ?? undefined;
       } catch (error) {
-        // An editor other than ours: what it does not open is not there for us.
+        // A client other than ours: only open documents are available.
         if (error instanceof ResponseError && error.code === ErrorCodes.MethodNotFound) return undefined;
         throw error;
       }
     },
-    async listFiles(folder, most) {
-      const params: ListFilesParams = { folder, most };
+    async listFiles(folder, limit) {
+      const params: ListFilesParams = { folder, limit };
       try {
         return await run(() => connection.sendRequest<ListFilesResult>(methods.listFiles, params));
       } catch (error) {

@@ -1,24 +1,24 @@
-/** Fewer closed files leave too little behind to be worth a pause. */
-const many = 100;
-/** So long nothing may be closed before memory is given back, in milliseconds: then nobody waits for the server. */
-const quiet = 1000;
+/** Fewer closed files do not free enough memory to justify a pause. */
+const closedThreshold = 100;
+/** Time in milliseconds without closed files before memory is released, so that no request has to wait. */
+const quietMs = 1000;
 
 /**
- * Has memory given back some time after many files were closed: an engine that has nothing to do does not look for it by itself.
- * @param collect gives back what nobody uses any more
- * @returns to be called for every file that is closed
+ * Releases memory some time after many files were closed: an idle JavaScript engine does not collect garbage by itself.
+ * @param collect runs the garbage collector
+ * @returns a function to call for each closed file
  */
 export function watchClosing(collect: () => void): () => void {
   let closed = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   return () => {
     closed += 1;
-    if (closed < many) return;
+    if (closed < closedThreshold) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
       closed = 0;
       collect();
-    }, quiet);
+    }, quietMs);
     // A pending timer must not keep a finished process alive.
     (timer as { unref?: () => void }).unref?.();
   };

@@ -2,64 +2,63 @@ import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { Log } from './guard.ts';
 import { createPendingReads, type PendingReads } from './pending-reads.ts';
 
-/** What the server needs of the machine it runs on. It is used through `confine` only. */
+/** What the server needs from the machine on which it runs. Use it only through `confine`. */
 export interface Host {
   /**
-   * The text of a file; undefined where there is none. Throws a `refusal` for one that must not be read.
-   * @param folders of the workspace, the one that the URI is below first: with all links followed the file has to lie in one of them
+   * The text of a file; undefined if it does not exist. Throws `accessDenied` for a file that must not be read.
+   * @param folders of the workspace, starting with the one that contains the URI. With all links resolved, the file must be in one of them
    */
   readFile(uri: string, folders: readonly string[]): Promise<string | undefined>;
   /**
-   * The YAML files below a folder, in no order, at most so many; links, and all below them, are passed by. Left out: files are seen only while
-   * they are open.
+   * The YAML files below a folder, unordered, up to a limit; links are not followed. Without this function, only open files are known.
    */
-  listFiles?(folder: string, most: number, folders: readonly string[]): Promise<readonly string[]>;
-  /** The person's home folder as a URI: configs further up do not count. */
+  listFiles?(folder: string, limit: number, folders: readonly string[]): Promise<readonly string[]>;
+  /** The user's home folder as a URI: configs above it are ignored. */
   readonly home?: string;
-  /** Gives back memory that nobody uses any more. Left out: the engine decides when. */
+  /** Runs the garbage collector. Without this function, the engine decides when. */
   collect?(): void;
 }
 
-/** The one way to files that are not open: whatever asks, nothing outside the workspace folders is read or listed. */
+/** The only access to files that are not open. Nothing outside the workspace folders is read or listed. */
 export interface ConfinedHost extends PendingReads {
-  /** The text of a file of the workspace; undefined where there is none, and for what is refused, which the log says once. */
+  /** The text of a file in the workspace; undefined if it does not exist or access is denied, which is logged once. */
   readFile(uri: string): Promise<string | undefined>;
-  readonly listFiles?: (folder: string, most: number) => Promise<readonly string[]>;
+  readonly listFiles?: (folder: string, limit: number) => Promise<readonly string[]>;
   readonly home?: string;
   setFolders(folders: readonly string[]): void;
-  /** Whether a URI is below a workspace folder, by its name: what leads through links is known when it is read. */
+  /** Whether a URI is below a workspace folder by its path. Links are resolved only when the file is read. */
   reaches(uri: string): boolean;
-  /** Whether the file may be there although its last read gave nothing. */
-  isRefused(uri: string): boolean;
+  /** Whether access was denied to the last read, so that the file may exist. */
+  isDenied(uri: string): boolean;
 }
 
-/** Why a file is not read: a clause for the log, and no fault of the program. */
-export function refusal(reason: string): Error {
+/** An error with the reason why a file is not read, as a clause for the log. */
+export function accessDenied(reason: string): Error {
   const error = new Error(reason);
-  error.name = refused;
+  error.name = accessDeniedName;
   return error;
 }
-const refused = 'Refused';
+const accessDeniedName = 'AccessDenied';
 
 export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
-  const refusals = new Set<string>();
+  const denials = new Set<string>();
   const pending = createPendingReads();
   const { listFiles, home } = host;
 
-  function holding(uri: string): readonly string[] | undefined {
-    if (leadsUp(uri)) return undefined;
+  function foldersHolding(uri: string): readonly string[] | undefined {
+    if (isAmbiguous(uri)) return undefined;
     const holds = (folder: string) =>
       pathBelow(folder, uri) !== undefined || normalizeUri(folder) === normalizeUri(uri);
     const own = folders.filter(holds);
     return own.length === 0 ? undefined : [...own, ...folders.filter((folder) => !own.includes(folder))];
   }
 
-  function refuse(uri: string, reason: string): void {
-    if (refusals.has(uri)) return;
-    // What somebody types into a kustomization may name new files forever.
-    if (refusals.size >= mostRefusals) refusals.clear();
-    refusals.add(uri);
+  function deny(uri: string, reason: string): void {
+    if (denials.has(uri)) return;
+    // Typing in a kustomization can produce new names indefinitely.
+    if (denials.size >= maxDenials) denials.clear();
+    denials.add(uri);
     log(`${uri} is not read: it ${reason}`);
   }
 
@@ -67,48 +66,48 @@ export function confine(host: Host, log: Log): ConfinedHost {
     ...pending,
     ...(home !== undefined && { home }),
     async readFile(uri) {
-      const own = holding(uri);
+      const own = foldersHolding(uri);
       if (own === undefined) {
-        refuse(uri, outside);
+        deny(uri, outside);
         return undefined;
       }
       try {
         const text: unknown = await pending.reading(() => host.readFile(uri, own));
-        refusals.delete(uri);
+        denials.delete(uri);
         return typeof text === 'string' ? text : undefined;
       } catch (error) {
-        if (!(error instanceof Error) || error.name !== refused) throw error;
-        refuse(uri, error.message);
+        if (!(error instanceof Error) || error.name !== accessDeniedName) throw error;
+        deny(uri, error.message);
         return undefined;
       }
     },
     ...(listFiles !== undefined && {
-      async listFiles(folder: string, most: number) {
-        const own = holding(folder);
-        const found: unknown = own === undefined ? [] : await pending.reading(() => listFiles(folder, most, own));
+      async listFiles(folder: string, limit: number) {
+        const own = foldersHolding(folder);
+        const found: unknown = own === undefined ? [] : await pending.reading(() => listFiles(folder, limit, own));
         return Array.isArray(found) ? found.filter((uri) => typeof uri === 'string') : [];
       },
     }),
-    setFolders(wanted) {
-      folders = wanted.map(withoutSlash);
-      refusals.clear();
+    setFolders(newFolders) {
+      folders = newFolders.map(withoutSlash);
+      denials.clear();
     },
-    reaches: (uri) => holding(uri) !== undefined,
-    isRefused: (uri) => refusals.has(uri),
+    reaches: (uri) => foldersHolding(uri) !== undefined,
+    isDenied: (uri) => denials.has(uri),
   };
 }
 
-export const outside = 'leads outside the workspace folders';
+export const outside = 'is outside the workspace folders';
 
-const mostRefusals = 1000;
+const maxDenials = 1000;
 
-/** Whether a URI could mean another place than its text says: by steps upward, escaped or not, or by characters that a parser drops. */
-function leadsUp(uri: string): boolean {
+/** Whether a URI can mean another path than its text shows: through `..`, escaped or not, or through characters that parsers drop. */
+function isAmbiguous(uri: string): boolean {
   try {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: URL parsers drop tabs and line breaks, so that two dots may meet.
     return /[\0-\x1f\x7f]|(?:^|[/\\])\.\.?(?:[/\\?#]|$)/.test(decodeURIComponent(uri));
   } catch {
-    // Clients decode what they can of such a URI, each in its own way.
+    // Clients decode such a URI in different ways.
     return true;
   }
 }

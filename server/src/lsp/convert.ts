@@ -32,14 +32,14 @@ import type { Finding, Severity } from '../rules/rule.ts';
 import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
 import { commands } from './requests.ts';
 
-// The one place that knows both worlds: offsets of a text inside, lines and UTF-16 columns outside.
+// The only place that translates between offsets, used inside, and lines with UTF-16 columns, used by LSP.
 
 /** Translates between offsets and positions of one text. */
 export interface LineIndex {
   readonly text: string;
   toPosition(offset: number): Position;
   toRange(span: Span): Range;
-  /** A position outside the text is moved to the nearest place inside, as LSP wants it. */
+  /** Positions outside the text are moved to the nearest one inside, as LSP requires. */
   fromPosition(position: Position): number;
   fromRange(range: Range): Span;
 }
@@ -85,38 +85,37 @@ export function lineIndex(text: string): LineIndex {
 export interface ClientAbilities {
   readonly hoverFormat: MarkupKind;
   readonly documentChanges: boolean;
-  /** It shows changes that have to be confirmed before they are made. */
+  /** It asks the user to confirm annotated changes. */
   readonly annotations: boolean;
   /** It has our commands. */
   readonly commands: boolean;
-  /** It shows how far work has come. */
+  /** It shows progress. */
   readonly progress: boolean;
-  /** It takes snippets from completion. */
+  /** It supports snippets in completion. */
   readonly snippets: boolean;
-  /** The languages (ids) whose syntax errors somebody else shows. */
+  /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere: readonly string[];
 }
 
-/** What a diagnostic carries so that code actions find its finding again. Spans are of the file. */
+/** `Diagnostic.data`, from which code actions find the finding again. Spans are relative to the file. */
 export interface FindingData {
   readonly rule: string;
   readonly span: Span;
 }
 
-/** Reads `Diagnostic.data` as it comes back from a client, which may be anything. */
+/** Reads `Diagnostic.data` from a client, which can send any value. */
 export function fromDiagnosticData(data: unknown): FindingData | undefined {
   const { rule, span } = (data ?? {}) as { rule?: unknown; span?: { start?: unknown; end?: unknown } };
   if (typeof rule !== 'string' || typeof span?.start !== 'number' || typeof span.end !== 'number') return undefined;
   return { rule, span: { start: span.start, end: span.end } };
 }
 
-/** How the person wants to see advice. */
+/** The setting for advice. */
 export type AdviceForm = EditorSettings['advice'];
 
 /**
- * An error or a warning is a squiggle; advice is what the person chose: a hint, which editors show as three dots with a light bulb, an
- * entry of the problems list, or no diagnostic (then a lens may show it). What is a mere hint here is none at all: its fixes are
- * offered at its place.
+ * Errors and warnings are squiggles. Advice follows the setting: a hint, which editors show as three dots with a light bulb, an entry in the
+ * Problems panel, or no diagnostic (a lens can show it instead). A finding of severity hint is never a diagnostic: only its fixes are offered.
  */
 function severityToLsp(severity: Severity, advice: AdviceForm): DiagnosticSeverity | undefined {
   if (severity === 'error') return DiagnosticSeverity.Error;
@@ -145,7 +144,7 @@ export function findingToLsp(
   };
 }
 
-/** What a config says wrongly is passed over, so most of it is a warning. */
+/** Most config problems are warnings, because wrong values are ignored. */
 export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Diagnostic {
   return {
     range: lines.toRange(problem.span),
@@ -156,7 +155,7 @@ export function configProblemToLsp(problem: ConfigProblem, lines: LineIndex): Di
   };
 }
 
-/** What can go is shown faded, and is in nobody's way. */
+/** An unused suppression is shown faded. */
 export function unusedSuppressionToLsp({ span, message }: UnusedSuppression, lines: LineIndex): Diagnostic {
   return {
     range: lines.toRange(span),
@@ -172,7 +171,7 @@ const configSeverities = {
   error: DiagnosticSeverity.Error,
   warning: DiagnosticSeverity.Warning,
   info: DiagnosticSeverity.Information,
-  // An editor hardly shows hints, and the author should see it once.
+  // Editors hardly show hints, and the author of the config should see the problem.
   hint: DiagnosticSeverity.Information,
 } as const;
 
@@ -181,7 +180,7 @@ export function hoverToLsp(hover: HoverContent, lines: LineIndex, format: Markup
   return { contents: { kind: format, value }, range: lines.toRange(hover.span) };
 }
 
-/** @param snippets the client fills in places; for others the places hold their defaults */
+/** @param snippets whether the client supports tab stops; otherwise they are replaced by their defaults */
 export function completionToLsp(completion: Completion, lines: LineIndex, snippets: boolean): CompletionItem {
   const { label, kind, detail, insert, span, rank } = completion;
   return {
@@ -191,9 +190,9 @@ export function completionToLsp(completion: Completion, lines: LineIndex, snippe
     sortText: String(rank + 1000).padStart(5, '0'),
     filterText: insert.startsWith('- ') ? `- ${label}` : label,
     insertTextFormat: snippets ? InsertTextFormat.Snippet : InsertTextFormat.PlainText,
-    // Lines are indented as they are meant to stand.
+    // The lines are already indented.
     insertTextMode: InsertTextMode.asIs,
-    textEdit: { range: lines.toRange(span), newText: snippets ? insert : withoutPlaces(insert) },
+    textEdit: { range: lines.toRange(span), newText: snippets ? insert : withoutTabStops(insert) },
   };
 }
 
@@ -205,14 +204,14 @@ const completionKinds = {
   rule: CompletionItemKind.Reference,
 } as const;
 
-function withoutPlaces(insert: string): string {
+function withoutTabStops(insert: string): string {
   return insert
     .replace(/\$\{\d+\|([^,|]*)[^}]*\|\}/g, '$1')
     .replace(/\$\{\d+:([^}]*)\}/g, '$1')
     .replace(/\$\d+/g, '');
 }
 
-/** A client without our commands gets the lens as text: an empty command name is one that cannot be clicked. */
+/** A client without our commands gets the lens as text: a lens with an empty command cannot be clicked. */
 export function lensToLsp(lens: Lens, uri: string, lines: LineIndex, client: ClientAbilities): CodeLens {
   const name = lensCommands[lens.action];
   const argument = { uri, range: lines.toRange(lens.target) };
@@ -231,7 +230,7 @@ const lensCommands = {
 
 export function documentLinkToLsp({ span, to }: Link, lines: LineIndex): DocumentLink {
   return 'rule' in to
-    ? { range: lines.toRange(span), target: ruleDocsUrl(to.rule), tooltip: `What ${to.rule} finds` }
+    ? { range: lines.toRange(span), target: ruleDocsUrl(to.rule), tooltip: `Explain ${to.rule}` }
     : { range: lines.toRange(span), target: to.url };
 }
 
@@ -270,7 +269,7 @@ export function actionToLsp(
 
 /**
  * @param edits with offsets of the file
- * @param why what the change is called, and why it has to be confirmed, if it has to
+ * @param why the title of the change, and the reason if the user must confirm it
  */
 export function editsToLsp(
   edits: readonly TextEdit[],
@@ -292,7 +291,7 @@ export function editsToLsp(
 
 const indexes = new WeakMap<FileAnalysis, LineIndex>();
 
-/** The line index of an analysed file, made once for each version. */
+/** The line index of an analyzed file, built once per version. */
 export function linesOf(file: FileAnalysis): LineIndex {
   let index = indexes.get(file);
   if (index === undefined) {
@@ -304,7 +303,7 @@ export function linesOf(file: FileAnalysis): LineIndex {
 
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
-  // Made anew with every edit, of the whole text; nearly all texts have plain line ends, which the platform finds ten times as fast.
+  // This runs on the whole text after every edit. Nearly all texts have only \n or \r\n, which `indexOf` finds ten times faster.
   if (!/\r(?!\n)/.test(text)) {
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
     return starts;
@@ -322,6 +321,6 @@ function lineEndLength(text: string, nextLine: number): number {
 }
 
 function clamp(value: number, low: number, high: number): number {
-  // NaN, which a broken client may send as a column, counts as the lowest.
+  // NaN, which a broken client can send as a column, becomes the lowest value.
   return value > low ? Math.min(value, high) : low;
 }

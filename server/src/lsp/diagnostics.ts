@@ -21,9 +21,9 @@ import { isConfigUri } from './projects.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
 
-/** Hands out diagnostics: on request where the client pulls them (LSP 3.17), else after each change. */
+/** Provides diagnostics: on request if the client pulls them (LSP 3.17), otherwise after each change. */
 export interface Diagnostics {
-  /** @param pull the client pulls; @param refresh the server may request that it does so again */
+  /** @param pull whether the client pulls @param refresh whether the client supports refresh requests */
   start(pull: boolean, refresh: boolean): void;
   changed(uri: string): void;
   closed(uri: string): void;
@@ -41,10 +41,10 @@ export function registerDiagnostics(session: Session): Diagnostics {
     const document = documents.get(uri);
     if (document === undefined) return [];
     if (isConfigUri(uri)) return typing.steadyConfig(uri, configDiagnostics(document.getText()));
-    const found = await session.analysed(uri);
+    const found = await session.analyzed(uri);
     if (found === undefined) return [];
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
-    // One syntax error is enough.
+    // Another extension already reports the syntax error.
     const known = session.client.syntaxElsewhere.includes(document.languageId);
     const shown = known ? all.filter(({ code }) => code !== syntaxRule) : all;
     return typing.steady(found.file, 'diagnostics', shown);
@@ -56,7 +56,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
       'diagnostic',
       { kind: DocumentDiagnosticReportKind.Full, items: [] },
       async ({ textDocument: { uri }, previousResultId }) => {
-        const found = await session.analysed(uri).catch(retrigger);
+        const found = await session.analyzed(uri).catch(retrigger);
         const analysis = found === undefined ? `${documents.get(uri)?.version ?? 'closed'}` : nameOf(found.file);
         const { advice } = await projects.settingsOf(uri);
         const elsewhere = session.client.syntaxElsewhere.join('+');
@@ -101,7 +101,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
 const names = new WeakMap<FileAnalysis, string>();
 let lastName = 0;
 
-/** An analysis is the same as long as its text and every answer that it rests on are. */
+/** A name for an analysis, which stays the same object until its text or a lookup changes. */
 function nameOf(file: FileAnalysis): string {
   const known = names.get(file);
   if (known !== undefined) return known;
@@ -113,7 +113,7 @@ function nameOf(file: FileAnalysis): string {
 
 const syntaxRule = 'yaml-syntax';
 
-/** What an analysed file has wrong, and the suppressions in it that can go. Nothing for a file that concerns no accelerator. */
+/** The findings and unused suppressions of a file. Files without accelerators have none. */
 function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
   const lines = linesOf(file);
   const found = file.documents.flatMap(({ base, findings }) =>
@@ -127,7 +127,7 @@ function configDiagnostics(text: string): readonly Diagnostic[] {
   return parseConfig(text).problems.map((problem) => configProblemToLsp(problem, lines));
 }
 
-/** The client repeats a pull whose document has changed meanwhile. */
+/** Makes the client repeat a pull if its document has changed in the meantime. */
 function retrigger(error: unknown): never {
   if (!isOutdated(error)) throw error;
   throw new ResponseError(LSPErrorCodes.ServerCancelled, 'the document has changed', { retriggerRequest: true });

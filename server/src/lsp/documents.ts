@@ -18,12 +18,12 @@ export interface Followers {
   readonly indexing: Indexing;
 }
 
-/** Follows what is opened, typed, saved and closed. @param closed called for every document that is closed */
+/** Handles documents that are opened, edited, saved and closed. @param closed called for each closed document */
 export function followDocuments(session: Session, followers: Followers, closed: () => void): void {
   const { documents, projects, relatedFiles, shown, typing } = session;
   const { diagnostics, summaries, refreshing, indexing } = followers;
 
-  /** A config that is half typed would make the prices of all open files flicker. */
+  /** Hold back incomplete configs: each keystroke would change every price on screen. */
   function configEdited(document: TextDocument): void {
     const messages = parseConfig(document.getText()).problems.map(({ message }) => message);
     if (!typing.isConfigHeld(document.uri, messages)) projects.configEdited(document.uri, document.getText());
@@ -33,7 +33,7 @@ export function followDocuments(session: Session, followers: Followers, closed: 
     const { uri } = document;
     if (isConfigUri(uri)) configEdited(document);
     else relatedFiles.changed(uri);
-    // The client fetches everything of it by itself.
+    // The client requests everything for this document by itself.
     shown.forget(uri);
     diagnostics.changed(uri);
     summaries.send(uri);
@@ -41,7 +41,7 @@ export function followDocuments(session: Session, followers: Followers, closed: 
   });
   documents.onDidSave(({ document: { uri } }) => {
     if (typing.settle(uri)) showHeldBack(session, refreshing, uri);
-    // Not every client watches files.
+    // Some clients do not watch files.
     indexing.filesChanged([{ uri, type: FileChangeType.Changed }]);
   });
   documents.onDidClose(({ document: { uri } }) => {
@@ -58,14 +58,14 @@ export function followDocuments(session: Session, followers: Followers, closed: 
   });
 }
 
-/** Shows what was held back while a line was written. */
+/** Shows what was held back while a line was being typed. */
 export function showHeldBack({ documents, projects }: Session, refreshing: Refreshing, uri: string): void {
   const config = isConfigUri(uri) ? documents.get(uri) : undefined;
   if (config !== undefined) projects.configEdited(uri, config.getText());
   refreshing.all();
 }
 
-/** Follows what changes on the disk. */
+/** Handles changes on disk. */
 export function followFiles({ connection, host, projects, relatedFiles, log }: Session, { indexing }: Followers): void {
   function changed(changes: readonly FileEvent[]): void {
     for (const { uri } of changes) {
@@ -76,15 +76,15 @@ export function followFiles({ connection, host, projects, relatedFiles, log }: S
   }
 
   connection.onDidChangeWatchedFiles(({ changes }) => {
-    const { files, gone, come } = sortChanges(changes);
-    if (gone.size > 0) {
-      projects.deleted(gone);
-      relatedFiles.deleted(gone);
-      indexing.deleted(gone);
+    const { files, removed, created } = sortChanges(changes);
+    if (removed.size > 0) {
+      projects.deleted(removed);
+      relatedFiles.deleted(removed);
+      indexing.deleted(removed);
     }
     changed(files);
-    void guarded(log, 'looking through new folders', async () => {
-      for (const folder of come) changed(await filesIn(folder, files, host));
+    void guarded(log, 'indexing new folders', async () => {
+      for (const folder of created) changed(await filesIn(folder, files, host));
     });
   });
 }

@@ -1,18 +1,18 @@
 import { type CancellationToken, LSPErrorCodes, ResponseError } from 'vscode-languageserver';
 
-/** Where a line goes that a developer of gpulint should see. */
+/** Writes a line to the log, for developers of gpulint. */
 export type Log = (line: string) => void;
 
 export type Handler<P, R> = (params: P, token: CancellationToken) => R | Promise<R>;
 
 /**
- * Makes a request handler that cannot harm the server: it lets a queued cancel arrive before it works, and an exception becomes a line
- * in the log, with the handler's name, and the fallback as the answer. A `ResponseError` is an answer and passes.
+ * Wraps a request handler so that it cannot break the server. A queued cancellation is handled first. An exception is logged with the
+ * handler's name, and the fallback is the response. A `ResponseError` is passed on.
  */
 export function guard<P, R>(log: Log, name: string, fallback: R, handler: Handler<P, R>): Handler<P, R> {
   return async (params, token) => {
     await yieldOnce();
-    if (token.isCancellationRequested) throw cancelled();
+    if (token.isCancellationRequested) throw canceled();
     try {
       return await handler(params, token);
     } catch (error) {
@@ -23,7 +23,7 @@ export function guard<P, R>(log: Log, name: string, fallback: R, handler: Handle
   };
 }
 
-/** The same for work that answers nobody: notifications and background work. */
+/** The same for work without a response: notifications and background work. */
 export async function guarded(log: Log, name: string, work: () => unknown): Promise<void> {
   try {
     await work();
@@ -32,16 +32,16 @@ export async function guarded(log: Log, name: string, work: () => unknown): Prom
   }
 }
 
-/** Gives way to what has arrived in the meantime: a cancel, a newer version. */
+/** Yields to messages that have arrived in the meantime: a cancellation, a newer version. */
 export function yieldOnce(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-export function cancelled(): ResponseError<void> {
-  return new ResponseError(LSPErrorCodes.RequestCancelled, 'cancelled');
+export function canceled(): ResponseError<void> {
+  return new ResponseError(LSPErrorCodes.RequestCancelled, 'canceled');
 }
 
-/** The document moved on while the answer was worked out. */
+/** The document changed while the response was being computed. */
 export function outdated(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.ContentModified, 'the document has changed');
 }

@@ -9,13 +9,13 @@ import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { ClientAbilities } from './convert.ts';
 import type { ClientOptions } from './requests.ts';
 
-/** Dotted language ids (`yaml.helm-values`) are how some editors name a dialect. */
+/** Some editors use dotted language ids for dialects (`yaml.helm-values`). */
 export function isOurs({ languageId }: TextDocument): boolean {
   if (languageId.includes('docker-compose')) return false;
   return ['yaml', 'helm', 'json', 'jsonc'].includes(languageId.split('.')[0] ?? '');
 }
 
-/** What a client can do, as far as it matters here. */
+/** The abilities of a client that matter here. */
 export function abilitiesOf({ capabilities, initializationOptions }: InitializeParams): ClientAbilities {
   const options = initializationOptions as ClientOptions | undefined;
   const formats = capabilities.textDocument?.hover?.contentFormat;
@@ -31,7 +31,7 @@ export function abilitiesOf({ capabilities, initializationOptions }: InitializeP
   };
 }
 
-/** What a client answers may be anything. */
+/** The URIs of workspace folders from a client, which can send any value. */
 export function urisOf(folders: readonly WorkspaceFolder[] | null): readonly string[] {
   return Array.isArray(folders) ? folders.map((folder) => folder?.uri).filter((uri) => typeof uri === 'string') : [];
 }
@@ -43,8 +43,8 @@ export function foldersOf({ workspaceFolders, rootUri }: InitializeParams): read
 }
 
 /**
- * What the server can do for a client.
- * @param pull the client asks for diagnostics
+ * The capabilities of the server for a client.
+ * @param pull whether the client pulls diagnostics
  */
 export function initializeResult({ capabilities }: InitializeParams, pull: boolean): InitializeResult {
   const result: InitializeResult = {
@@ -64,7 +64,7 @@ export function initializeResult({ capabilities }: InitializeParams, pull: boole
   if (pull) {
     result.capabilities.diagnosticProvider = {
       identifier: 'gpulint',
-      // A config file and the objects of other files change the diagnostics of a file.
+      // The diagnostics of a file depend on the config and on objects in other files.
       interFileDependencies: true,
       workspaceDiagnostics: false,
     };

@@ -22,7 +22,7 @@ import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import type { Session } from './session.ts';
 
-/** What the editor features do; a record so that a test can make one of them fail. */
+/** The editor features, as a record so that tests can replace one. */
 export interface Features {
   readonly hover: typeof hover;
   readonly codeLenses: typeof codeLenses;
@@ -35,8 +35,8 @@ export interface Features {
 const incomplete: Block = { kind: 'text', text: 'Incomplete: gpulint is still reading other files of the workspace' };
 
 /**
- * Hover, completion, lenses, actions, links and hints: each answers from the newest analysis.
- * @param settled called when the caret has left a line for which something was held back
+ * Hover, completion, lenses, actions, links and hints, each from the latest analysis.
+ * @param settled called when the cursor has left a line with held-back problems
  */
 export function registerLanguageFeatures(
   session: Session,
@@ -44,7 +44,7 @@ export function registerLanguageFeatures(
   settled: (uri: string) => void,
 ): void {
   const features: Omit<Features, 'summarize'> = { hover, codeLenses, codeActions, complete, inlayHints, ...replaced };
-  const { connection, documents, projects, typing, log, analysed } = session;
+  const { connection, documents, projects, typing, log, analyzed } = session;
 
   connection.onHover(
     guard(log, 'hover', null, async ({ textDocument, position }, token) => {
@@ -54,10 +54,10 @@ export function registerLanguageFeatures(
         const content = hoverConfig(config.getText(), lines.fromPosition(position));
         return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
       }
-      if ((await analysed(textDocument.uri)) === undefined) return null;
-      // An editor asks once, and shows what it got for as long as the hover is open.
+      if ((await analyzed(textDocument.uri)) === undefined) return null;
+      // Editors request a hover once, and show the result as long as it is open.
       const isComplete = await projects.settled();
-      const found = token.isCancellationRequested ? undefined : await analysed(textDocument.uri);
+      const found = token.isCancellationRequested ? undefined : await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const content = features.hover(found.file, lines.fromPosition(position));
@@ -75,7 +75,7 @@ export function registerLanguageFeatures(
         const found = completeConfig(config.getText(), lines.fromPosition(position));
         return found.map((one) => completionToLsp(one, lines, session.client.snippets));
       }
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const completions = features.complete(found.file, lines.fromPosition(position));
@@ -85,7 +85,7 @@ export function registerLanguageFeatures(
 
   connection.onCodeLens(
     guard(log, 'codeLens', null, async ({ textDocument }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const { codeLens, advice } = await projects.settingsOf(textDocument.uri);
@@ -98,11 +98,11 @@ export function registerLanguageFeatures(
 
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
-      // Editors ask wherever the caret goes, which is how it is known that it left the line.
+      // Editors request code actions whenever the cursor moves, which shows that it left the line.
       if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
         settled(textDocument.uri);
       }
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const query = {
@@ -121,7 +121,7 @@ export function registerLanguageFeatures(
 
   connection.onDocumentLinks(
     guard(log, 'documentLink', null, async ({ textDocument }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       return documentLinks(found.file).map((link) => documentLinkToLsp(link, lines));
@@ -131,7 +131,7 @@ export function registerLanguageFeatures(
   connection.languages.inlayHint.on(
     guard(log, 'inlayHint', null, async ({ textDocument, range }) => {
       const { enabled } = (await projects.settingsOf(textDocument.uri)).inlayHints;
-      const found = enabled ? await analysed(textDocument.uri) : undefined;
+      const found = enabled ? await analyzed(textDocument.uri) : undefined;
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const hints = features.inlayHints(found.file, lines.fromRange(range)).map((hint) => inlayHintToLsp(hint, lines));

@@ -1,21 +1,21 @@
-import { refusal } from './confined-host.ts';
+import { accessDenied } from './confined-host.ts';
 
-/** Work on a file system that may never answer. */
+/** Work on a file system that may never respond. */
 export interface LimitedWork {
-  /** Runs when there is room; rejects with a refusal when it takes too long, or while so much work hangs that there will be no room. */
+  /** Runs work when a slot is free. Rejects with `accessDenied` if the work takes too long or all slots hang. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Starts nothing more, and resolves when nothing runs, or after a moment. */
+  /** Starts no more work, and resolves when no work is running, or after a timeout. */
   settled(): Promise<void>;
-  /** Whether some work has not ended. */
+  /** Whether any work is running. */
   isBusy(): boolean;
 }
 
-/** How long the end of the server waits for what still runs, in milliseconds. */
+/** Time in milliseconds that shutdown waits for running work. */
 const timeoutMs = 500;
 
 /**
- * @param atOnce so much runs at the same time: work that hangs holds its place until it ends, because the system's thread under it does
- * @param milliseconds that it may take
+ * @param atOnce number of slots. Work that hangs keeps its slot until it ends, because it blocks a thread of the system
+ * @param milliseconds timeout of the work
  */
 export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
   const waiting: (() => void)[] = [];
@@ -25,7 +25,7 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
 
   async function run<T>(work: () => Promise<T>): Promise<T> {
     while (running >= atOnce || isEnding) {
-      if (late >= atOnce || isEnding) throw refusal('is on a file system that does not respond');
+      if (late >= atOnce || isEnding) throw accessDenied('is on a file system that does not respond');
       await new Promise<void>((resolve) => waiting.push(resolve));
     }
     running += 1;
@@ -36,10 +36,10 @@ export function limitWork(atOnce: number, milliseconds: number): LimitedWork {
         isLate = true;
         late += 1;
         if (late >= atOnce) for (const wake of waiting.splice(0)) wake();
-        reject(refusal(`took longer than ${milliseconds / 1000} s`));
+        reject(accessDenied(`took longer than ${milliseconds / 1000} s`));
       }, milliseconds);
     });
-    // What throws at once ends, too.
+    // An async function, so that work that throws synchronously also ends.
     const ended = (async () => work())().finally(() => {
       clearTimeout(timer);
       running -= 1;

@@ -1,4 +1,4 @@
 import { runServer } from './node.ts';
 
-// The program that VS Code's client starts.
+// The entry point that VS Code's client starts.
 runServer();

@@ -7,16 +7,15 @@ import {
 } from 'vscode-languageserver';
 import { problemOf } from './params.ts';
 
-/** What a connection is made with so that it hears only what the protocol allows. */
+/** Connection options that reject messages which violate the protocol. */
 export interface CheckedMessages extends ConnectionOptions {
   isShutDown(): boolean;
 }
 
 /**
- * The one gate for messages: a request that the protocol does not allow gets an error as its answer, a notification becomes a line in the log,
- * and neither reaches a handler. Held against it are the parameters, the life of the server (`initialize` … `shutdown`), and which documents are
- * open in which version.
- * @param beforeExit what the end of the process waits for
+ * The only gate for messages. It checks the parameters, the state of the server (`initialize` to `shutdown`), and the open documents and their
+ * versions. An invalid request gets an error response, an invalid notification becomes a line in the log, and neither reaches a handler.
+ * @param beforeExit runs before the process exits
  */
 export function checkMessages(
   reader: MessageReader,
@@ -25,23 +24,23 @@ export function checkMessages(
 ): CheckedMessages {
   let state: 'new' | 'running' | 'shut down' = 'new';
   const versions = new Map<string, number>();
-  /** Documents of which a change was ignored: what they read now only their full text can say. */
+  /** Documents with an ignored change. Their content is unknown until the client sends the full text. */
   const lost = new Set<unknown>();
 
   function send(message: object): void {
-    // The client may be gone, and then nobody is left to be answered.
+    // The client may be gone.
     writer.write({ jsonrpc: '2.0', ...message } as Message).catch(() => undefined);
   }
 
   const answer = (id: unknown, code: number, message: string) => send({ id: id ?? null, error: { code, message } });
 
   function ignore(method: string, reason: string): void {
-    // Before it is initialized a server says nothing.
+    // A server must not send messages before it is initialized.
     const params = { type: 1, message: `${method} is ignored: ${reason}` };
     if (state === 'running') send({ method: 'window/logMessage', params });
   }
 
-  /** Follows the documents, which is what they are held against next. */
+  /** Checks a notification about a document, and records the document's new state. */
   function problemOfDocument(method: string, params: unknown): string | undefined {
     const { uri, version } = (params as { textDocument?: { uri: string; version: number } } | undefined)
       ?.textDocument ?? {
@@ -50,7 +49,7 @@ export function checkMessages(
     };
     const known = versions.get(uri);
     if (method === 'textDocument/didOpen') {
-      if (known !== undefined) return `${uri} is open already`;
+      if (known !== undefined) return `${uri} is already open`;
       versions.set(uri, version);
       // VS Code may send a change behind the close of a document that is opened again later, with its full text.
       lost.delete(uri);
@@ -63,27 +62,27 @@ export function checkMessages(
       versions.set(uri, version);
       const [first] = (params as { contentChanges: readonly { range?: unknown }[] }).contentChanges;
       if (first !== undefined && first.range === undefined) lost.delete(uri);
-      if (lost.has(uri)) return `an earlier change of ${uri} was ignored; its full text is needed`;
+      if (lost.has(uri)) return `an earlier change of ${uri} was ignored; send the full text`;
     }
     return undefined;
   }
 
   function isAllowed(id: unknown, method: string, params: unknown): boolean {
     const isRequest = id !== undefined;
-    const refuse = (code: number, reason: string) => {
+    const reject = (code: number, reason: string) => {
       if (isRequest) answer(id, code, reason);
       else ignore(method, reason);
       return false;
     };
     if (state === 'new' && method !== 'initialize')
-      return refuse(ErrorCodes.ServerNotInitialized, 'the server is not initialized');
+      return reject(ErrorCodes.ServerNotInitialized, 'the server is not initialized');
     if (state === 'running' && method === 'initialize')
-      return refuse(ErrorCodes.InvalidRequest, 'the server is initialized already');
-    if (state === 'shut down') return refuse(ErrorCodes.InvalidRequest, 'the server is shut down');
+      return reject(ErrorCodes.InvalidRequest, 'the server is already initialized');
+    if (state === 'shut down') return reject(ErrorCodes.InvalidRequest, 'the server is shut down');
     const problem = problemOf(method, params) ?? (isRequest ? undefined : problemOfDocument(method, params));
     if (problem !== undefined) {
       if (method === 'textDocument/didChange') lost.add(Object(Object(params).textDocument).uri);
-      return refuse(ErrorCodes.InvalidParams, problem);
+      return reject(ErrorCodes.InvalidParams, problem);
     }
     if (isRequest && method === 'initialize') state = 'running';
     if (isRequest && method === 'shutdown') state = 'shut down';

@@ -8,14 +8,14 @@ import type { Session } from './session.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
 export function registerNavigation(
-  { connection, documents, projects, log, analysed }: Session,
+  { connection, documents, projects, log, analyzed }: Session,
   host: ConfinedHost,
 ): void {
   const { workspace } = projects.analysis;
 
   connection.onDefinition(
     guard(log, 'definition', null, async ({ textDocument, position }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       return locations(definitions(workspace, found.file, linesOf(found.file).fromPosition(position)));
     }),
@@ -23,7 +23,7 @@ export function registerNavigation(
 
   connection.onReferences(
     guard(log, 'references', null, async ({ textDocument, position, context }) => {
-      const found = await analysed(textDocument.uri);
+      const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
       const offset = linesOf(found.file).fromPosition(position);
       return locations(references(workspace, found.file, offset, context.includeDeclaration));
@@ -39,7 +39,7 @@ export function registerNavigation(
     });
   }
 
-  /** Of a file as it is now: what is open counts before the disk. */
+  /** The line index of a file's current text. An open document takes precedence over the disk. */
   async function linesAt(uri: string): Promise<LineIndex | undefined> {
     const text = documents.get(uri)?.getText() ?? (await host.readFile(uri));
     return text === undefined ? undefined : lineIndex(text);

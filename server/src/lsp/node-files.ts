@@ -2,41 +2,42 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Host, outside, refusal } from './confined-host.ts';
+import { accessDenied, type Host, outside } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
-import { mostBytes, passedBy } from './requests.ts';
+import { excludedFolderNames, maxFileBytes } from './requests.ts';
 
-/** The files of this machine's disk. */
+/** The files on this machine's disk. */
 export interface LocalFiles
   extends Required<Pick<Host, 'readFile' | 'listFiles'>>,
     Pick<LimitedWork, 'settled' | 'isBusy'> {}
 
-/** A home folder, or a disk, has more folders than a project. */
-const mostFolders = 20_000;
+/** No project has more folders, but a home folder or a disk does. */
+const maxFolders = 20_000;
 
-/** Reads and lists regular files and folders only. Nothing else is even opened: a pipe may wait forever, and a device may do something. */
+/** Reads and lists only regular files and folders. Nothing else is opened: a pipe can block, and opening a device can have side effects. */
 export function localFiles(): LocalFiles {
-  // Node has four threads for files, and one that hangs never comes back: a fourth read would take the last one.
+  // Node has four file threads, and a hanging read blocks one permanently. Always leave one free.
   const { run, settled, isBusy } = limitWork(3, 5000);
   return {
     settled,
     isBusy,
     readFile: (uri, folders) => run(() => read(fileURLToPath(uri), folders.map(toPath))),
-    /** Breadth first and by name, so that what is cut off is deepest and always the same. */
-    async listFiles(folder, most, folders) {
+    /** Breadth-first and by name, so that the limit always cuts off the same, deepest files. */
+    async listFiles(folder, limit, folders) {
       const start = toPath(folder);
       const top = toPath(folders[0] ?? folder);
       const pending = [start];
       const files: string[] = [];
       const realTop = await run(() => realpath(top)).catch(() => top);
-      for (let next = 0; next < pending.length && files.length < most; next += 1) {
+      for (let next = 0; next < pending.length && files.length < limit; next += 1) {
         const here = pending[next] ?? '';
-        // Where the path has no links in it, the two end alike. A folder that may not be read is passed by.
+        // Without links in the path, both paths are the same. Folders that cannot be read are skipped.
         const real = path.join(realTop, path.relative(top, here));
         for (const entry of await run(() => entriesOf(here, real)).catch(() => [])) {
           const name = path.join(here, entry.name);
-          if (entry.isDirectory() && !passedBy.includes(entry.name) && pending.length < mostFolders) pending.push(name);
-          else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < most)
+          if (entry.isDirectory() && !excludedFolderNames.includes(entry.name) && pending.length < maxFolders)
+            pending.push(name);
+          else if (entry.isFile() && /\.ya?ml$/.test(entry.name) && files.length < limit)
             files.push(pathToFileURL(name).href);
         }
       }
@@ -45,8 +46,7 @@ export function localFiles(): LocalFiles {
   };
 }
 
-/** Of a folder in another file system nothing on this disk is meant. */
-/** Nothing where the URI is no path of this machine: another host, or an escape that stands for nothing. */
+/** The path of a URI; empty if it is not a path on this machine: another scheme or host, or an invalid escape. */
 function toPath(uri: string): string {
   try {
     return uri.startsWith('file:') ? fileURLToPath(uri === 'file://' ? 'file:///' : uri) : '';
@@ -61,13 +61,13 @@ async function entriesOf(folder: string, real: string) {
   return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Without a byte order mark, as editors show a file: places are counted behind it. */
+/** The text of a file without a byte order mark, like in editors: offsets start after it. */
 async function read(file: string, folders: readonly string[]): Promise<string | undefined> {
   try {
     const real = await realpath(file);
-    if (!(await isInOne(real, folders))) throw refusal(outside);
+    if (!(await isInOne(real, folders))) throw accessDenied(outside);
     const { size } = await regular(real);
-    // What says so and has content all the same is a view of the system, as in /proc.
+    // Files with size 0 and content are system files, such as those in /proc.
     if (size === 0) return '';
     const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
@@ -77,19 +77,20 @@ async function read(file: string, folders: readonly string[]): Promise<string | 
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ELOOP') throw refusal('is a link that leads in a circle');
+    if (code === 'ELOOP') throw accessDenied('is a circular link');
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') return undefined;
     throw error;
   }
 }
 
-/** The path could lead elsewhere since it was looked at, so what was opened is held against it. */
+/** Reads an open file after checking that the path still leads to it: the path can change after the first check. */
 async function readOpen(handle: FileHandle, real: string): Promise<string> {
   const { dev, ino, size } = await handle.stat();
   const now = await regular(real);
-  if (now.dev !== dev || now.ino !== ino || (await realpath(real)) !== real) throw refusal('changed while it was read');
-  // A file that grows is read as far as it was.
-  const bytes = Buffer.alloc(Math.min(size, mostBytes));
+  if (now.dev !== dev || now.ino !== ino || (await realpath(real)) !== real)
+    throw accessDenied('changed while being read');
+  // A growing file is read up to its size when opened.
+  const bytes = Buffer.alloc(Math.min(size, maxFileBytes));
   let end = 0;
   for (;;) {
     const { bytesRead } = await handle.read(bytes, end, bytes.length - end);
@@ -102,8 +103,8 @@ async function readOpen(handle: FileHandle, real: string): Promise<string> {
 async function regular(real: string) {
   const found = await lstat(real);
   if (found.isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
-  if (!found.isFile() || isOfSystem(real)) throw refusal('is not a regular file');
-  if (found.size > mostBytes) throw refusal(`is larger than ${mostBytes / 1e6} MB`);
+  if (!found.isFile() || isOfSystem(real)) throw accessDenied('is not a regular file');
+  if (found.size > maxFileBytes) throw accessDenied(`is larger than ${maxFileBytes / 1e6} MB`);
   return found;
 }
 
@@ -117,7 +118,7 @@ async function isInOne(real: string, folders: readonly string[]): Promise<boolea
   return false;
 }
 
-/** Reading there may wait, or do something. `/dev/shm` is a disk in memory. */
+/** Reading these files can block or have side effects. `/dev/shm` is a file system in memory. */
 function isOfSystem(real: string): boolean {
   return /^\/(?:proc|sys|dev(?!\/shm\/))(?:\/|$)/.test(real);
 }

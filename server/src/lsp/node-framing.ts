@@ -1,17 +1,17 @@
 import { type Readable, Transform } from 'node:stream';
 
-/** No message is longer: a text of the size that is read fits in twice, with every character escaped. */
-const longest = 64 * 2 ** 20;
-/** Headers are two short lines. */
-const longestHeader = 4096;
+/** Maximum size of a message: room for a text of the maximum file size twice, with every character escaped. */
+const maxMessageBytes = 64 * 2 ** 20;
+/** Maximum size of a header, which has two short lines. */
+const maxHeaderBytes = 4096;
 
 /**
- * The whole messages of a stream, each with its length before it. What is no message is dropped up to the next header: a length that is missing,
- * negative or absurd would make the library wait for the rest until the end.
+ * The messages of a stream, each with its length before it. Invalid bytes are dropped up to the next header: with a missing, negative or huge
+ * length, the library would wait for the rest of the message indefinitely.
  */
 export function framesOf(input: Readable): Readable {
   let head: Buffer = Buffer.alloc(0);
-  /** Bytes of the message still to come. */
+  /** Remaining bytes of the message. */
   let left = 0;
   return input.pipe(
     new Transform({
@@ -28,11 +28,11 @@ export function framesOf(input: Readable): Readable {
           head = head.length === 0 ? rest : Buffer.concat([head, rest]);
           const end = head.indexOf('\r\n\r\n');
           if (end < 0) {
-            if (head.length > longestHeader) head = Buffer.from(head.subarray(-longestHeader));
+            if (head.length > maxHeaderBytes) head = Buffer.from(head.subarray(-maxHeaderBytes));
             break;
           }
           rest = head.subarray(end + 4);
-          const length = lengthIn(head.toString('latin1', Math.max(0, end - longestHeader), end));
+          const length = lengthIn(head.toString('latin1', Math.max(0, end - maxHeaderBytes), end));
           head = Buffer.alloc(0);
           if (length === undefined) continue;
           this.push(`Content-Length: ${length}\r\n\r\n`);
@@ -44,8 +44,8 @@ export function framesOf(input: Readable): Readable {
   );
 }
 
-/** The last one counts: what stands before it on its line is the end of something dropped. */
+/** The last length in a header: anything before it belongs to dropped bytes. */
 function lengthIn(header: string): number | undefined {
-  const said = [...header.matchAll(/content-length: *(\d+) *(?=\r\n|$)/gi)].at(-1)?.[1];
-  return said !== undefined && Number(said) <= longest ? Number(said) : undefined;
+  const length = [...header.matchAll(/content-length: *(\d+) *(?=\r\n|$)/gi)].at(-1)?.[1];
+  return length !== undefined && Number(length) <= maxMessageBytes ? Number(length) : undefined;
 }

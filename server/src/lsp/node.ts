@@ -22,14 +22,14 @@ import { startServer } from './server.ts';
 
 /** Speaks LSP over standard input and output, for `gpulint lsp --stdio`. */
 export function runStdioServer(): void {
-  // What is printed to standard output would break the protocol.
+  // Any other output on standard output would break the protocol.
   console.log = console.error;
   const ended = start(new StreamMessageReader(framesOf(process.stdin)), new StreamMessageWriter(process.stdout));
   process.stdin.on('end', ended);
   process.stdin.on('close', ended);
 }
 
-/** Speaks LSP over the channel to the parent process, as VS Code's client starts it; with `--stdio` over standard input and output. */
+/** Speaks LSP over the channel to the parent process, as VS Code's client expects; with `--stdio`, over standard input and output. */
 export function runServer(): void {
   if (process.argv.includes('--stdio')) {
     runStdioServer();
@@ -38,17 +38,17 @@ export function runServer(): void {
   process.on('disconnect', start(new IPCMessageReader(process), new IPCMessageWriter(process)));
 }
 
-/** @returns to be called when nobody is there any more */
+/** @returns a function to call when the client is gone */
 function start(reader: MessageReader, writer: MessageWriter): () => void {
   const files = localFiles();
   const messages = checkMessages(reader, writer, files.settled);
   const connection = createConnection(reader, writer, messages);
-  // The log goes through the client; nothing that goes wrong in one place may end the server.
+  // Log unexpected errors through the client: a single error must not end the server.
   const report = (error: unknown) =>
     connection.console.error(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.on('uncaughtException', report);
   process.on('unhandledRejection', report);
-  // Node waits for its threads, and one that reads from a lost network drive never ends: then there is no other way out.
+  // Node waits for its threads, but a read from a lost network drive never ends. Only a kill exits then.
   process.on('exit', () => {
     if (files.isBusy()) process.kill(process.pid, 'SIGKILL');
   });
@@ -62,13 +62,13 @@ function nodeHost(connection: Connection, files: LocalFiles): Host {
   const sourceOf = (uri: string) => (uri.startsWith('file:') ? files : client);
   return {
     readFile: (uri, folders) => sourceOf(uri).readFile(uri, folders),
-    listFiles: (folder, most, folders) => sourceOf(folder).listFiles(folder, most, folders),
+    listFiles: (folder, limit, folders) => sourceOf(folder).listFiles(folder, limit, folders),
     home: pathToFileURL(homedir()).href,
     collect,
   };
 }
 
-/** Node offers this only to who starts it with a flag, and VS Code starts it. */
+/** Runs the garbage collector. It needs a flag, which is set at run time because VS Code starts the process. */
 function collect(): void {
   setFlagsFromString('--expose-gc');
   const collectGarbage: unknown = runInNewContext('gc');

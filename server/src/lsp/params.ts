@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { methods } from './requests.ts';
 
-/** What is wrong with the parameters of a message, as a clause; undefined where nothing is, and for methods that nobody handles. */
+/** The problem of a message's parameters as a clause; undefined if they are valid or the method is not handled. */
 export function problemOf(method: string, params: unknown): string | undefined {
   const result = shapes.get(method)?.safeParse(params);
   if (result === undefined || result.success) return undefined;
@@ -9,7 +9,7 @@ export function problemOf(method: string, params: unknown): string | undefined {
   return `${['params', ...(issue?.path ?? [])].join('.')} is invalid`;
 }
 
-// Clients write a line's end as any large number.
+// Clients send any large number for the end of a line.
 const uinteger = z.int().check(z.minimum(0));
 const text = z.string();
 const texts = z.array(text);
@@ -27,8 +27,8 @@ const anObject = z.looseObject({});
 
 const document = z.looseObject({ uri });
 const inDocument = { textDocument: document };
-const atPosition = z.looseObject({ ...inDocument, position });
-const ofDocument = z.looseObject(inDocument);
+const positionParams = z.looseObject({ ...inDocument, position });
+const documentParams = z.looseObject(inDocument);
 const place = { uri, position };
 const choice = optional(text);
 
@@ -61,17 +61,17 @@ const shapes: ReadonlyMap<string, z.ZodMiniType> = new Map<string, z.ZodMiniType
       contentChanges: z.array(z.looseObject({ range: z.optional(range), text })),
     }),
   ],
-  ['textDocument/didSave', ofDocument],
-  ['textDocument/didClose', ofDocument],
-  ['textDocument/hover', atPosition],
-  ['textDocument/completion', atPosition],
-  ['textDocument/definition', atPosition],
+  ['textDocument/didSave', documentParams],
+  ['textDocument/didClose', documentParams],
+  ['textDocument/hover', positionParams],
+  ['textDocument/completion', positionParams],
+  ['textDocument/definition', positionParams],
   [
     'textDocument/references',
     z.looseObject({ ...inDocument, position, context: z.looseObject({ includeDeclaration: z.boolean() }) }),
   ],
-  ['textDocument/codeLens', ofDocument],
-  ['textDocument/documentLink', ofDocument],
+  ['textDocument/codeLens', documentParams],
+  ['textDocument/documentLink', documentParams],
   ['textDocument/diagnostic', z.looseObject({ ...inDocument, previousResultId: choice })],
   ['textDocument/inlayHint', z.looseObject({ ...inDocument, range })],
   [

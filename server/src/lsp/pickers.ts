@@ -48,7 +48,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.costs,
     guard<CostsParams, CostsResult>(log, methods.costs, [], async ({ uri }) => {
-      const found = await session.analysed(uri);
+      const found = await session.analyzed(uri);
       if (found === undefined) return [];
       const lines = linesOf(found.file);
       return costLines(found.file).map(({ label, description, offset }) => ({
@@ -62,7 +62,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.gpus,
     guard<GpusParams, GpusResult>(log, methods.gpus, [], async ({ uri }) => {
-      const found = uri === undefined ? undefined : await session.analysed(uri);
+      const found = uri === undefined ? undefined : await session.analyzed(uri);
       return toGpuItems(found === undefined ? [...gpus.values()] : possibleGpus(found.file));
     }),
   );
@@ -80,7 +80,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest(
     methods.migChoices,
     guard<MigChoicesParams, MigChoicesResult | null>(log, methods.migChoices, null, async (params) => {
-      const found = await session.analysed(params.uri);
+      const found = await session.analyzed(params.uri);
       const sliceable = found && sliceableIn(found.file, params);
       if (sliceable === undefined) return null;
       const gpu = params.gpu === undefined ? sliceable.gpu : gpus.get(params.gpu);
@@ -90,7 +90,7 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
       const profiles = slicesOf(gpu, sliceable)
         .filter(({ profile }) => sliceFix(sliceable, profile, gpu, budget) !== undefined)
         .map((option) => ({ option, fit: held?.fit(option.profile) }))
-        // Those that hold the model come first: the first is what Enter takes.
+        // Profiles that fit the model come first, because Enter selects the first item.
         .sort((a, b) => fits.indexOf(a.fit ?? 'fits') - fits.indexOf(b.fit ?? 'fits'))
         .map(({ option }) => ({ profile: option.profile.name, description: describeSlice(option, held) }));
       return { gpu: { id: gpu.id, name: gpu.name }, gpus: [], profiles };
@@ -100,15 +100,15 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   connection.onRequest<EditResult, void>(
     methods.rewriteToMig,
     guard<RewriteToMigParams, EditResult>(log, methods.rewriteToMig, failed, async (params) => {
-      const found = await session.analysed(params.uri);
+      const found = await session.analyzed(params.uri);
       const sliceable = found && sliceableIn(found.file, params);
       const gpu = gpus.get(params.gpu);
       if (found === undefined || sliceable === undefined || gpu === undefined) {
-        return { problem: 'There is no whole-GPU request here any more.' };
+        return { problem: 'There is no longer a whole-GPU request here.' };
       }
       const option = slicesOf(gpu, sliceable).find(({ profile }) => profile.name === params.profile);
       const fix = option && sliceFix(sliceable, option.profile, gpu, budgetOfAnswer());
-      if (fix === undefined) return { problem: 'This request cannot be rewritten without damage to the file.' };
+      if (fix === undefined) return { problem: 'This request cannot be rewritten without breaking the file.' };
       return { edit: editsToLsp(fix.edits, found.document, linesOf(found.file), session.client) };
     }),
   );
@@ -117,13 +117,13 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     methods.setGpu,
     guard<SetGpuParams, EditResult>(log, methods.setGpu, failed, async ({ uri, ...values }) => {
       const config = await projects.configFileOf(uri);
-      if (config === undefined) return { problem: 'Open a folder first: the GPU is kept in its .gpulint.yaml.' };
-      if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalogue has no GPU ${values.gpu}.` };
-      const { text, ...target } = await asItIs(config);
-      if (text === undefined && host.isRefused(config))
-        return { problem: `${configName} is not read: the output of gpulint says why.` };
+      if (config === undefined) return { problem: 'Open a folder first: gpulint stores the GPU in its .gpulint.yaml.' };
+      if (values.gpu !== null && !gpus.has(values.gpu)) return { problem: `The catalog has no GPU ${values.gpu}.` };
+      const { text, ...target } = await currentText(config);
+      if (text === undefined && host.isDenied(config))
+        return { problem: `${configName} cannot be read. The gpulint output shows the reason.` };
       const edits = setConfigEdits(text ?? '', values);
-      if (edits === undefined) return { problem: 'The config file has mistakes; mend them first.' };
+      if (edits === undefined) return { problem: 'The config file has errors. Fix them first.' };
       const edit = editsToLsp(edits, target, lineIndex(text ?? ''), session.client);
       const creation = { kind: 'create', uri: target.uri, options: { ignoreIfExists: true } } as const;
       const withFile = text === undefined && edit.documentChanges !== undefined;
@@ -134,8 +134,8 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
     }),
   );
 
-  /** A config as it reads now: half typed in the editor, or changed on the disk where nobody watches. `text` undefined: it is not there yet. */
-  async function asItIs(
+  /** The current text of a config, with unsaved or unreported changes; undefined if the file does not exist. */
+  async function currentText(
     config: string,
   ): Promise<{ readonly uri: string; readonly text: string | undefined; readonly version: number | null }> {
     const open = documents.all().find(({ uri }) => normalizeUri(uri) === normalizeUri(config));
@@ -145,18 +145,18 @@ export function registerPickers(session: Session, host: ConfinedHost): void {
   }
 }
 
-/** The request that a person pointed at; the same place, as long as the file has not changed there. */
+/** The request at the position that the user selected. */
 function sliceableIn(file: FileAnalysis, { position }: PlaceParams): Sliceable | undefined {
   const offset = linesOf(file).fromPosition(position);
   return sliceableRequests(file, { start: offset, end: offset })[0];
 }
 
-/** The best first. */
+/** Best first. */
 const fits: readonly Fit[] = ['fits', 'short-requests', 'too-small'];
 
-const failed: EditResult = { problem: 'Something went wrong; the output of gpulint says what.' };
+const failed: EditResult = { problem: 'Something went wrong. The gpulint output shows the error.' };
 
-/** Those that most providers sell first, for a person most likely means one of them; the others by name. */
+/** GPUs sorted by the number of providers that sell them, because users most likely want a common one, then by name. */
 function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
   const priced = models.map((gpu) => gpuPrices(gpu));
   return priced
@@ -167,7 +167,7 @@ function toGpuItems(models: readonly GpuModel[]): readonly GpuItem[] {
       return {
         id: one.gpu.id,
         name: one.gpu.name,
-        description: [...memory, range === null ? 'no price known' : formatHourly(range)].join(' · '),
+        description: [...memory, range === null ? 'price unknown' : formatHourly(range)].join(' · '),
         providers: one.byProvider.map(({ provider, hourly, region }) => ({
           id: provider,
           name: providerName(provider),

@@ -3,7 +3,7 @@ import { matchesAny } from '../config/globs.ts';
 import {
   configName,
   configPlaceOf,
-  type FolderLook,
+  type FolderConfig,
   foldersAbove,
   isConfigUri,
   isWithin,
@@ -19,52 +19,52 @@ import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
 import { defaultSettings, type Settings } from './settings.ts';
 
-/** The files of all workspace folders, each with the config that counts for it. */
+/** The files of all workspace folders, each with its config. */
 export interface Projects {
   readonly analysis: Analysis;
-  /** The same object while it says the same. Never rejects, and waits for a limited time. */
+  /** The config of a file: the same object as long as its values are the same. Never rejects, and waits for a limited time. */
   configOf(uri: string): Promise<ProjectConfig>;
-  /** Whether a config that was the answer for a file still is. */
-  holds(uri: string, config: ProjectConfig): boolean;
+  /** Whether a config is still that of a file. */
+  isCurrent(uri: string, config: ProjectConfig): boolean;
   settingsOf(uri: string): Promise<Settings>;
-  /** Waits until other files are read, for a limited time. @returns whether all are */
+  /** Waits a limited time for other files. @returns whether all are read */
   settled(): Promise<boolean>;
-  /** The URI of the config file that counts for a document, or of the one to make in its workspace folder; undefined where it has none. */
+  /** The URI of a document's config file, or of the one to create in its workspace folder; undefined if it is in no folder. */
   configFileOf(uri: string): Promise<string | undefined>;
-  /** Whether the config passes a file by. */
+  /** Whether the config ignores a file. */
   isIgnored(uri: string): Promise<boolean>;
   setFolders(folders: readonly string[]): void;
-  /** A config file changed on disk. */
+  /** Handles a config file that changed on disk. */
   configChanged(uri: string): void;
-  /** These are gone, and may have been folders with configs in them. @param uris normalised */
+  /** Handles deleted files and folders, which may contain configs. @param uris normalized */
   deleted(uris: ReadonlySet<string>): void;
-  /** A config file is open in the editor and reads as this there; undefined: it was closed, and the disk counts again. */
+  /** Handles the current text of a config that is open in the editor; undefined if it was closed. */
   configEdited(uri: string, text: string | undefined): void;
-  /** The editor's settings have changed. */
+  /** Handles changed settings of the editor. */
   settingsChanged(): void;
-  /** A document was closed: what is known of it is not needed any more. */
+  /** Releases everything about a closed document. */
   forget(uri: string): void;
 }
 
 export interface ProjectsListener {
-  /** A config or a setting that was known before has changed. @param folder for which it holds; undefined: all */
+  /** A known config or setting has changed. @param folder below which it applies; undefined: all folders */
   configChanged(folder: string | undefined): void;
-  /** What the editor is set to has changed. */
+  /** The editor's settings have changed. */
   settingsChanged(): void;
 }
 
-/** A file system or a client that does not answer must not keep diagnostics back. */
+/** A file system or client that does not respond must not delay diagnostics further. */
 const timeoutMs = 3000;
 
 interface LoadedConfig {
   readonly uri: string;
   readonly text: string;
-  readonly told: ConfigInput;
+  readonly values: ConfigInput;
 }
-type Look = FolderLook<LoadedConfig>;
+type Look = FolderConfig<LoadedConfig>;
 
 /**
- * @param readSettings what the editor is set to for a workspace folder, or for files in none
+ * @param readSettings reads the settings of a workspace folder, or those of files in no folder
  */
 export function createProjects(
   host: ConfinedHost,
@@ -91,7 +91,7 @@ export function createProjects(
     listener.settingsChanged();
   }
 
-  /** An answer that comes too late counts when it comes. */
+  /** A result after the timeout is used when it arrives. */
   async function withTimeout<T>(answer: Promise<T>, otherwise: T, onLate: () => void): Promise<T> {
     let late = false;
     const timeout = delay(timeoutMs).then(() => {
@@ -104,7 +104,7 @@ export function createProjects(
     return Promise.race([answer, timeout]);
   }
 
-  function lookInto(folder: string): Promise<Look> {
+  function lookUpFolder(folder: string): Promise<Look> {
     const key = normalizeUri(folder);
     const known = looks.get(key) ?? read(folder);
     looks.set(key, known);
@@ -115,7 +115,7 @@ export function createProjects(
     const uri = `${folder}/${configName}`;
     const [text, top] = await Promise.all([configText(uri), isTop(folder)]);
     texts.set(normalizeUri(uri), text);
-    return { found: text === undefined ? undefined : { uri, text, told: parseConfig(text).told }, top };
+    return { found: text === undefined ? undefined : { uri, text, values: parseConfig(text).values }, top };
   }
 
   async function configText(uri: string): Promise<string | undefined> {
@@ -125,16 +125,16 @@ export function createProjects(
         text = await host.readFile(uri);
       });
     }
-    // While the disk was read the editor may have opened the file, and what it shows counts.
+    // The editor may have opened the file in the meantime, and its text takes precedence.
     return edited.get(normalizeUri(uri)) ?? text;
   }
 
-  /** Nothing above the workspace's folders is read, and so nothing there counts. In them a repository ends the way up, too. */
+  /** Whether the search for a config ends at a folder: the root of the workspace or of a repository, or the user's home. */
   async function isTop(folder: string): Promise<boolean> {
     const [above] = foldersAbove(folder);
     if (above === undefined || !host.reaches(above)) return true;
     if (host.home !== undefined && normalizeUri(host.home) === normalizeUri(folder)) return true;
-    // On other file systems each question may be a round trip over a network.
+    // On other file systems, each read can be a round trip over a network.
     if (!folder.startsWith('file:')) return false;
     const marks = [`${folder}/.git/HEAD`, `${folder}/.git`].map((mark) => host.readFile(mark).catch(() => undefined));
     return (await Promise.all(marks)).some((mark) => mark !== undefined);
@@ -143,7 +143,7 @@ export function createProjects(
   function folderOf(uri: string): string | undefined {
     const path = normalizeUri(uri);
     const holding = folders.filter((folder) => isUnder(path, normalizeUri(folder)));
-    // Of nested workspace folders the innermost holds the file.
+    // A file in nested workspace folders belongs to the innermost one.
     return holding.reduce<string | undefined>(
       (best, one) => (one.length > (best?.length ?? -1) ? one : best),
       undefined,
@@ -159,9 +159,9 @@ export function createProjects(
 
   async function resolve(uri: string): Promise<ProjectConfig> {
     const place = configPlaceOf(uri, folders);
-    const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookInto)]);
+    const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookUpFolder)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
-    const file = nearest && path !== undefined ? { told: nearest.found.told, path } : undefined;
+    const file = nearest && path !== undefined ? { values: nearest.found.values, path } : undefined;
     return intern(resolveConfig({ settings, file }));
   }
 
@@ -178,7 +178,7 @@ export function createProjects(
 
   async function reread(uri: string): Promise<void> {
     const key = normalizeUri(uri);
-    // A config that nobody has needed yet is read when somebody does.
+    // A config that was never read is read on demand.
     if (!texts.has(key)) return;
     const before = texts.get(key);
     const text = await configText(uri);
@@ -193,24 +193,24 @@ export function createProjects(
     settingsOf,
     settled: host.settled,
     configOf,
-    holds: (uri, config) => configs.get(uri)?.config === config,
+    isCurrent: (uri, config) => configs.get(uri)?.config === config,
     async configFileOf(uri) {
       const place = configPlaceOf(uri, folders);
       if (place === undefined) return undefined;
-      const nearest = await nearestConfig(place, lookInto);
+      const nearest = await nearestConfig(place, lookUpFolder);
       const folder = folderOf(place);
       return nearest?.found.uri ?? (folder && `${folder}/${configName}`);
     },
     async isIgnored(uri) {
       const { ignore } = await configOf(uri);
-      const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookInto);
+      const nearest = ignore.length === 0 ? undefined : await nearestConfig(uri, lookUpFolder);
       const path = nearest && pathBelow(nearest.folder, uri);
       return path !== undefined && matchesAny(path, ignore);
     },
-    setFolders(wanted) {
-      folders = wanted.map(withoutSlash);
+    setFolders(newFolders) {
+      folders = newFolders.map(withoutSlash);
       host.setFolders(folders);
-      // What could not be reached before may be now, and the other way round.
+      // The set of files within reach has changed.
       looks.clear();
       texts.clear();
       settings.clear();
@@ -220,8 +220,8 @@ export function createProjects(
       void guarded(log, `reading ${uri}`, () => reread(uri));
     },
     deleted(uris) {
-      const gone = [...texts].filter(([key, text]) => text !== undefined && !edited.has(key) && isWithin(key, uris));
-      for (const [key] of gone) {
+      const removed = [...texts].filter(([key, text]) => text !== undefined && !edited.has(key) && isWithin(key, uris));
+      for (const [key] of removed) {
         const folder = key.slice(0, -configName.length - 1);
         texts.delete(key);
         looks.delete(folder);
@@ -246,7 +246,7 @@ export function createProjects(
 
 export { configName, foldersAbove, isConfigUri };
 
-/** Configs that say the same are the same object, so that nothing is analysed again where nothing has changed. */
+/** Makes configs with the same values the same object, so that nothing is analyzed again without a change. */
 function internConfigs(): (config: ProjectConfig) => ProjectConfig {
   const known = new Map<string, ProjectConfig>();
   return (config) => {
@@ -254,14 +254,14 @@ function internConfigs(): (config: ProjectConfig) => ProjectConfig {
     const same = known.get(text) ?? config;
     known.delete(text);
     known.set(text, same);
-    // While a config is typed it says something else with every letter.
+    // While a config is edited, each keystroke creates a new one.
     const [oldest] = known.keys();
-    if (known.size > mostConfigs && oldest !== undefined) known.delete(oldest);
+    if (known.size > maxConfigs && oldest !== undefined) known.delete(oldest);
     return same;
   };
 }
 
-const mostConfigs = 200;
+const maxConfigs = 200;
 
 function isUnder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);

@@ -5,15 +5,15 @@ import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
 import type { Summaries } from './summaries.ts';
 
-/** Has the client fetch again what it shows. */
+/** Makes the client request again what it shows. */
 export interface Refreshing {
-  /** Whatever it shows. */
+  /** Refreshes everything. */
   all(): void;
-  /** Whatever it shows, if some of it rests on an answer that is another now: looked at once where many files change together. */
+  /** Refreshes everything if any shown analysis is outdated. Checks once if many files change together. */
   outdated(): void;
-  /** The same after the document was read: what it says to others may be new. */
+  /** The same after an update of the document, whose objects other documents may look up. */
   outdatedBy(uri: string): void;
-  /** The same after all open documents were read under the configs and with the related files that hold now. */
+  /** The same after an update of all open documents with the current configs and related files. */
   outdatedByInputs(): void;
 }
 
@@ -45,7 +45,7 @@ export function createRefreshing(session: Session, diagnostics: Diagnostics, sum
 
   const updatesOfAll = createScheduler(log, async (_, isCurrent) => {
     for (const { uri } of documents.all()) {
-      // What is being typed has its own turn.
+      // A document that is being edited is scheduled separately.
       await session.update(uri).catch(() => undefined);
       if (!isCurrent()) return;
     }

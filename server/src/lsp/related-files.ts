@@ -8,26 +8,26 @@ import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
 import { delay } from './projects.ts';
 
-/** What other files say of the files of the editor. */
+/** The related files of the documents in the editor. */
 export interface EditorRelatedFiles {
-  /** The same object while the files that it was read from say the same. Never rejects. */
+  /** The same object as long as the content of the related files is the same. Never rejects. */
   relatedFilesOf(uri: string): Promise<RelatedFiles>;
-  /** A file was edited, or has changed on the disk. */
+  /** Handles a file that was edited or changed on disk. */
   changed(uri: string): void;
-  /** Other files can be reached. */
+  /** Handles changed workspace folders. */
   foldersChanged(): void;
-  /** These are gone, and may have been folders. @param uris normalised */
+  /** Handles deleted files and folders. @param uris normalized */
   deleted(uris: ReadonlySet<string>): void;
 }
 
 type OpenDocuments = Pick<TextDocuments<TextDocument>, 'onDidOpen' | 'onDidClose'>;
 
-/** A file system that does not answer keeps nothing back for long: prices are shown without its files, and with them when they come. */
+/** Time in milliseconds to wait for a file system. After that, prices are shown without its files until they arrive. */
 const timeoutMs = 1000;
 
 /**
- * @param documents what the editor has open counts before the disk
- * @param onChange called when an answer that was given may be another now
+ * @param documents open documents, which take precedence over the disk
+ * @param onChange called when a returned result may have changed
  */
 export function createEditorRelatedFiles(
   host: ConfinedHost,
@@ -36,7 +36,7 @@ export function createEditorRelatedFiles(
   onChange: () => void,
 ): EditorRelatedFiles {
   const open = new Map<string, TextDocument>();
-  /** Answers that are there: nobody waits for them. */
+  /** Results that are available without waiting. */
   const found = new WeakMap<Promise<RelatedFiles>, RelatedFiles>();
   const source = createRelatedFiles({ read: textOf, reaches: host.reaches });
   documents.onDidOpen(({ document }) => open.set(normalizeUri(document.uri), document));
@@ -58,7 +58,7 @@ export function createEditorRelatedFiles(
   async function inTime(uri: string, finding: Promise<RelatedFiles>): Promise<RelatedFiles> {
     let relatedFiles = noRelatedFiles;
     let isLate = false;
-    const finished = guarded(log, `reading what belongs to ${uri}`, async () => {
+    const finished = guarded(log, `reading files related to ${uri}`, async () => {
       relatedFiles = await finding;
     }).then(() => {
       found.set(finding, relatedFiles);

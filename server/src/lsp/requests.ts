@@ -1,84 +1,84 @@
 import type { Position, Range, WorkspaceEdit } from 'vscode-languageserver';
 
-// What the extension and its server say to each other beyond LSP, and what both must know alike. The client bundles this file and nothing else
+// The protocol between the extension and its server beyond LSP, and constants that both need. The client bundles this file and nothing else
 // of the server. A client that sends no `ClientOptions` gets plain LSP.
 
-/** Folders that hold other people's files, or none of manifests. */
-export const passedBy: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
+/** Folders with third-party files or without manifests. */
+export const excludedFolderNames: readonly string[] = ['node_modules', '.git', '.venv', '.terraform', '.cache'];
 
-/** Larger files are not read: nobody writes a manifest of that size. */
-export const mostBytes = 5_000_000;
+/** Larger files are not read: no manifest has that size. */
+export const maxFileBytes = 5_000_000;
 
-/** Whether a path, or a URI, is such a folder or leads through one. */
-export function isPassedBy(path: string): boolean {
-  return path.split('/').some((step) => passedBy.includes(step));
+/** Whether a path or URI is such a folder or is inside one. */
+export function isExcluded(path: string): boolean {
+  return path.split('/').some((step) => excludedFolderNames.includes(step));
 }
 
-/** What our own client can do, sent as initializationOptions. */
+/** The abilities of our own client, sent as initializationOptions. */
 export interface ClientOptions {
   /** It has the commands below and opens pickers for them. */
   readonly picker?: boolean;
   /** It shows the summary of a file. */
   readonly summary?: boolean;
-  /** It answers `readFile`. */
+  /** It handles `readFile`. */
   readonly readFile?: boolean;
-  /** It answers `listFiles`. */
+  /** It handles `listFiles`. */
   readonly listFiles?: boolean;
-  /** The languages (ids) whose syntax errors another extension shows already. */
+  /** The ids of languages whose syntax errors another extension reports. */
   readonly syntaxElsewhere?: readonly string[];
 }
 
-/** Commands of the client that lenses and code actions name. */
+/** Commands of the client that lenses and code actions use. */
 export const commands = {
   showCost: 'gpulint.showCost',
   setGpu: 'gpulint.setGpu',
   rewriteToMig: 'gpulint.rewriteToMig',
-  /** The light bulb at a place. */
+  /** Opens the light bulb menu at a position. */
   showFixes: 'gpulint.showFixes',
-  /** Selects a range, for a person to write over. */
+  /** Selects a range for the user to overwrite. */
   select: 'gpulint.select',
-  /** The page of a rule, given by its id. */
+  /** Opens the page of the rule with an id. */
   showRule: 'gpulint.showRule',
   setUp: 'gpulint.setUp',
-  /** Mends in all files what a rule finds, or what can be mended safely, after a preview. */
+  /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
 } as const;
 
 export const methods = {
-  /** Server to client, a notification: what the status bar says of a file. */
+  /** Server to client, a notification: the status bar text of a file. */
   summary: 'gpulint/summary',
-  /** Client to server, a notification: the languages whose syntax errors another extension shows have changed. */
+  /** Client to server, a notification: the languages whose syntax errors another extension reports have changed. */
   syntaxElsewhere: 'gpulint/syntaxElsewhere',
-  /** Server to client: the text of a file that the server cannot reach itself. */
+  /** Server to client: the text of a file to which the server has no access. */
   readFile: 'gpulint/readFile',
-  /** Server to client: the YAML files below a folder that the server cannot reach itself. */
+  /** Server to client: the YAML files below a folder to which the server has no access. */
   listFiles: 'gpulint/listFiles',
-  /** The workloads of a file with what they cost. */
+  /** The workloads of a file with their costs. */
   costs: 'gpulint/costs',
-  /** The GPUs of the catalogue with what they cost. */
+  /** The GPUs of the catalog with their prices. */
   gpus: 'gpulint/gpus',
-  /** What the whole GPU that is asked for at a place can be cut into. */
+  /** The MIG slices that can replace the whole-GPU request at a position. */
   migChoices: 'gpulint/migChoices',
-  /** The edit that asks for a slice instead. */
+  /** The edit that requests a MIG slice instead. */
   rewriteToMig: 'gpulint/rewriteToMig',
-  /** The edit that writes a GPU and what else was chosen into the config that counts for a file. */
+  /** The edit that writes a GPU and other selected values into the config of a file. */
   setGpu: 'gpulint/setGpu',
-  /** What of some files can be mended at once. */
+  /** The rules with fixes in some files. */
   workspaceFixes: 'gpulint/workspaceFixes',
-  /** The edit that does it. */
+  /** The edit that applies fixes in some files. */
   fixWorkspace: 'gpulint/fixWorkspace',
   /** The ids of all rules. */
   ruleIds: 'gpulint/ruleIds',
-  /** Where a cluster can run, and the regions that there are prices for. */
+  /** The platforms, and the regions with known prices. */
   platforms: 'gpulint/platforms',
 } as const;
 
-/** Beside the values of the section `gpulint`: whose settings each key is in, `user` or `workspace`, by its path. */
+/** A key in the section `gpulint` with the origin of each setting, `user` or `workspace`, by its path. */
 export const settingOrigins = '$origins';
 
 export interface SummaryParams {
   readonly uri: string;
-  /** null: nothing in the file asks for an accelerator. */
+  /** null: the file requests no accelerators. */
   readonly summary: FileSummary | null;
 }
 
@@ -87,7 +87,7 @@ export interface FileSummary {
   readonly text: string;
   /** One line per workload. */
   readonly tooltip: string;
-  /** What a screen reader says. */
+  /** The text for screen readers. */
   readonly label: string;
 }
 
@@ -104,8 +104,8 @@ export type ReadFileResult = string | null;
 export interface ListFilesParams {
   /** A folder's URI. */
   readonly folder: string;
-  /** How many are wanted at most. */
-  readonly most: number;
+  /** Maximum number of files. */
+  readonly limit: number;
 }
 /** URIs. */
 export type ListFilesResult = readonly string[];
@@ -127,7 +127,7 @@ export interface CostItem {
 export type CostsResult = readonly CostItem[];
 
 export interface GpusParams {
-  /** Only GPUs that the requests of this file can mean; all of them where it asks for none. */
+  /** A file to list only GPUs that its requests can mean; all GPUs if it requests none. */
   readonly uri?: string;
 }
 export interface GpuItem {
@@ -145,19 +145,19 @@ export interface ProviderItem {
 export type GpusResult = readonly GpuItem[];
 
 export interface MigChoicesParams extends PlaceParams {
-  /** A GPU that a person chose where the file tells none. */
+  /** The GPU that the user selected, if it is unknown from the file. */
   readonly gpu?: string;
 }
 export interface MigChoicesResult {
-  /** The GPU that the choices are for; null where a person has to say it first. */
+  /** The GPU to slice; null if the user must select it first. */
   readonly gpu: { readonly id: string; readonly name: string } | null;
-  /** The GPUs to choose from when none is told. */
+  /** The GPUs to select from if the GPU is unknown. */
   readonly gpus: readonly GpuItem[];
   readonly profiles: readonly MigProfileItem[];
 }
 export interface MigProfileItem {
   readonly profile: string;
-  /** Memory, share, dollars an hour. */
+  /** Memory, share, dollars per hour. */
   readonly description: string;
 }
 
@@ -167,9 +167,9 @@ export interface RewriteToMigParams extends PlaceParams {
 }
 
 export interface SetGpuParams {
-  /** Any file of the workspace folder whose config is meant. */
+  /** Any file whose config to change. */
   readonly uri: string;
-  /** Of each value, null or nothing: it is not written. */
+  /** Values that are null or absent are not written. */
   readonly gpu: string | null;
   readonly provider: string | null;
   readonly platform?: string | null;
@@ -181,7 +181,7 @@ export interface WorkspaceFixesParams {
   /** The files to look at. */
   readonly uris: readonly string[];
 }
-/** What one rule finds and a fix mends. */
+/** The fixable findings of one rule. */
 export interface WorkspaceFixItem {
   readonly rule: string;
   readonly fixes: number;
@@ -202,12 +202,12 @@ export interface PlatformItem {
   readonly id: string;
   readonly name: string;
   readonly provider: string | null;
-  /** Empty where one price holds everywhere. */
+  /** Empty if prices do not depend on the region. */
   readonly regions: readonly string[];
 }
 export type PlatformsResult = readonly PlatformItem[];
 
-/** An edit to apply, or the sentence that says why there is none. */
+/** An edit to apply, or a sentence with the reason why there is none. */
 export type EditResult = { readonly edit: WorkspaceEdit; readonly file?: string } | { readonly problem: string };
 
 /** Arguments of the commands that lenses and code actions carry. */

@@ -1,12 +1,12 @@
 import { guarded, isOutdated, type Log, yieldOnce } from './guard.ts';
 
-/** Work of which, for each document, only the newest counts. */
+/** Schedules work per document. Newer work replaces older work for the same document. */
 export interface Scheduler {
   schedule(uri: string): void;
   cancel(uri: string): void;
 }
 
-/** @param isCurrent false as soon as the same document was scheduled again */
+/** @param isCurrent whether the document has not been scheduled again */
 export type Run = (uri: string, isCurrent: () => boolean) => Promise<void>;
 
 export function createScheduler(log: Log, run: Run): Scheduler {
@@ -29,7 +29,7 @@ export function createScheduler(log: Log, run: Run): Scheduler {
   };
 }
 
-/** The newer version has its own turn. */
+/** The newer version is scheduled separately. */
 function ignoreOutdated(error: unknown): void {
   if (!isOutdated(error)) throw error;
 }

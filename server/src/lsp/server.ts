@@ -20,7 +20,7 @@ import { registerWorkspaceFixes } from './workspace-fixes.ts';
 export type { Host } from './confined-host.ts';
 export type { Features } from './language-features.ts';
 
-/** Serves LSP on a connection until it closes. The mains differ only in the connection and the host. */
+/** Serves LSP on a connection until it closes. The entry points differ only in the connection and the host. */
 export function startServer(connection: Connection, machine: Host, replaced: Partial<Features> = {}): void {
   const session = createSession(connection, machine, {
     configChanged(folder) {
@@ -51,7 +51,7 @@ export function startServer(connection: Connection, machine: Host, replaced: Par
   connection.listen();
 }
 
-/** Says what the server can do, and begins to follow what the client can report. */
+/** Handles initialization, and registers for the notifications that the client supports. */
 function registerLifecycle(session: Session, followers: Followers): void {
   const { diagnostics, indexing } = followers;
   const { connection, log, projects } = session;
@@ -91,7 +91,7 @@ async function foldersChanged(session: Session, { refreshing, indexing }: Follow
   refreshing.all();
 }
 
-/** Follows the client's settings. */
+/** Handles changes of the client's settings. */
 function followClient(session: Session, { refreshing }: Followers): void {
   const { connection, projects } = session;
   connection.onDidChangeConfiguration(() => projects.settingsChanged());

@@ -11,7 +11,7 @@ import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Shown, watchShown } from './shown.ts';
 import { type Typing, watchTyping } from './typing.ts';
 
-/** What every part of the server stands on. */
+/** The state that all parts of the server share. */
 export interface Session {
   readonly connection: Connection;
   readonly host: ConfinedHost;
@@ -21,29 +21,29 @@ export interface Session {
   readonly typing: Typing;
   readonly shown: Shown;
   readonly log: Log;
-  /** Known from `initialize` on, as `params` are. */
+  /** Set by `initialize`, like `params`. */
   client: ClientAbilities;
   params: InitializeParams | undefined;
   /**
-   * The newest analysis of an open document of ours, to be shown; undefined for all others. Rejects with "content modified" when the
-   * document changed while configs were being read: the text of the request is gone.
+   * The latest analysis of an open document that gpulint supports, to be shown; undefined for other documents. Rejects with "content
+   * modified" if the document changes while configs are being read.
    */
-  analysed(uri: string): Promise<AnalysedDocument | undefined>;
-  /** The same where nothing of it is shown. */
-  update(uri: string): Promise<AnalysedDocument | undefined>;
+  analyzed(uri: string): Promise<AnalyzedDocument | undefined>;
+  /** The same, if the result is not shown. */
+  update(uri: string): Promise<AnalyzedDocument | undefined>;
 }
 
-export interface AnalysedDocument {
+export interface AnalyzedDocument {
   readonly file: FileAnalysis;
   readonly document: TextDocument;
 }
 
 export interface SessionListener extends ProjectsListener {
-  /** What other files say of some open file may have changed. */
+  /** The related files of an open document may have changed. */
   relatedFilesChanged(): void;
 }
 
-/** @param listener called only after the parts of the server are there */
+/** @param listener is not called before all parts of the server exist */
 export function createSession(connection: Connection, machine: Host, listener: SessionListener): Session {
   const log = logTo(connection);
   const host = confine(machine, log);
@@ -52,9 +52,9 @@ export function createSession(connection: Connection, machine: Host, listener: S
   const readSettings = (folder: string | undefined) => settingsOf(session, folder);
   const logCrashes = crashLog(log);
 
-  async function update(uri: string): Promise<AnalysedDocument | undefined> {
+  async function update(uri: string): Promise<AnalyzedDocument | undefined> {
     const before = documents.get(uri);
-    // The config is no manifest: it has features of its own.
+    // A config is not a manifest and has its own features.
     if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
     const { version } = before;
     const config = await session.projects.configOf(uri);
@@ -78,7 +78,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
     client: noAbilities,
     params: undefined,
     update,
-    async analysed(uri) {
+    async analyzed(uri) {
       const found = await update(uri);
       if (found !== undefined) session.shown.add(found.file);
       return found;
@@ -102,7 +102,7 @@ function logTo(connection: Connection): Log {
     try {
       connection.console.error(line);
     } catch {
-      // The client is gone, and nobody is left to read it.
+      // The client is gone.
     }
   };
 }
@@ -119,7 +119,7 @@ async function settingsOf({ connection, params, log }: Session, folder: string |
   return settings;
 }
 
-/** A rule that threw is logged once, with its name; the other findings still stand. */
+/** Logs each rule that threw an error once. The findings of other rules are not affected. */
 function crashLog(log: Log): (file: FileAnalysis) => void {
   const crashes = new Set<string>();
   return (file) => {

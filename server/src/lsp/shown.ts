@@ -1,12 +1,12 @@
 import type { FileAnalysis } from '../analysis.ts';
 
-/** The analyses from which the client was given something: it may show each of them until it fetches all again. */
+/** The analyses that the client may currently show. */
 export interface Shown {
   add(file: FileAnalysis): void;
-  /** Whether an answer that one of them rests on is another now. */
+  /** Whether a lookup of one of them has a new result. */
   isOutdated(): boolean;
   forget(uri: string): void;
-  /** Forgets those that are outdated: the client is requested to fetch them again, and what it does not show it does not fetch. */
+  /** Removes outdated analyses. The client is about to request everything that it shows again. */
   dropOutdated(): void;
 }
 
@@ -16,7 +16,7 @@ export function watchShown(): Shown {
     add(file) {
       const before = files.get(file.uri);
       const [one] = before ?? [];
-      // After a change of its own text the client fetches everything of a document by itself.
+      // After a change of a document's text, the client requests everything for it by itself.
       if (one?.version === file.version) before?.add(file);
       else files.set(file.uri, new Set([file]));
     },

@@ -3,9 +3,9 @@ import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
 
-/** What a document costs, in a line, for clients that ask for it at the start. */
+/** Sends the cost of each document in one line to clients that request it on initialization. */
 export interface Summaries {
-  /** Sends it if it is another than before. */
+  /** Sends the summary if it has changed. */
   send(uri: string): void;
   forget(uri: string): void;
 }
@@ -15,7 +15,7 @@ export function createSummaries(session: Session, summarizeFile: typeof summariz
   const sent = new Map<string, string>();
 
   const runs = createScheduler(log, async (uri, isCurrent) => {
-    const found = await session.analysed(uri);
+    const found = await session.analyzed(uri);
     if (!isCurrent() || (found !== undefined && typing.isHeld(found.file))) return;
     const message: SummaryParams = { uri, summary: (found && summarizeFile(found.file)) ?? null };
     const text = JSON.stringify(message);

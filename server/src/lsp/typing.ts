@@ -2,7 +2,7 @@ import type { CodeLens, Diagnostic, InlayHint, Position, Range } from 'vscode-la
 import { TextDocument, type TextDocumentContentChangeEvent } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 
-/** What is shown of a document, with places that move with the text. */
+/** What is shown for a document, at positions that move with the text. */
 interface Shown {
   readonly diagnostics: readonly Diagnostic[];
   readonly lenses: readonly CodeLens[];
@@ -10,39 +10,39 @@ interface Shown {
 }
 
 /**
- * Keeps what is shown steady while a line is half typed. A line that is being written breaks the YAML around it for a moment; the error is
- * held back, and what was known before stays in place, until the person changes another line, moves the caret off, or saves. Time plays no part.
+ * Keeps what is shown steady while a line is incomplete. A line that is being typed often breaks the YAML around it. The error is held back, and
+ * the previous state stays, until the user edits another line, moves the cursor to another line, or saves. There is no timeout.
  */
 export interface Typing {
-  /** For `TextDocuments`: it sees each change on its way to the text. */
+  /** For `TextDocuments`: records each change before it is applied. */
   readonly documents: {
     create(uri: string, languageId: string, version: number, content: string): TextDocument;
     update(document: TextDocument, changes: TextDocumentContentChangeEvent[], version: number): TextDocument;
   };
-  /** What to show: what was found, or what was shown before where the line being written breaks the file. */
+  /** What to show: the new result, or the previous one if the line being typed breaks the file. */
   steady<K extends keyof Shown>(file: FileAnalysis, kind: K, found: Shown[K]): Shown[K];
-  /** The same for the config, whose every problem is held back while its line is written: a word that is half typed is no known one. */
+  /** The same for the config. All its new problems are held back while a line is being typed: an incomplete word is never valid. */
   steadyConfig(uri: string, found: readonly Diagnostic[]): readonly Diagnostic[];
   /** Whether an error is held back. */
   isHeld(file: FileAnalysis): boolean;
-  /** Whether the config is half typed: what it said before still counts. */
+  /** Whether the config is incomplete, so that the previous one still applies. */
   isConfigHeld(uri: string, messages: readonly string[]): boolean;
-  /** Changes when something held back is to be shown though the text is the same. */
+  /** Changes when held-back problems are to be shown although the text is unchanged. */
   turn(uri: string): number;
-  /** The person has left the line, or saved. True where something was held back that is to be shown now. */
+  /** Reports that the user left the line or saved. True if held-back problems are to be shown now. */
   settle(uri: string, caret?: number): boolean;
   forget(uri: string): void;
 }
 
 interface State {
-  /** The line that is being written; undefined where the last change was not on one line. */
+  /** The line that is being typed; undefined if the last change was not within one line. */
   line: number | undefined;
-  /** The syntax errors that were there before the line was written. */
+  /** The syntax errors before the line was typed. */
   known: readonly string[];
-  /** Those of the last look. */
+  /** The syntax errors of the last analysis. */
   errors: readonly string[];
   held: boolean;
-  /** Counts how often something held back was shown after all. */
+  /** Counts how often held-back problems were shown. */
   turn: number;
   shown: Partial<Shown>;
 }
@@ -56,18 +56,18 @@ export function watchTyping(): Typing {
     return state;
   }
 
-  function holds(uri: string, errors: readonly string[]): boolean {
+  function updateHeld(uri: string, errors: readonly string[]): boolean {
     const state = stateOf(uri);
     state.errors = errors;
-    // Only this one line has changed since, so what is new is of this line.
+    // Only this line has changed since, so new errors come from it.
     state.held = state.line !== undefined && state.errors.some((error) => !state.known.includes(error));
     if (!state.held) state.known = state.errors;
     return state.held;
   }
 
-  const isHeld = (file: FileAnalysis) => holds(file.uri, syntaxErrors(file));
+  const isHeld = (file: FileAnalysis) => updateHeld(file.uri, syntaxErrors(file));
 
-  /** What was shown before, as long as something is held back. */
+  /** The previous state as long as problems are held back, otherwise the new one. */
   function keep<K extends keyof Shown>(uri: string, held: boolean, kind: K, found: Shown[K]): Shown[K] {
     const { shown } = stateOf(uri);
     const before = shown[kind];
@@ -87,10 +87,10 @@ export function watchTyping(): Typing {
     },
     isHeld,
     turn: (uri) => states.get(uri)?.turn ?? 0,
-    isConfigHeld: holds,
+    isConfigHeld: updateHeld,
     steady: (file, kind, found) => keep(file.uri, isHeld(file), kind, found),
     steadyConfig(uri, found) {
-      const held = holds(
+      const held = updateHeld(
         uri,
         found.map(({ message }) => (typeof message === 'string' ? message : message.value)),
       );
@@ -120,7 +120,7 @@ function note(state: State, change: TextDocumentContentChangeEvent): void {
   const { range, text } = change;
   const added = text.split(/\r\n|\r|\n/);
   const isOneLine = range.start.line === range.end.line && added.length === 1;
-  // Writing elsewhere ends the line before, and what it left broken is shown.
+  // Typing elsewhere ends the previous line, and its errors are shown.
   if (!isOneLine || state.line !== range.start.line) state.known = state.errors;
   state.line = isOneLine ? range.start.line : undefined;
   const move = (at: Position): Position => moved(at, range, added);
@@ -133,7 +133,7 @@ function note(state: State, change: TextDocumentContentChangeEvent): void {
   };
 }
 
-/** Where a place is after a change; one inside what was replaced goes to its start. */
+/** A position after a change. Positions in replaced text move to its start. */
 function moved(at: Position, { start, end }: Range, added: readonly string[]): Position {
   if (isBefore(at, start)) return at;
   if (isBefore(at, end)) return start;
@@ -148,7 +148,7 @@ function isBefore(a: Position, b: Position): boolean {
   return a.line < b.line || (a.line === b.line && a.character < b.character);
 }
 
-/** Of each document only the first error is shown, and none of those that concern no accelerators. */
+/** The syntax errors of a file: the first one of each document that concerns accelerators. */
 function syntaxErrors({ documents }: FileAnalysis): readonly string[] {
   return documents.flatMap(({ findings }, index) =>
     findings.filter(({ rule }) => rule === 'yaml-syntax').map(({ message }) => `${index}: ${message}`),

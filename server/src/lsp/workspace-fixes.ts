@@ -13,7 +13,7 @@ import {
 } from './requests.ts';
 import type { Session } from './session.ts';
 
-/** Mending many files at once. Which files there are the client knows; what it shows of them unsaved counts before the disk. */
+/** Applies fixes in many files. The client lists the files, and unsaved documents take precedence over the disk. */
 export function registerWorkspaceFixes(session: Session, host: ConfinedHost): void {
   const { connection, documents, projects, log } = session;
 
@@ -45,7 +45,7 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
     guard<FixWorkspaceParams, EditResult>(
       log,
       methods.fixWorkspace,
-      { problem: 'Something went wrong; the output of gpulint says what.' },
+      { problem: 'Something went wrong. The gpulint output shows the error.' },
       async ({ uris, rule }) => {
         const changes: TextDocumentEdit[] = [];
         const annotations: NonNullable<WorkspaceEdit['changeAnnotations']> = {};
@@ -62,7 +62,8 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
           });
         }
         if (changes.length === 0) return { problem: 'There is nothing to fix.' };
-        if (!session.client.documentChanges) return { problem: 'This editor cannot change several files at once.' };
+        if (!session.client.documentChanges)
+          return { problem: 'This editor does not support changes in several files at once.' };
         return {
           edit: { documentChanges: changes, ...(session.client.annotations && { changeAnnotations: annotations }) },
         };
@@ -70,14 +71,14 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
     ),
   );
 
-  /** The files that can be read and are not to be passed by, one after the other: the editor's questions come in between. */
+  /** The readable files that are not ignored, one by one, so that other requests can run in between. */
   async function* filesOf(
     uris: readonly string[],
   ): AsyncGenerator<{ readonly file: FileAnalysis; readonly version: number | null }> {
     for (const uri of uris) {
       await yieldOnce();
       const open = documents.get(uri);
-      // A document is changed in place: what it says now and its version belong together.
+      // Documents are changed in place, so read the text and the version together.
       let text = open?.getText();
       const version = open?.version ?? null;
       if (text === undefined) {
@@ -87,7 +88,7 @@ export function registerWorkspaceFixes(session: Session, host: ConfinedHost): vo
       }
       if (text === undefined || (open === undefined && (await projects.isIgnored(uri)))) continue;
       const config = await projects.configOf(uri);
-      // What is known of a file that is not open is not needed any more.
+      // Release everything about a file that is not open.
       if (open === undefined) projects.forget(uri);
       yield { file: projects.analysis.peek(uri, text, config), version };
     }

@@ -14,44 +14,43 @@ import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
 export interface ChartValues {
-  /** The name that people see: `values.yaml`. */
+  /** The name of the file as shown to users: `values.yaml`. */
   readonly name: string;
   readonly root: YamlNode;
 }
 
-/** The objects that a kustomize patch is laid over, with all other patches of its kustomization. */
+/** The objects to which a kustomize patch applies, with all other patches of the kustomization applied. */
 export interface PatchBase {
   readonly objects: readonly BuiltObject[];
   readonly target: PatchTarget | undefined;
 }
 
-/** What other files say of what this one leaves open. It stands for its values: what was read with it holds as long as it is the same object. */
+/** The content of other files that completes a file. The same object means the same content, so results can be cached by identity. */
 export interface RelatedFiles {
   readonly chart?: ChartValues;
   readonly base?: PatchBase;
-  /** Of a kustomization: the objects that it makes. */
+  /** The objects that a kustomization builds. */
   readonly built?: readonly BuiltObject[];
 }
 
 export const noRelatedFiles: RelatedFiles = {};
 
-/** A chart's values, as their text says them; undefined where it cannot be read. */
+/** The values of a chart; undefined if the text is not a mapping or is too large. */
 export function chartValues(name: string, text: string): ChartValues | undefined {
   if (checkLimits(text) !== null) return undefined;
   const root = parseDocument(text, 0).root;
   return root?.kind === 'map' ? { name, root } : undefined;
 }
 
-/** Whether other files may have something to say of a document. */
+/** Whether related files can change the workloads of a document. */
 export function hasRelatedFiles(text: string, { chart, base, built }: RelatedFiles): boolean {
-  // A template may not say a word of the accelerators that its chart's values give it.
+  // A template can receive all its accelerators from the chart's values.
   return base !== undefined || built !== undefined || (chart !== undefined && text.includes('.Values'));
 }
 
 /**
- * The workloads of a document as they will be with what other files say, for what they cost; the same objects where the others change nothing.
- * What asks for accelerators only because of the others is found here alone. A workload that a chart's values turn off stays as it is written:
- * somebody looks at it because it may be turned on.
+ * The workloads of a document with the content of related files, for costs; the same objects if nothing changes. Includes workloads that
+ * request accelerators only because of related files. A workload that a chart's values disable stays as written: it can be enabled.
  */
 export function withRelatedFiles(
   document: YamlDocument,
@@ -60,24 +59,24 @@ export function withRelatedFiles(
   options: ModelOptions,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
-  const said = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
+  const resolved = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
     lowerDocument({ ...document, root }, options, crossReferences)
-      .workloads.filter(asks)
+      .workloads.filter(requestsAccelerators)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) => ({ ...workload, readWith })),
   );
-  if (said.length === 0) return workloads;
+  if (resolved.length === 0) return workloads;
   const known = new Set(workloads.map(startOf));
-  const byStart = new Map(said.map((workload) => [startOf(workload), workload]));
-  const added = said.filter((workload) => !known.has(startOf(workload)));
+  const byStart = new Map(resolved.map((workload) => [startOf(workload), workload]));
+  const added = resolved.filter((workload) => !known.has(startOf(workload)));
   return [...workloads.map((workload) => byStart.get(startOf(workload)) ?? workload), ...added];
 }
 
-/** A document's tree with what another file says. */
+/** A document's tree, completed by a related file. */
 interface Reading {
   readonly root: YamlNode;
   readonly readWith: string;
-  /** Where the other file comes in; undefined: everywhere. */
+  /** The spans that the related file fills in; undefined: the whole document. */
   readonly places?: readonly Span[];
 }
 
@@ -100,13 +99,13 @@ function readings(document: YamlDocument, { chart, base, built }: RelatedFiles):
   return filled === undefined || chart === undefined ? [] : [{ ...filled, readWith: chart.name }];
 }
 
-/** An object that stands for what is written here: it has the place of all of it, and its kind that of the first words. */
+/** A built object with the span of the document that it is shown for. Its kind gets the span of the first key. */
 function placed(object: YamlNode, written: YamlNode): YamlMap | undefined {
   if (object.kind !== 'map') return undefined;
   const first = isJsonPatch(written) ? written.items[0]?.value : written;
-  const [word] = first?.kind === 'map' ? first.entries : [];
+  const [firstEntry] = first?.kind === 'map' ? first.entries : [];
   const own = written.kind === 'map' ? written.entries.find(({ key }) => key === 'kind') : undefined;
-  const keySpan = (own ?? word)?.keySpan ?? written.span;
+  const keySpan = (own ?? firstEntry)?.keySpan ?? written.span;
   return {
     ...object,
     span: written.span,
@@ -123,6 +122,6 @@ function startOf({ manifest }: Workload): number {
   return manifest.root.node.span.start;
 }
 
-function asks({ podSets }: Workload): boolean {
+function requestsAccelerators({ podSets }: Workload): boolean {
   return namesAccelerators({ podSets });
 }

@@ -1,34 +1,34 @@
+import type { Count } from './kind-index.ts';
 import { claimUse } from './kinds.ts';
-import { type Asker, candidates, claimNamespace, fullName, fullNameOf, type Group } from './named.ts';
+import { candidates, claimNamespace, fullName, fullNameOf, type Group, type Scope } from './named.ts';
 import { placeAt } from './place.ts';
-import type { Count } from './shelf.ts';
 import type { Found, FoundReference } from './workspace.ts';
 
 const claim = 'resource.k8s.io/ResourceClaim';
 
-/** The kinds on which the number of a claim's users rests. */
+/** The kinds on which the number of a claim's users depends. */
 export const claimKinds = ['ResourceClaim', claimUse] as const;
 
-/** How many of the places that name a claim of this name mean the same one. */
-export function claimUsers(asker: Asker, namespace: string | null, name: string): number {
-  const { workspace } = asker;
-  const meant = candidates(asker, claim, namespace, name);
-  if (meant.length === 0) return 0;
+/** The number of references that resolve to the same claim as a reference from this file. */
+export function claimUsers(scope: Scope, namespace: string | null, name: string): number {
+  const { workspace } = scope;
+  const targets = candidates(scope, claim, namespace, name);
+  if (targets.length === 0) return 0;
   const uses = workspace.claimUses(usedClaim, JSON.stringify([claimNamespace(namespace), name]), name);
-  workspace.restOn(claimKinds);
+  workspace.dependOn(claimKinds);
   const word = fullName('resource.k8s.io', 'ResourceClaim', namespace, name);
   const all = workspace.objects('ResourceClaim', fullNameOf, word, name).all;
-  // Then there is nothing else that a place could mean.
-  if (meant.length === all.length) return uses.all;
+  // All claims of this name are targets, so every reference resolves to them.
+  if (targets.length === all.length) return uses.all;
   const known = counts.get(uses);
   const stamp = workspace.stampOf(claimKinds);
   const made =
     known?.stamp === stamp
       ? known
-      : { stamp, users: usersOf(uses, all, (key) => meantIn(asker, key, namespace, name)), totals: new Map() };
+      : { stamp, users: usersOf(uses, all, (key) => targetsIn(scope, key, namespace, name)), totals: new Map() };
   counts.set(uses, made);
-  const total = made.totals.get(meant) ?? countOf(meant, made.users);
-  made.totals.set(meant, total);
+  const total = made.totals.get(targets) ?? countOf(targets, made.users);
+  made.totals.set(targets, total);
   return total;
 }
 
@@ -36,11 +36,11 @@ function usedClaim({ reference: { kinds, namespace, name } }: FoundReference): s
   return kinds.includes(claim) ? JSON.stringify([claimNamespace(namespace), name]) : undefined;
 }
 
-function meantIn({ workspace }: Asker, key: string, namespace: string | null, name: string): Group {
+function targetsIn({ workspace }: Scope, key: string, namespace: string | null, name: string): Group {
   return candidates({ ...placeAt(key), workspace }, claim, namespace, name);
 }
 
-/** Places that mean the same objects are counted together, by each of the objects. */
+/** For each claim, the number of references by the group of claims that they resolve to. */
 type Users = ReadonlyMap<Found, ReadonlyMap<Group, number>>;
 
 interface Counts {
@@ -49,15 +49,15 @@ interface Counts {
   readonly totals: Map<Group, number>;
 }
 
-/** A place may mean claims that only some of the others mean, so groups overlap. Each asker would count all places. */
+/** Groups overlap, because references from different folders resolve to different claims. Cached, or each scope would count all references. */
 const counts = new WeakMap<Count, Counts>();
 
-/** All places of a folder mean the same, but for those in files that have such a claim themselves. */
-function usersOf(uses: Count, all: Group, meantBy: (key: string) => Group): Users {
+/** All references in a folder resolve to the same claims, except those in files that define such a claim. */
+function usersOf(uses: Count, all: Group, targetsBy: (key: string) => Group): Users {
   const groups = new Map<Group, number>();
   const add = (key: string, count: number) => {
-    const meant = meantBy(key);
-    groups.set(meant, (groups.get(meant) ?? 0) + count);
+    const targets = targetsBy(key);
+    groups.set(targets, (groups.get(targets) ?? 0) + count);
   };
   const own = new Map<string, number>();
   for (const key of new Set(all.map((found) => found.key))) {
@@ -74,7 +74,7 @@ function usersOf(uses: Count, all: Group, meantBy: (key: string) => Group): User
   return users;
 }
 
-function countOf(meant: Group, users: Users): number {
-  const groups = new Map(meant.flatMap((found) => [...(users.get(found) ?? [])]));
+function countOf(targets: Group, users: Users): number {
+  const groups = new Map(targets.flatMap((found) => [...(users.get(found) ?? [])]));
   return [...groups.values()].reduce((sum, count) => sum + count, 0);
 }

@@ -3,57 +3,57 @@ import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { once } from '../model/once.ts';
 import type { Manifest } from '../model/workload.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { type Asker, fullName, fullNameOf, seen } from './named.ts';
+import { fullName, fullNameOf, referenced, type Scope } from './named.ts';
 import { nearest } from './place.ts';
 import { type NamedAt, namesIn } from './references.ts';
-import { everyOne, nameOf } from './workspace.ts';
+import { anyObject, nameOf } from './workspace.ts';
 
-/** The kinds of which a project has all or none, if anybody: what runs, and the queues, runtimes and claims that it names. */
-const wholeKinds: ReadonlySet<string> = new Set([
+/** The kinds that a project usually defines completely or not at all: workloads, and the queues, runtimes and claims that they reference. */
+const projectKinds: ReadonlySet<string> = new Set([
   ...['serving.kserve.io/ServingRuntime', 'serving.kserve.io/LLMInferenceServiceConfig'],
   ...['trainer.kubeflow.org/TrainingRuntime', 'apps/Deployment', 'apps/StatefulSet', 'argoproj.io/Rollout'],
   ...['leaderworkerset.x-k8s.io/LeaderWorkerSet', 'kueue.x-k8s.io/LocalQueue', 'kueue.x-k8s.io/ClusterQueue'],
   ...['kueue.x-k8s.io/ResourceFlavor', 'resource.k8s.io/ResourceClaim', 'resource.k8s.io/ResourceClaimTemplate'],
 ]);
 
-/** Whether a text may name one of them: these are the keys by which `namesIn` finds any, so what has none is only not walked through. */
-const mayName = once(({ text }: YamlDocument) =>
+/** Whether a text can reference one of them. These are the keys that `namesIn` looks for: other documents need no walk. */
+const canReference = once(({ text }: YamlDocument) =>
   /\bruntime["']?:|runtimeRef|baseRefs|scaleTargetRef|queue-name|clusterQueue|ClusterQueue|resourceClaim/.test(text),
 );
 
-/** What an object names of those kinds. */
-export function wholeNames(manifest: Manifest): readonly NamedAt[] {
-  if (!mayName(manifest.document)) return [];
-  return namesIn(manifest).filter(({ kinds }) => kinds.some((kind) => wholeKinds.has(kind)));
+/** The references of an object to those kinds. */
+export function projectReferences(manifest: Manifest): readonly NamedAt[] {
+  if (!canReference(manifest.document)) return [];
+  return namesIn(manifest).filter(({ kinds }) => kinds.some((kind) => projectKinds.has(kind)));
 }
 
-/** The kinds (without groups) on which an answer rests. */
-export function restsOn({ kinds }: NamedAt): readonly string[] {
-  return [...new Set([...kinds.map(bare), ...bringers])];
+/** The kinds (without groups) on which the lookup of a reference depends. */
+export function dependenciesOf({ kinds }: NamedAt): readonly string[] {
+  return [...new Set([...kinds.map(bare), ...installerKinds])];
 }
 
-/** Objects that bring in others, which are not seen. */
-const bringers = kindsFor('installer');
+/** Kinds that install other objects, which are not in the workspace. */
+const installerKinds = kindsFor('installer');
 
 /**
- * The objects that a name which nothing has was surely meant to be, one of each name; none where it may well be somewhere else. The workspace
- * counts as complete only where an object of the kind with nearly the same name stands in the same folder or above it: one slip of the keys
- * from what is there.
+ * The objects that a dangling reference most likely means, one for each name; empty if the object can be outside the workspace. A reference
+ * is a typo only if an object of the kind, whose name is one typo away, is in the same folder or above it.
  */
-export function meant(asker: Asker, { kinds, name, namespace }: NamedAt): readonly Referenced<null>[] {
-  const { workspace } = asker;
-  // KServe names what it makes of an InferenceService after it.
+export function likelyTargets(scope: Scope, { kinds, name, namespace }: NamedAt): readonly Referenced<null>[] {
+  const { workspace } = scope;
+  // KServe derives these names from the name of an InferenceService.
   if (/-(?:predictor|transformer|explainer)(?:-default)?$/.test(name)) return [];
   if (kinds.some((kind) => workspace.objects(bare(kind), nameOf, name, name).all.length > 0)) return [];
   const near = kinds.flatMap((kind) =>
     workspace.slips(bare(kind), name).flatMap((other) => {
       const word = fullName(kind.slice(0, kind.indexOf('/')), bare(kind), namespace, other);
-      return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(asker).slice(0, 1);
+      return workspace.objects(bare(kind), fullNameOf, word, other).nearestAbove(scope).slice(0, 1);
     }),
   );
-  // Only now, when something is like it, files are read for what may bring it in.
-  if (near.length === 0 || bringers.some((kind) => workspace.objects(kind, everyOne, '').all.length > 0)) return [];
-  return nearest(near, asker).map((found) => seen(asker, found, null));
+  // Look for installers last, because this reads files.
+  if (near.length === 0 || installerKinds.some((kind) => workspace.objects(kind, anyObject, '').all.length > 0))
+    return [];
+  return nearest(near, scope).map((found) => referenced(scope, found, null));
 }
 
 export function dangling(found: NamedAt, near: readonly Referenced<null>[]): readonly Dangling[] {

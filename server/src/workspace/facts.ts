@@ -31,7 +31,7 @@ import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, 
 import { type Table, tableOf } from '../yaml/table.ts';
 import { scalerOf } from './scalers.ts';
 
-/** What an object says to those that name it, by what they need it for. */
+/** The facts about an object for the objects that reference it, by purpose. */
 export type Facts =
   | { readonly type: 'pods'; readonly facts: PodsFacts }
   | { readonly type: 'llm'; readonly facts: LlmConfigFacts }
@@ -49,7 +49,7 @@ export type Facts =
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
-/** What a project says of its nodes, and what it pays. */
+/** The config of a project's nodes and prices. */
 export type FactsOptions = ModelOptions & { readonly prices?: OwnPrices };
 
 export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null {
@@ -115,17 +115,17 @@ function llmFacts(manifest: Manifest): LlmConfigFacts {
     const podSet = podSets.find((one) => one.name === name);
     return podSet === undefined ? null : seenPods(podSet);
   };
-  const role = (name: string, said: Cursor | undefined): LlmRoleFacts | null => {
-    if (said === undefined) return null;
+  const role = (name: string, roleSpec: Cursor | undefined): LlmRoleFacts | null => {
+    if (roleSpec === undefined) return null;
     const number = (key: string): WrittenNumber | null => {
-      const value = getIn(said, 'parallelism', key);
+      const value = getIn(roleSpec, 'parallelism', key);
       return value === undefined ? null : { value: lowerCount(value, 1) };
     };
-    const counted = getIn(said, 'replicas') !== undefined || getIn(said, 'scaling') !== undefined;
+    const counted = getIn(roleSpec, 'replicas') !== undefined || getIn(roleSpec, 'scaling') !== undefined;
     return {
       template: pods(name),
       worker: pods(`${name} worker`),
-      replicas: counted ? llmReplicas(said) : null,
+      replicas: counted ? llmReplicas(roleSpec) : null,
       data: number('data'),
       dataLocal: number('dataLocal'),
       pipeline: number('pipeline'),
@@ -135,7 +135,7 @@ function llmFacts(manifest: Manifest): LlmConfigFacts {
   return { decode: role('decode', spec), prefill: role('prefill', getIn(spec, 'prefill')) };
 }
 
-/** The job that trains is called `node`; others fetch data and models. */
+/** The training job is named `node`; other jobs fetch data and models. */
 function trainingFacts(manifest: Manifest): Facts | null {
   const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
   const node = podSets.find(({ name }) => name === 'node');
@@ -171,13 +171,13 @@ function seenDevice({
   return { requested, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
 }
 
-/** Scripts are small; data and weights are nobody's command. */
-const smallFile = 32_000;
+/** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */
+const maxFileLength = 32_000;
 
 function smallFiles(data: Cursor | undefined): Table<string> {
   const files = entries(data).flatMap((file): [string, string][] => {
     const text = asText(file);
-    return text === undefined || isTemplated(file) || text.length > smallFile ? [] : [[keyOf(file), text]];
+    return text === undefined || isTemplated(file) || text.length > maxFileLength ? [] : [[keyOf(file), text]];
   });
   return tableOf(files);
 }
@@ -189,8 +189,8 @@ function budgetFacts(spec: Cursor | undefined): BudgetFacts {
   const plain =
     !isIncomplete(selector) && getIn(selector, 'matchExpressions') === undefined && !labels.some(isTemplated);
   const amount = (key: string) => {
-    const said = getIn(spec, key);
-    return said === undefined ? null : (asText(said) ?? null);
+    const value = getIn(spec, key);
+    return value === undefined ? null : (asText(value) ?? null);
   };
   return {
     minAvailable: amount('minAvailable'),
@@ -220,7 +220,7 @@ function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null 
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
   const facts = { role: workload.role, latencyCritical: isLatencyCritical(workload) };
   const replica = oneReplica(workload);
-  // How many pods of each set one replica has is not told by their numbers.
+  // The number of pods per replica is unknown.
   if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };
   const { cost } = estimateCost(replica, options.prices);
   const idle = namesAccelerators(replica) ? (cost?.idleHourly ?? null) : 0;

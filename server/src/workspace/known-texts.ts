@@ -5,8 +5,7 @@ interface Part {
 }
 
 /**
- * What was known of documents, by their texts. Each is handed out once, so that two equal documents never count as one: who asks for all of
- * them must learn that there are two.
+ * Finds known documents by their texts. Each is returned only once, so that two documents with the same text stay two documents.
  */
 export function knownByText<T extends Part>(before: readonly T[]): (part: Part) => T | undefined {
   const known = new Map<string, T[]>();

@@ -5,35 +5,35 @@ import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
-import { dangling, meant, restsOn, wholeNames } from './dangling.ts';
+import { dangling, dependenciesOf, likelyTargets, projectReferences } from './dangling.ts';
 import { landingOf, poolKinds } from './landing.ts';
-import { type Asker, agreed, candidates, factsAs, factsNamed, type Group, ofGroup, seen } from './named.ts';
+import { agreed, candidates, factsAs, factsNamed, type Group, oncePerGroup, referenced, type Scope } from './named.ts';
 import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
 import type { FileContext, Found, Workspace } from './workspace.ts';
 
-/** Everything that a document may ask of what is not its text. Each question is recorded with its answer. */
+/** Everything outside its text that the analysis of a document can look up. Each lookup is recorded with its result. */
 export interface Lookups {
-  /** What other documents say. */
+  /** Facts from other documents. */
   readonly crossReferences: CrossReferences;
   readonly config: ProjectConfig;
-  /** What other files say of this one: read when somebody asks. */
+  /** The related files of this one, recorded on first use. */
   readonly relatedFiles: () => RelatedFiles;
   readonly reads: Reads;
 }
 
-/** @param context what holds for the file now, each time that it is called */
+/** @param context returns the current context of the file */
 export function lookupsOf(workspace: Workspace, uri: string, context: () => FileContext): Lookups {
   const { reads, recorder } = recordReads(workspace);
-  const read = recorder.ofKinds;
-  const asker: Asker = { ...placeAt(normalizeUri(uri)), workspace };
+  const read = recorder.lookUpKinds;
+  const scope: Scope = { ...placeAt(normalizeUri(uri)), workspace };
 
   const crossReferences: CrossReferences = {
     servingRuntime: (namespace, name) =>
       read(['ServingRuntime', 'ClusterServingRuntime'], ['servingRuntime', namespace, name], () =>
         factsNamed(
-          asker,
+          scope,
           ['serving.kserve.io/ServingRuntime', 'serving.kserve.io/ClusterServingRuntime'],
           namespace,
           name,
@@ -42,69 +42,71 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       ),
     llmConfig: (namespace, name) =>
       read(['LLMInferenceServiceConfig'], ['llmConfig', namespace, name], () => {
-        const inNamespace = (where: string | null) => factsNamed(asker, [llmConfig], where, name, 'llm');
-        return inNamespace(namespace) ?? (namespace === kserves ? undefined : inNamespace(kserves));
+        const inNamespace = (where: string | null) => factsNamed(scope, [llmConfig], where, name, 'llm');
+        return inNamespace(namespace) ?? (namespace === kserveNamespace ? undefined : inNamespace(kserveNamespace));
       }),
     trainingRuntime: (kind, namespace, name) =>
       read([kind], ['trainingRuntime', kind, namespace, name], () =>
-        factsNamed(asker, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
+        factsNamed(scope, [`trainer.kubeflow.org/${kind}`], namespace, name, 'training'),
       ),
     claim: (kind, namespace, name) =>
       read([kind], ['claim', kind, namespace, name], () =>
-        factsNamed(asker, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
+        factsNamed(scope, [`resource.k8s.io/${kind}`], namespace, name, 'devices'),
       ),
     claimUsers: (namespace, name) =>
-      read(claimKinds, ['claimUsers', namespace, name], () => claimUsers(asker, namespace, name)),
+      read(claimKinds, ['claimUsers', namespace, name], () => claimUsers(scope, namespace, name)),
     configMap: (namespace, name) =>
       read(['ConfigMap'], ['configMap', namespace, name], () =>
-        factsNamed(asker, ['/ConfigMap'], namespace, name, 'files'),
+        factsNamed(scope, ['/ConfigMap'], namespace, name, 'files'),
       ),
     scalersOf: (kind, namespace, name) =>
-      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
+      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(scope, kind, namespace, name)),
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
-        budgetsOf(asker, namespace, labels),
+        budgetsOf(scope, namespace, labels),
       ),
     workload: (kind, namespace, name) =>
       read([kind, 'InferenceService'], ['workload', kind, namespace, name], () =>
-        targetNamed(asker, kind, namespace, name),
+        targetNamed(scope, kind, namespace, name),
       ),
     clusterQueueOf: (namespace, name) =>
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
-        clusterQueueOf(asker, namespace, name),
+        clusterQueueOf(scope, namespace, name),
       ),
     dangling: (manifest) =>
-      wholeNames(manifest).flatMap((found) =>
+      projectReferences(manifest).flatMap((found) =>
         dangling(
           found,
-          read(restsOn(found), ['dangling', ...found.kinds, found.namespace, found.name], () => meant(asker, found)),
+          read(dependenciesOf(found), ['dangling', ...found.kinds, found.namespace, found.name], () =>
+            likelyTargets(scope, found),
+          ),
         ),
       ),
     landingOf: (wanted, isFree) =>
-      read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(asker, wanted, isFree)),
+      read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
   };
   return {
     crossReferences,
-    config: recorder.ofFile('config', () => context().config),
-    relatedFiles: () => recorder.ofFile('relatedFiles', () => context().relatedFiles),
+    config: recorder.lookUpFile('config', () => context().config),
+    relatedFiles: () => recorder.lookUpFile('relatedFiles', () => context().relatedFiles),
     reads,
   };
 }
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
 /** The namespace that KServe is installed in, where its shipped configs are. */
-const kserves = 'kserve';
+const kserveNamespace = 'kserve';
 
 function scalersOf(
-  asker: Asker,
+  scope: Scope,
   kind: string,
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
   const word = JSON.stringify([kind, namespace, name]);
   return scalerKinds.flatMap((scaler) => {
-    const group = asker.workspace.objects(scaler, targetOf, word, name).nearest(asker);
-    return agreed(asker, group, 'scaler') ?? [];
+    const group = scope.workspace.objects(scaler, targetOf, word, name).nearest(scope);
+    return agreed(scope, group, 'scaler') ?? [];
   });
 }
 
@@ -116,28 +118,28 @@ function targetOf({ object }: Found): string | undefined {
 }
 
 function targetNamed(
-  asker: Asker,
+  scope: Scope,
   kind: string,
   namespace: string | null,
   name: string,
 ): ReturnType<CrossReferences['workload']> {
   const kinds = kind === 'InferenceService' ? ['serving.kserve.io/InferenceService'] : scalableKinds(kind);
   if (kinds.length === 0) return undefined;
-  const own = factsNamed(asker, kinds, namespace, name, 'workload');
+  const own = factsNamed(scope, kinds, namespace, name, 'workload');
   // In Standard mode KServe names the Deployment of an InferenceService after it.
   const [service] = /^(?=.+-predictor$).*(?=-predictor$)/.exec(name) ?? [];
   if (own !== undefined || kind !== 'Deployment' || service === undefined) return own;
-  return factsNamed(asker, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
+  return factsNamed(scope, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
 }
 
-/** Those next to the pods, or above them: one in a sibling folder may know nothing of them. */
-function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
-  const there = asker.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(asker);
+/** The budgets in the folder of the pods or above. One in a sibling folder may belong to other pods. */
+function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
+  const there = scope.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(scope);
   return there.flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
     if (facts === null || facts.selects === null) return [];
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
-    return fits ? [seen(asker, found, facts)] : [];
+    return fits ? [referenced(scope, found, facts)] : [];
   });
 }
 
@@ -145,17 +147,17 @@ function namespaceOf({ object }: Found): string {
   return JSON.stringify(object.namespace);
 }
 
-function clusterQueueOf(asker: Asker, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
-  const locals = candidates(asker, 'kueue.x-k8s.io/LocalQueue', namespace, name);
-  const queue = ofGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
+function clusterQueueOf(scope: Scope, namespace: string | null, name: string): Referenced<QueueFacts> | undefined {
+  const locals = candidates(scope, 'kueue.x-k8s.io/LocalQueue', namespace, name);
+  const queue = oncePerGroup(locals, 'one cluster queue', () => clusterQueueIn(locals));
   if (queue === undefined) return undefined;
-  const agreement = agreed(asker, candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
+  const agreement = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
+  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
   return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
 }
 
-/** The queue that all of them name. */
+/** The ClusterQueue that all of them reference. */
 function clusterQueueIn(locals: Group): string | undefined {
   const queues = new Set(
     locals.map(({ object }) => {

@@ -5,19 +5,19 @@ import { isInSiblingFolder, type Place, pathFrom } from './place.ts';
 import type { ObjectSummary } from './summary.ts';
 import type { Found, Workspace } from './workspace.ts';
 
-/** A file, and what it is seen with. */
-export interface Asker extends Place {
+/** The file from which a lookup starts, and its workspace. */
+export interface Scope extends Place {
   readonly workspace: Workspace;
 }
 
-/** Objects of one kind and name that are equally near to a file. The same ones are always the same array. */
+/** Objects of one kind and name that are equally near to a file. The same objects are always the same array. */
 export type Group = readonly Found[];
 
 /** @param kind with its group */
-export function candidates(asker: Asker, kind: string, namespace: string | null, name: string): Group {
+export function candidates(scope: Scope, kind: string, namespace: string | null, name: string): Group {
   const slash = kind.indexOf('/');
   const word = fullName(kind.slice(0, slash), kind.slice(slash + 1), namespace, name);
-  return asker.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(asker);
+  return scope.workspace.objects(kind.slice(slash + 1), fullNameOf, word, name).nearest(scope);
 }
 
 export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Found, 'object'>): string {
@@ -31,12 +31,12 @@ export function fullName(group: string, kind: string, namespace: string | null, 
 
 const claimGroup = 'resource.k8s.io';
 
-/** kubectl creates in `default` what names no namespace, unless it is set otherwise. */
+/** Without a namespace, kubectl creates objects in `default`, unless configured otherwise. */
 export function claimNamespace(namespace: string | null): string | null {
   return namespace === 'default' ? null : namespace;
 }
 
-/** The objects that are meant, of the first kind that has some: more than one where several are equally near. */
+/** The nearest objects of a name, of the first kind that has any; several if they are equally near. */
 export function objectNamed(
   workspace: Workspace,
   place: Place,
@@ -55,13 +55,13 @@ type FactsOf<T extends Facts['type']> =
   Extract<Facts, { readonly type: T }> extends { readonly facts: infer F } ? F : never;
 
 export function factsNamed<T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload'>(
-  asker: Asker,
+  scope: Scope,
   kinds: readonly string[],
   namespace: string | null,
   name: string,
   type: T,
 ): Referenced<FactsOf<T>> | undefined {
-  return agreed(asker, objectNamed(asker.workspace, asker, kinds, namespace, name), type);
+  return agreed(scope, objectNamed(scope.workspace, scope, kinds, namespace, name), type);
 }
 
 export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T): FactsOf<T> | null {
@@ -69,32 +69,33 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
   return facts !== null && facts.type === type && 'facts' in facts ? (facts.facts as FactsOf<T>) : null;
 }
 
-export function seen<T>(asker: Place, found: Found, facts: T): Referenced<T> {
+export function referenced<T>(scope: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(asker, found), siblingFolder: isInSiblingFolder(asker, found.folders), facts };
+  return { kind, name, file: pathFrom(scope, found), siblingFolder: isInSiblingFolder(scope, found.folders), facts };
 }
 
-/** One of several that say the same; nothing where they do not, or where one says nothing. */
+/** The facts that all objects of a group agree on; undefined if they differ or one has none. */
 export function agreed<T extends Facts['type']>(
-  asker: Place,
+  scope: Place,
   group: Group,
   type: T,
 ): Referenced<FactsOf<T>> | undefined {
   const [first] = group;
-  if (first === undefined || !ofGroup(group, `agree on ${type}`, () => saySame(group, type))) return undefined;
+  if (first === undefined || !oncePerGroup(group, `agree on ${type}`, () => haveSameFacts(group, type)))
+    return undefined;
   const facts = factsAs(first.object, type);
-  return facts === null ? undefined : seen(asker, first, facts);
+  return facts === null ? undefined : referenced(scope, first, facts);
 }
 
-function saySame(group: Group, type: Facts['type']): boolean {
+function haveSameFacts(group: Group, type: Facts['type']): boolean {
   const [first, ...others] = group.map(({ object }) => factsAs(object, type));
   if (others.length === 0) return true;
   const text = JSON.stringify(first);
   return first !== null && others.every((facts) => JSON.stringify(facts) === text);
 }
 
-/** What follows from a group alone, found out once however many ask. */
-export function ofGroup<T>(group: Group, question: string, compute: () => T): T {
+/** Computes a result that depends on the group only, once. */
+export function oncePerGroup<T>(group: Group, question: string, compute: () => T): T {
   const known = answers.get(group) ?? new Map<string, unknown>();
   answers.set(group, known);
   if (!known.has(question)) known.set(question, compute());

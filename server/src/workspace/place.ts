@@ -1,8 +1,8 @@
-// Which of several objects of one name is meant: the nearest. A folder of examples has many that know nothing of each other.
+// If several objects have the same name, a reference means the nearest. A folder of examples has many unrelated objects with the same name.
 
 /** A file, by its path. */
 export interface Place {
-  /** The file's normalised URI. */
+  /** The file's normalized URI. */
   readonly key: string;
   /** The folders of its path, from the root. */
   readonly folders: readonly string[];
@@ -15,7 +15,7 @@ export function placeAt(key: string): Place {
   return { key, folders, fileName };
 }
 
-/** Of a few candidates those in the same file; else those in the same folder; else those below the nearest folder above that has one. */
+/** The candidates in the same file, otherwise those in the same folder, otherwise those below the nearest parent folder that has any. */
 export function nearest<T extends Place>(candidates: readonly T[], from: Place): readonly T[] {
   if (candidates.length < 2) return candidates;
   const distances = candidates.map((candidate) => distanceOf(candidate, from));
@@ -23,7 +23,7 @@ export function nearest<T extends Place>(candidates: readonly T[], from: Place):
   return candidates.filter((_, index) => distances[index] === least);
 }
 
-/** Steps up from a folder to one that the other file is below; -1 for the same file. */
+/** A distance that grows with the steps up to a common folder; -1 for the same file. */
 function distanceOf(place: Place, { folders, fileName }: Place): number {
   const common = commonFolders(place.folders, folders);
   const up = folders.length - common;
@@ -31,13 +31,13 @@ function distanceOf(place: Place, { folders, fileName }: Place): number {
   return place.fileName === fileName ? -1 : 0;
 }
 
-/** Whether the way to a folder leads up and down again. */
+/** Whether the path to a folder leads up and then down again. */
 export function isInSiblingFolder(from: Pick<Place, 'folders'>, to: readonly string[]): boolean {
   const common = commonFolders(from.folders, to);
   return common < from.folders.length && common < to.length;
 }
 
-/** How a file is named from another: its path below the folder that both are in; null for the same file. */
+/** The path of a file below the folder that it shares with another file; null for the same file. */
 export function pathFrom(from: Place, to: Place): string | null {
   const common = commonFolders(from.folders, to.folders);
   const below = to.folders.slice(common);

@@ -1,21 +1,21 @@
 import type { Workspace } from './workspace.ts';
 
-/** What was read for one document besides its text: good as long as the same questions have the same answers. */
+/** The lookups of one document's analysis, which is current as long as they have the same results. */
 export interface Reads {
-  /** Whether every answer is still the same. */
-  hold(): boolean;
+  /** Whether all results are still the same. */
+  isCurrent(): boolean;
 }
 
 export interface Recorder {
-  /** Asks the workspace a question about objects of some kinds, or returns the answer that it had before. */
-  ofKinds<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T;
-  /** Asks what holds for the document's own file: the same object as long as it says the same. */
-  ofFile<T>(question: string, ask: () => T): T;
+  /** Looks up objects of some kinds, or returns the recorded result. */
+  lookUpKinds<T>(kinds: readonly string[], question: readonly (string | null)[], lookUp: () => T): T;
+  /** Looks up the context of the document's own file, which is compared by identity. */
+  lookUpFile<T>(question: string, lookUp: () => T): T;
 }
 
 interface Answer {
   readonly value: unknown;
-  holds(): boolean;
+  isCurrent(): boolean;
 }
 
 export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
@@ -30,17 +30,18 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
 
   return {
     recorder: {
-      ofKinds: (kinds, question, ask) => recall(JSON.stringify(question), () => askKinds(workspace, kinds, ask)),
-      ofFile: (question, ask) =>
+      lookUpKinds: (kinds, question, lookUp) =>
+        recall(JSON.stringify(question), () => trackKinds(workspace, kinds, lookUp)),
+      lookUpFile: (question, lookUp) =>
         recall(question, () => {
-          const value = ask();
-          return { value, holds: () => ask() === value };
+          const value = lookUp();
+          return { value, isCurrent: () => lookUp() === value };
         }),
     },
     reads: {
-      hold() {
+      isCurrent() {
         if (checked === workspace.generation) return true;
-        for (const answer of answers.values()) if (!answer.holds()) return false;
+        for (const answer of answers.values()) if (!answer.isCurrent()) return false;
         checked = workspace.generation;
         return true;
       },
@@ -48,21 +49,21 @@ export function recordReads(workspace: Workspace): { readonly recorder: Recorder
   };
 }
 
-function askKinds(workspace: Workspace, kinds: readonly string[], ask: () => unknown): Answer {
-  const { answer: value, stands: first } = workspace.watched(ask);
-  /** Of the kinds, when the answer was last known to hold. */
+function trackKinds(workspace: Workspace, kinds: readonly string[], lookUp: () => unknown): Answer {
+  const { answer: value, isUnchanged: first } = workspace.watched(lookUp);
+  /** The stamp of the kinds when the result was last known to be current. */
   let stamp = workspace.stampOf(kinds);
-  /** Whether what it was found by is still the same: much cheaper than to ask again. */
-  let stands = first;
+  /** Whether the inputs of the lookup are unchanged: much cheaper than another lookup. */
+  let isUnchanged = first;
   return {
     value,
-    holds() {
+    isCurrent() {
       const now = workspace.stampOf(kinds);
       if (now === stamp) return true;
-      if (!stands()) {
-        const again = workspace.watched(ask);
+      if (!isUnchanged()) {
+        const again = workspace.watched(lookUp);
         if (!isSame(again.answer, value)) return false;
-        stands = again.stands;
+        isUnchanged = again.isUnchanged;
       }
       stamp = now;
       return true;
@@ -70,7 +71,7 @@ function askKinds(workspace: Workspace, kinds: readonly string[], ask: () => unk
   };
 }
 
-/** Whether two answers say the same. Facts of an object that did not change are the same object, and are not looked through. */
+/** Whether two results are equal. Facts of an unchanged object are identical, so they are not compared in depth. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

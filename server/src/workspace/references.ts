@@ -4,23 +4,23 @@ import { asText, type Cursor, entries, getIn, isTemplated, items, keyOf, spanOf 
 import type { Span } from '../yaml/span.ts';
 import { table } from '../yaml/table.ts';
 
-/** A place at which an object names another. */
+/** A reference from one object to another. */
 export interface Reference {
-  /** The name, as it is written. */
+  /** The span of the name. */
   readonly span: Span;
-  /** What it may be, the first that there is: `<group>/<kind>`. */
+  /** Possible kinds as `<group>/<kind>`. The first one with an object of the name applies. */
   readonly kinds: readonly string[];
   readonly name: string;
-  /** Where it is looked for; null where the object that names it says none. */
+  /** The namespace of the target; null if the reference and its object have none. */
   readonly namespace: string | null;
 }
 
-/** Every object that this one names, wherever its kind does so. */
+/** All references of an object. */
 export function referencesOf(manifest: Manifest): readonly Reference[] {
   return namesIn(manifest).map(({ at: cursor, ...reference }) => ({ span: spanOf(cursor), ...reference }));
 }
 
-/** A reference with its value. */
+/** A reference, with the cursor of its value. */
 export interface NamedAt extends Omit<Reference, 'span'> {
   readonly at: Cursor;
 }
@@ -31,10 +31,10 @@ export function namesIn(manifest: Manifest): readonly NamedAt[] {
   return found;
 }
 
-const deepest = 40;
+const maxDepth = 40;
 
 function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: number): void {
-  if (depth > deepest || cursor.node.kind === 'scalar') return;
+  if (depth > maxDepth || cursor.node.kind === 'scalar') return;
   for (const child of [...entries(cursor), ...items(cursor)]) {
     if (child.node.kind !== 'scalar') walk(child, manifest, found, depth + 1);
     else if (typeof child.step === 'string') {
@@ -47,7 +47,7 @@ function walk(cursor: Cursor, manifest: Manifest, found: NamedAt[], depth: numbe
   }
 }
 
-/** Keys that alone say what their value names. */
+/** Keys that determine the kind of the referenced object. */
 const byKey = table<readonly string[]>({
   runtimeClassName: ['node.k8s.io/RuntimeClass'],
   priorityClassName: ['scheduling.k8s.io/PriorityClass'],
@@ -63,7 +63,7 @@ const byKey = table<readonly string[]>({
   'cloud.google.com/compute-class': ['cloud.google.com/ComputeClass'],
 });
 
-/** Mappings whose `name` names an object. */
+/** Mappings whose `name` references an object. */
 const byHolder = table<readonly string[]>({
   configMap: ['/ConfigMap'],
   configMapRef: ['/ConfigMap'],
@@ -95,21 +95,21 @@ function namedBy(cursor: Cursor, holder: string, manifest: Manifest): readonly s
   const known = byHolder[holder];
   if (known !== undefined) return known;
   const { parent } = cursor;
-  const said = asText(getIn(parent, 'kind'));
-  if (holder === 'scaleTargetRef') return [withGroup(said ?? 'Deployment', asText(getIn(parent, 'apiVersion')))];
+  const writtenKind = asText(getIn(parent, 'kind'));
+  if (holder === 'scaleTargetRef') return [withGroup(writtenKind ?? 'Deployment', asText(getIn(parent, 'apiVersion')))];
   if (holder === 'runtimeRef') {
-    const kind = said ?? 'ClusterTrainingRuntime';
+    const kind = writtenKind ?? 'ClusterTrainingRuntime';
     return kind.endsWith('TrainingRuntime') ? [`trainer.kubeflow.org/${kind}`] : [];
   }
   if (holder === 'nodeClassRef')
-    return [`${asText(getIn(parent, 'group')) ?? 'karpenter.k8s.aws'}/${said ?? 'EC2NodeClass'}`];
+    return [`${asText(getIn(parent, 'group')) ?? 'karpenter.k8s.aws'}/${writtenKind ?? 'EC2NodeClass'}`];
   const above = parent?.parent === undefined ? '' : keyOf(parent.parent);
   if (above === 'flavors' && manifest.kind === 'ClusterQueue') return ['kueue.x-k8s.io/ResourceFlavor'];
   if (above === 'baseRefs') return ['serving.kserve.io/LLMInferenceServiceConfig'];
   return [];
 }
 
-/** A reference to a workload may leave out the group of the built-in kinds. */
+/** A reference to a workload of a built-in kind may omit the group. */
 function withGroup(kind: string, apiVersion: string | undefined): string {
   if (apiVersion !== undefined) return `${groupOf(apiVersion)}/${kind}`;
   return `apps/${kind}`;

@@ -5,63 +5,63 @@ import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { once } from '../model/once.ts';
 import { chartValues, noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
 
-/** How the files around a file are read. The editor and the command line differ in this alone. */
+/** How related files are read: the only difference between the editor and the command line. */
 export interface FileReader {
-  /** The text of a file; undefined where there is none or it must not be read. */
+  /** The text of a file; undefined if it does not exist or must not be read. */
   read(uri: string): Promise<string | undefined>;
   /** Whether a file may be read at all. */
   reaches(uri: string): boolean;
 }
 
-/** What other files say of each file: a chart's values, a kustomization's base and patches. */
+/** The related files of each file: a chart's values, a kustomization's base and patches. */
 export interface RelatedFilesSource {
-  /** The same object while the files that it was read from say the same. */
+  /** The same object as long as the content of the related files is the same. */
   of(uri: string): Promise<RelatedFiles>;
-  /** The files that say what a kustomization makes, normalised, without itself: a patch of nothing is none of them. */
+  /** The other files that contribute to the objects of a kustomization, normalized. A patch that applies to nothing does not. */
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
-  /** A file may say something else now. @returns whether something was read from it */
+  /** Reports that the content of a file may have changed. @returns whether any related files depend on it */
   changed(uri: string): boolean;
-  /** These are gone, and may have been folders. @param uris normalised. @returns whether something was read from them */
+  /** Reports deleted files or folders. @param uris normalized @returns whether any related files depend on them */
   deleted(uris: ReadonlySet<string>): boolean;
-  /** Nobody looks at the file any more. */
+  /** Releases everything about a file that is no longer in use. */
   forget(uri: string): void;
-  /** Other files can be reached. */
+  /** Forgets everything, because other files are within reach. */
   clear(): void;
 }
 
-/** What was found for one file, and what each of the files said from which it follows. */
+/** The related files of one file, and the sources that were read for them. */
 interface Answer {
   readonly sources: Map<string, SourceFile | undefined>;
   readonly relatedFiles: Promise<RelatedFiles>;
-  /** One of the sources may say something else now. */
-  isInDoubt: boolean;
+  /** One of the sources may have changed. */
+  isStale: boolean;
 }
 
-/** A file that was read, under one spelling of its name. */
+/** A file that was read, under one spelling of its URI. */
 interface KnownFile {
   reading: Promise<SourceFile | undefined> | undefined;
-  /** What it said last: read again with the same text it is the same object. */
+  /** The last content. If the text is unchanged when read again, it stays the same object. */
   source: SourceFile | undefined;
 }
 
-/** A file under all spellings of its name, and the files for which it was read. */
+/** A file under all spellings of its URI, and the files that depend on it. */
 interface KnownName {
   readonly spellings: Map<string, KnownFile>;
-  readonly readFor: Set<string>;
+  readonly dependents: Set<string>;
 }
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
 export function createRelatedFiles({ read: readText, reaches }: FileReader): RelatedFilesSource {
   const answers = new Map<string, Answer>();
-  /** By normalised URI. */
+  /** By normalized URI. */
   const files = new Map<string, KnownName>();
 
-  function fileAt(uri: string, readFor?: string): Promise<SourceFile | undefined> {
+  function fileAt(uri: string, dependent?: string): Promise<SourceFile | undefined> {
     const name = normalizeUri(uri);
-    const { spellings, readFor: all } = files.get(name) ?? { spellings: new Map(), readFor: new Set() };
-    files.set(name, { spellings, readFor: all });
-    if (readFor !== undefined) all.add(readFor);
+    const { spellings, dependents } = files.get(name) ?? { spellings: new Map(), dependents: new Set() };
+    files.set(name, { spellings, dependents });
+    if (dependent !== undefined) dependents.add(dependent);
     const known = spellings.get(uri) ?? { reading: undefined, source: undefined };
     spellings.set(uri, known);
     known.reading ??= readFile(uri, known);
@@ -83,29 +83,29 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
       return source;
     };
     const find = async () => {
-      const said = await before?.relatedFiles.catch(() => undefined);
-      if (before === undefined || said === undefined) return relatedFilesOf(uri, read, reaches);
+      const previous = await before?.relatedFiles.catch(() => undefined);
+      if (before === undefined || previous === undefined) return relatedFilesOf(uri, read, reaches);
       const now = await Promise.all([...before.sources].map(async ([file, source]) => (await read(file)) === source));
-      return now.every(Boolean) ? said : relatedFilesOf(uri, read, reaches);
+      return now.every(Boolean) ? previous : relatedFilesOf(uri, read, reaches);
     };
-    return { sources, relatedFiles: find(), isInDoubt: false };
+    return { sources, relatedFiles: find(), isStale: false };
   }
 
-  function doubt(name: string): boolean {
-    const { spellings, readFor } = files.get(name) ?? none;
+  function invalidate(name: string): boolean {
+    const { spellings, dependents } = files.get(name) ?? none;
     for (const file of spellings.values()) file.reading = undefined;
-    for (const uri of readFor) {
+    for (const uri of dependents) {
       const answer = answers.get(uri);
-      if (answer !== undefined) answer.isInDoubt = true;
+      if (answer !== undefined) answer.isStale = true;
     }
-    return readFor.size > 0;
+    return dependents.size > 0;
   }
 
-  /** Lets go of files that nobody needs, but for those that each file of a folder or chart reads. */
+  /** Releases files without dependents, except those that every file of a folder or chart reads. */
   function release(uris: Iterable<string>): void {
     for (const uri of uris) {
       const name = normalizeUri(uri);
-      if (!isKustomization(uri) && !/\/(?:Chart|values)\.yaml$/.test(uri) && files.get(name)?.readFor.size === 0)
+      if (!isKustomization(uri) && !/\/(?:Chart|values)\.yaml$/.test(uri) && files.get(name)?.dependents.size === 0)
         files.delete(name);
     }
   }
@@ -114,7 +114,7 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     of(uri) {
       if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
       const known = answers.get(uri);
-      if (known !== undefined && !known.isInDoubt) return known.relatedFiles;
+      if (known !== undefined && !known.isStale) return known.relatedFiles;
       const made = answerFor(uri, known);
       answers.set(uri, made);
       return made.relatedFiles;
@@ -126,12 +126,12 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
       const included = [...found.keys()].filter((uri) => isKustomization(uri) && uri !== kustomization);
       return new Set([...included, ...used].map(normalizeUri));
     },
-    changed: (uri) => doubt(normalizeUri(uri)),
-    deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(doubt).length > 0,
+    changed: (uri) => invalidate(normalizeUri(uri)),
+    deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(invalidate).length > 0,
     forget(uri) {
       const sources = [...(answers.get(uri)?.sources.keys() ?? [])];
       answers.delete(uri);
-      for (const file of sources) files.get(normalizeUri(file))?.readFor.delete(uri);
+      for (const file of sources) files.get(normalizeUri(file))?.dependents.delete(uri);
       release(sources);
     },
     clear() {
@@ -141,16 +141,16 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
   };
 }
 
-const none: KnownName = { spellings: new Map(), readFor: new Set() };
+const none: KnownName = { spellings: new Map(), dependents: new Set() };
 
 async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
   const place = chartOf(uri);
   if (place !== undefined && reaches(place.chart)) {
-    // Values without a chart are none.
+    // A values.yaml without a Chart.yaml does not belong to a chart.
     const values = (await read(place.chart)) && (await read(place.values));
     return values === undefined ? noRelatedFiles : chartIn(values);
   }
-  return isKustomization(uri) ? ofKustomization(uri, read) : ofPatch(uri, read, reaches);
+  return isKustomization(uri) ? relatedToKustomization(uri, read) : relatedToPatch(uri, read, reaches);
 }
 
 /** All templates of a chart have the same values. */
@@ -159,21 +159,21 @@ const chartIn = once(({ text }: SourceFile): RelatedFiles => {
   return chart === undefined ? noRelatedFiles : { chart };
 });
 
-async function ofKustomization(uri: string, read: Read): Promise<RelatedFiles> {
+async function relatedToKustomization(uri: string, read: Read): Promise<RelatedFiles> {
   const built = buildObjects(uri, await collectFiles(uri, read));
   return built.length === 0 ? noRelatedFiles : { built };
 }
 
-/** Patches lie next to their kustomization, or a folder below it. */
+/** Patches are in the folder of their kustomization, or one folder below. */
 const foldersUp = 2;
 
-async function ofPatch(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
+async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
   for (const folder of foldersAbove(uri).slice(0, foldersUp).filter(reaches)) {
     const candidates = await Promise.all(kustomizationNames.map((name) => read(`${folder}/${name}`)));
     const kustomization = candidates.find((file) => file !== undefined);
     const patch = kustomization && patchIn(kustomization, uri);
     if (kustomization === undefined || patch === undefined) continue;
-    // The patch itself is read where it is judged, so that typing in it makes nothing of this outdated.
+    // The patch itself is not read here, so that typing in it does not invalidate the result.
     const own = normalizeUri(uri);
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
     const objects = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
@@ -183,9 +183,9 @@ async function ofPatch(uri: string, read: Read, reaches: FileReader['reaches']):
 }
 
 /**
- * The kustomizations through which each file is counted: those of the given ones that include it and that no other one includes.
- * @param kustomizations with the files that each is made of, normalised
- * @returns the normalised URIs of kustomizations by those of files, sorted
+ * The kustomizations through which each file is counted: those that include it and that no other kustomization includes.
+ * @param kustomizations the normalized URIs of kustomizations, with the files that contribute to each
+ * @returns the sorted URIs of kustomizations by the URI of each file
  */
 export function countedThrough(
   kustomizations: ReadonlyMap<string, ReadonlySet<string>>,
@@ -198,7 +198,7 @@ export function countedThrough(
       else known.push(kustomization);
     }
   }
-  // Of those that include each other, which kustomize rejects, the first stands for all.
+  // If kustomizations include each other, which kustomize rejects, only the first one is a top.
   const isTop = (one: string) =>
     !(including.get(one) ?? []).some((other) => !kustomizations.get(one)?.has(other) || other < one);
   const tops = new Set([...kustomizations.keys()].filter(isTop));

@@ -5,7 +5,7 @@ import { lowerCount } from '../model/pod.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 
-/** The kinds of objects that set the replicas of others. */
+/** The kinds that set the replicas of other objects. */
 export const scalerKinds = kindsFor('scaler');
 
 export interface ScalerOf {
@@ -13,7 +13,7 @@ export interface ScalerOf {
   readonly facts: ScalerFacts;
 }
 
-/** What a scaler scales, and between which bounds; null where a template says it. */
+/** The target and the bounds of a scaler; null if the target is templated. */
 export function scalerOf({ root, kind, apiVersion }: Manifest): ScalerOf | null {
   const spec = getIn(root, 'spec');
   const reference = getIn(spec, 'scaleTargetRef');
@@ -78,7 +78,7 @@ function bounds(spec: Cursor | undefined): Pick<ScalerFacts, 'min' | 'max'> {
   return { min: lowerCount(getIn(spec, 'minReplicas'), 1), max: max === undefined ? undefined : lowerCount(max, 1) };
 }
 
-/** @param former the key of the name before it was called that */
+/** @param former the deprecated key of the name */
 function targetOf(reference: Cursor | undefined, usual: string, former?: string): ScalerOf['target'] | null {
   const name = getIn(reference, 'name') ?? (former === undefined ? undefined : getIn(reference, former));
   const kind = getIn(reference, 'kind');

@@ -1,16 +1,16 @@
 import { isSlip } from '../catalog/spelling.ts';
 
-/** Names, found by what is written when a finger slips. */
+/** An index of names that finds names one typo away. */
 export interface Slips {
-  /** Says whether there is something of a name. */
+  /** Adds or removes a name. */
   set(name: string, there: boolean): void;
-  /** The names that are one slip of the keys away. */
+  /** The names that are one typo away. */
   near(name: string): readonly string[];
 }
 
 /**
- * Two names that are one slip apart are equal once a letter is taken from one of them, or from both. So each name is kept under the sums of what
- * is left without each of its letters, and no name is compared with all.
+ * Two names that are one typo apart become equal when a letter is deleted from one or both of them. So each name is indexed by the hashes of
+ * its variants with one letter deleted, and a lookup does not compare all names.
  */
 export function createSlips(): Slips {
   const bySum = new Map<number, Set<string>>();
@@ -29,14 +29,14 @@ export function createSlips(): Slips {
   };
 }
 
-/** What may be the name of an object at all. */
+/** A possible name of an object, long enough to tell typos from other names. */
 const mayBeName = /^[\w.-]{4,253}$/;
 
-/** Sums of a name as it is, and without each of its letters. Names that differ in a digit are no slips, and many names do. */
+/** Hashes of a name and of its variants with one letter deleted. Digits are kept: many names differ in a digit on purpose. */
 function sumsOf(name: string): ReadonlySet<number> {
   const sums = new Set<number>();
   if (!mayBeName.test(name)) return sums;
-  // The sum of the letters behind each place, by which the sum without a letter follows from what stands before it.
+  // Hashes of the suffixes: with the hash of a prefix, each gives the hash of the name without one letter in constant time.
   const behind = [0];
   const powers = [1];
   for (let at = name.length - 1; at >= 0; at -= 1) {

@@ -9,43 +9,43 @@ import { type Facts, type FactsOptions, factsOf } from './facts.ts';
 import { kindsIn } from './kinds.ts';
 import { type Reference, referencesOf } from './references.ts';
 
-/** What other files may need of an object. */
+/** What other files can look up about an object. */
 export interface ObjectSummary {
   /** The API group, without a version. */
   readonly group: string;
   readonly kind: string;
   readonly namespace: string | null;
   readonly name: string;
-  /** Where the name stands. */
+  /** The span of the name. */
   readonly span: Span;
-  /** The same object in the summary of its document, which stays as long as the document's text does. */
+  /** The same object in the summary of its document, which lives as long as the document's text is unchanged. */
   readonly origin?: ObjectSummary;
-  /** What it says to those that name it; null for kinds that are only looked for. */
+  /** Facts for the objects that reference it; null for kinds that are only navigation targets. */
   readonly facts: () => Facts | null;
 }
 
-/** A document's part of a summary, with spans relative to the document. Made when it is asked for, part by part. */
+/** The summary of one document, with spans relative to the document. Computed lazily. */
 export interface DocumentSummary {
   readonly kinds: ReadonlySet<string>;
   readonly objects: () => readonly ObjectSummary[];
-  /** The objects that it names. */
+  /** The references of its objects. */
   readonly references: () => readonly Reference[];
 }
 
-/** What other files may need of a file. Spans are of the file. */
+/** What other files can look up about a file. Spans are relative to the file. */
 export interface FileSummary {
   readonly kinds: ReadonlySet<string>;
-  /** Every name that it says; left out where they were not looked for. */
+  /** All names in the text; undefined if unknown. */
   readonly names?: ReadonlySet<string>;
-  /** The documents that it is made of; the same objects as before for those that did not change. */
+  /** The summaries of its documents. Unchanged documents keep the same object. */
   readonly parts?: readonly DocumentSummary[];
   readonly objects: () => readonly ObjectSummary[];
   readonly references: () => readonly Reference[];
-  /** Where an object of one of its documents stands; left out where nothing can move. */
+  /** The current span of an object of one of its documents; undefined if objects cannot move. */
   readonly placeOf?: (origin: ObjectSummary) => Span | undefined;
 }
 
-export function summariseDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
+export function summarizeDocument(text: string, document: () => YamlDocument, options: FactsOptions): DocumentSummary {
   const kinds = lazy(() => kindsIn(text));
   const manifests = lazy(() => lowerManifests(document()));
   return {
@@ -56,7 +56,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
-        // Objects whose name is not plain in the text are left out: some files are never parsed.
+        // Skip objects whose name is not literal in the text: files are parsed only for names that occur in them.
         if (!kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];
         const slash = apiVersion.indexOf('/');
@@ -69,7 +69,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
   };
 }
 
-/** The summary of a file made of those of its documents. */
+/** The summary of a file, composed of those of its documents. */
 export function joinSummaries(
   parts: readonly { readonly base: number; readonly summary: DocumentSummary }[],
 ): FileSummary {
@@ -95,8 +95,8 @@ export function joinSummaries(
   };
 }
 
-/** The same as plain values: what it was read from is let go. */
-export function settled(summary: FileSummary): FileSummary {
+/** The same summary as plain values, so that the parsed document can be released. */
+export function evaluated(summary: FileSummary): FileSummary {
   const objects = summary.objects().map(({ group, kind, namespace, name, span, facts: read }) => {
     const facts = read();
     return { group, kind, namespace, name, span, facts: () => facts };
@@ -105,17 +105,17 @@ export function settled(summary: FileSummary): FileSummary {
   return { kinds: summary.kinds, objects: () => objects, references: () => references };
 }
 
-/** What other files may need of a text that nobody looks at: the documents without objects of use are not even parsed. */
-export function summariseText(text: string, options: FactsOptions): FileSummary {
+/** The summary of a file that is not open. Documents without relevant objects are not parsed. */
+export function summarizeText(text: string, options: FactsOptions): FileSummary {
   if (checkLimits(text) !== null) return nothing;
   const parts = splitDocuments(text).flatMap(({ text: part, base }) => {
-    const summary = summariseDocument(part, () => parseDocument(part, base), options);
+    const summary = summarizeDocument(part, () => parseDocument(part, base), options);
     return summary.kinds.size > 0 ? [{ base, summary }] : [];
   });
-  return settled(joinSummaries(parts));
+  return evaluated(joinSummaries(parts));
 }
 
-/** A summary that is made when somebody asks for a kind, and a name, that the text says. */
+/** A summary that is computed on the first lookup of a kind and name that occur in the text. */
 export function deferred(kinds: ReadonlySet<string>, names: ReadonlySet<string>, make: () => FileSummary): FileSummary {
   const made = lazy(make);
   return { kinds, names, objects: () => made().objects(), references: () => made().references() };

@@ -2,51 +2,51 @@ import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Span } from '../yaml/span.ts';
+import { type Count, createKindIndex, type KindIndex, type WordOf, type WorkspaceFile } from './kind-index.ts';
 import { claimUse } from './kinds.ts';
 import { type Place, placeAt } from './place.ts';
-import type { Places } from './places.ts';
+import type { PlaceIndex } from './place-index.ts';
 import type { Reference } from './references.ts';
-import { type Count, createShelf, type SeenFile, type Shelf, type WordOf } from './shelf.ts';
 import type { DocumentSummary, ObjectSummary } from './summary.ts';
 
-/** An object, and the file that it stands in. */
+/** An object, and the file that it is in. */
 export interface Found extends Place {
   readonly uri: string;
   readonly object: ObjectSummary;
 }
 
-/** A place that names an object, and the file that it stands in. */
+/** A reference to an object, and the file that it is in. */
 export interface FoundReference extends Place {
   readonly reference: Reference;
 }
 
-/** What holds for a file besides its text: each is the same object as long as it says the same. */
+/** What applies to a file besides its text. Each value is the same object as long as its content is the same. */
 export interface FileContext {
   readonly config: ProjectConfig;
   readonly relatedFiles: RelatedFiles;
 }
 
 /**
- * The files that are seen together, as summaries. What an editor has open overrides what is on the disk. Nothing is read before somebody asks
- * for a kind: the kinds of a file are known from its text. Answers follow from the files that are there, and never from the way that led to them.
+ * The files that are analyzed together, as summaries. Files open in an editor take precedence over files on disk. A summary is computed only on
+ * the first lookup of a kind that occurs in the file. Results depend only on the current files, never on the order of changes.
  */
 export class Workspace {
-  readonly #onDisk = new Map<string, SeenFile>();
-  readonly #open = new Map<string, SeenFile>();
-  readonly #objects = new Map<string, Shelf<Found>>();
-  readonly #claimUses = createShelf<FoundReference>(referencesIn, ({ reference }) => reference.name);
+  readonly #onDisk = new Map<string, WorkspaceFile>();
+  readonly #open = new Map<string, WorkspaceFile>();
+  readonly #objects = new Map<string, KindIndex<Found>>();
+  readonly #claimUses = createKindIndex<FoundReference>(referencesIn, ({ reference }) => reference.name);
   readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
   #generation = 0;
-  #watch: (stands: () => boolean) => void = () => undefined;
+  #watch: (isUnchanged: () => boolean) => void = () => undefined;
 
-  /** Changes whenever an answer may, so that answers are compared only then. */
+  /** Changes whenever a result may change, so that results are compared only then. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** @param layer `open` counts before `disk` */
-  set(uri: string, summary: SeenFile['summary'], layer: 'disk' | 'open'): void {
+  /** @param layer `open` takes precedence over `disk` */
+  set(uri: string, summary: WorkspaceFile['summary'], layer: 'disk' | 'open'): void {
     const place = placeAt(normalizeUri(uri));
     this.#change(place.key, layer, { ...place, uri, summary });
   }
@@ -55,7 +55,7 @@ export class Workspace {
     this.#change(normalizeUri(uri), layer, undefined);
   }
 
-  /** @param context undefined: nobody looks at the file any more */
+  /** @param context undefined if the file is closed */
   setContext(uri: string, context: FileContext | undefined): void {
     const key = normalizeUri(uri);
     const before = this.#contexts.get(key);
@@ -70,7 +70,7 @@ export class Workspace {
     return this.#contexts.get(normalizeUri(uri));
   }
 
-  /** Does something that may set the file, and sets it back afterwards to what it was. */
+  /** Runs a function that may set the file, then restores the file. */
   restoring<T>(uri: string, work: () => T): T {
     const key = normalizeUri(uri);
     const before = this.#open.get(key);
@@ -81,79 +81,79 @@ export class Workspace {
     }
   }
 
-  /** Every file that is seen, as it counts, sorted by name. */
-  files(): readonly SeenFile[] {
+  /** All files, sorted by name; an open file instead of the one on disk. */
+  files(): readonly WorkspaceFile[] {
     const keys = new Set([...this.#open.keys(), ...this.#onDisk.keys()]);
     return [...keys].sort().flatMap((key) => this.#fileAt(key) ?? []);
   }
 
-  file(uri: string): SeenFile | undefined {
+  file(uri: string): WorkspaceFile | undefined {
     return this.#fileAt(normalizeUri(uri));
   }
 
-  /** Changes when something of the kinds (without their groups) may have changed, but for its place. */
+  /** Changes when an object of the kinds (without their groups) may have changed, except for its position. */
   stampOf(kinds: readonly string[]): number {
-    // Versions only grow, so no sum of them comes twice.
+    // Versions only grow, so no sum occurs twice.
     return kinds.reduce((sum, kind) => sum + (this.#versions.get(kind) ?? 0), 0);
   }
 
   /**
-   * The objects of a kind (without its group) that are found under a word.
-   * @param name one that the files of such objects say: files that are known not to say it are not read. Left out: all are
+   * The objects of a kind (without its group) that are indexed under a word.
+   * @param name a name that must occur in a file; files known not to contain it are not read. Without a name, all files are read
    */
-  objects(kind: string, wordOf: WordOf<Found>, word: string, name?: string): Places<Found> {
-    const find = () => this.#shelf(kind).find(wordOf, word, name);
+  objects(kind: string, wordOf: WordOf<Found>, word: string, name?: string): PlaceIndex<Found> {
+    const find = () => this.#index(kind).find(wordOf, word, name);
     const found = find();
     this.#watch(() => find() === found);
     return found;
   }
 
-  /** The names of objects of a kind that are one slip of the keys away from this one. */
+  /** The names of objects of a kind that are one typo away from this one. */
   slips(kind: string, name: string): readonly string[] {
-    this.restOn([kind]);
-    return this.#shelf(kind).slips(name);
+    this.dependOn([kind]);
+    return this.#index(kind).slips(name);
   }
 
-  /** How many places name a ResourceClaim. */
+  /** The number of references to ResourceClaims under a word. */
   claimUses(wordOf: WordOf<FoundReference>, word: string, name: string): Count {
     return this.#claimUses.count(wordOf, word, name);
   }
 
-  /** An answer, and whether everything that it follows from is still the same. */
-  watched<T>(ask: () => T): { readonly answer: T; readonly stands: () => boolean } {
+  /** The result of a function, and whether all its lookups are unchanged. */
+  watched<T>(lookUp: () => T): { readonly answer: T; readonly isUnchanged: () => boolean } {
     const checks: (() => boolean)[] = [];
     const before = this.#watch;
-    this.#watch = (stands) => checks.push(stands);
+    this.#watch = (isUnchanged) => checks.push(isUnchanged);
     try {
-      return { answer: ask(), stands: () => checks.every((stands) => stands()) };
+      return { answer: lookUp(), isUnchanged: () => checks.every((isUnchanged) => isUnchanged()) };
     } finally {
       this.#watch = before;
     }
   }
 
-  /** The answer rests on all there is of these kinds. */
-  restOn(kinds: readonly string[]): void {
+  /** Records that the current lookup depends on all objects of these kinds. */
+  dependOn(kinds: readonly string[]): void {
     const stamp = this.stampOf(kinds);
     this.#watch(() => this.stampOf(kinds) === stamp);
   }
 
-  /** Where an object that was found stands now: it may have moved in its file since. */
+  /** The current span of an object, which may have moved since it was found. */
   placeOf({ uri, object }: Found): Span {
     const now = object.origin && this.file(uri)?.summary.placeOf?.(object.origin);
     return now ?? object.span;
   }
 
-  #shelf(kind: string): Shelf<Found> {
-    const shelf = this.#objects.get(kind) ?? createShelf((file) => objectsIn(file, kind), nameOf);
-    this.#objects.set(kind, shelf);
-    return shelf;
+  #index(kind: string): KindIndex<Found> {
+    const index = this.#objects.get(kind) ?? createKindIndex((file) => objectsIn(file, kind), nameOf);
+    this.#objects.set(kind, index);
+    return index;
   }
 
-  #fileAt(key: string): SeenFile | undefined {
+  #fileAt(key: string): WorkspaceFile | undefined {
     return this.#open.get(key) ?? this.#onDisk.get(key);
   }
 
-  #change(key: string, layer: 'disk' | 'open', file: SeenFile | undefined): void {
+  #change(key: string, layer: 'disk' | 'open', file: WorkspaceFile | undefined): void {
     const before = this.#fileAt(key);
     const files = layer === 'open' ? this.#open : this.#onDisk;
     if (file === undefined) files.delete(key);
@@ -163,14 +163,14 @@ export class Workspace {
     for (const kind of changedKinds(before, after)) {
       this.#generation += 1;
       this.#versions.set(kind, this.stampOf([kind]) + 1);
-      const shelf = kind === claimUse ? this.#claimUses : this.#shelf(kind);
-      shelf.change(key, after?.summary.kinds.has(kind) ? after : undefined);
+      const index = kind === claimUse ? this.#claimUses : this.#index(kind);
+      index.change(key, after?.summary.kinds.has(kind) ? after : undefined);
     }
   }
 }
 
-/** The word of all objects of a kind is the empty one. */
-export function everyOne(): string {
+/** Indexes all objects of a kind under one word, the empty string. */
+export function anyObject(): string {
   return '';
 }
 
@@ -178,19 +178,19 @@ export function nameOf({ object }: Found): string {
   return object.name;
 }
 
-function objectsIn({ key, folders, fileName, uri, summary }: SeenFile, kind: string): readonly Found[] {
+function objectsIn({ key, folders, fileName, uri, summary }: WorkspaceFile, kind: string): readonly Found[] {
   return summary
     .objects()
     .filter((object) => object.kind === kind)
     .map((object) => ({ key, folders, fileName, uri, object }));
 }
 
-function referencesIn({ key, folders, fileName, summary }: SeenFile): readonly FoundReference[] {
+function referencesIn({ key, folders, fileName, summary }: WorkspaceFile): readonly FoundReference[] {
   return summary.references().map((reference) => ({ key, folders, fileName, reference }));
 }
 
-/** The kinds of documents that only one of two summaries has, or that stand in another order there. A document that has merely moved is in both. */
-function changedKinds(before: SeenFile | undefined, after: SeenFile | undefined): ReadonlySet<string> {
+/** The kinds whose documents differ between two summaries, or are in a different order. A document that has only moved is in both. */
+function changedKinds(before: WorkspaceFile | undefined, after: WorkspaceFile | undefined): ReadonlySet<string> {
   const [old, now] = [before?.summary.parts, after?.summary.parts];
   if (old === undefined || now === undefined || before?.uri !== after?.uri) {
     return new Set([...(before?.summary.kinds ?? []), ...(after?.summary.kinds ?? [])]);

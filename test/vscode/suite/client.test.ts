@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import { fileOfProject } from '../../../client/src/commands.ts';
+import { fileOfProject } from '../../../client/src/config-pickers.ts';
 import { applyEdit } from '../../../client/src/edits.ts';
 import { manifests } from '../../../client/src/fix-all.ts';
 import { isFile } from '../../../client/src/own-documents.ts';

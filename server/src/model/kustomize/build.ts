@@ -13,22 +13,22 @@ import {
 import { mergeStrategic } from './merge.ts';
 import { transformed } from './transformers.ts';
 
-/** An object that a kustomization makes, at one step of the way. */
+/** An object that a kustomization builds, at one step of the build. */
 export interface BuiltObject {
   readonly root: YamlNode;
   readonly group: string;
   readonly kind: string;
-  /** The names that it has had: patches may use any of them. */
+  /** All names that it has had: patches can use any of them. */
   readonly names: readonly string[];
   /** The name of the file that it was first read from. */
   readonly file: string;
-  /** The URIs of that file and of the patches that were laid over it. */
+  /** The URIs of that file and of the patches applied to it. */
   readonly sources: readonly string[];
-  /** What its kustomization does to it after all patches, where one of them is still to come. */
+  /** Applies the transformers of its kustomization; present if a patch must be applied first. */
   readonly finish?: (root: YamlNode) => YamlNode;
 }
 
-/** What one file says: the same object as long as its text is the same, so that what follows from it is found once. */
+/** The text of a file. The same object means the same text, so results can be cached by identity. */
 export interface SourceFile {
   readonly uri: string;
   readonly text: string;
@@ -37,25 +37,25 @@ export interface SourceFile {
 /** Files by their URIs. */
 export type SourceFiles = ReadonlyMap<string, SourceFile>;
 
-/** More files, or deeper nesting, than any project has. */
-const mostFiles = 300;
-const mostRequests = 4 * mostFiles;
-const deepest = 10;
-/** Kustomizations may include each other in many ways: what one build reads again and again, and what it makes, ends here. */
-const mostBuilds = 1000;
-const mostObjects = 10_000;
+/** Limits beyond any real project. */
+const maxFiles = 300;
+const maxRequests = 4 * maxFiles;
+const maxDepth = 10;
+/** Kustomizations can include the same files many times, so one build is limited. */
+const maxBuilds = 1000;
+const maxObjects = 10_000;
 
-/** Reads all that a kustomization is made of. What cannot be read is left out. */
+/** Reads all files of a kustomization. Files that cannot be read are skipped. */
 export async function collectFiles(
   kustomization: string,
   read: (uri: string) => Promise<SourceFile | undefined>,
 ): Promise<SourceFiles> {
   const files = new Map<string, SourceFile>();
-  // What is not there costs a look, too.
+  // Missing files also cost a request.
   const requests = new Set<string>();
   const visit = async (uri: string, depth: number): Promise<boolean> => {
     if (files.has(uri)) return true;
-    if (requests.has(uri) || files.size >= mostFiles || requests.size >= mostRequests || depth > deepest) return false;
+    if (requests.has(uri) || files.size >= maxFiles || requests.size >= maxRequests || depth > maxDepth) return false;
     requests.add(uri);
     const file = await read(uri);
     if (file === undefined) return false;
@@ -77,20 +77,20 @@ export async function collectFiles(
   return files;
 }
 
-/** What a file says as a kustomization, read once. */
+/** A file parsed as a kustomization, once. */
 const kustomizationIn = once(({ text }: SourceFile) => readKustomization(text));
 
-/** The objects that a kustomization makes. @param without a patch to leave out, by its URI */
+/** The objects that a kustomization builds. @param without the URI of a patch to skip */
 export function buildObjects(kustomization: string, files: SourceFiles, without?: string): readonly BuiltObject[] {
-  return build(kustomization, { files, without, way: new Set(), builds: mostBuilds, objects: mostObjects }, 0);
+  return build(kustomization, { files, without, ancestors: new Set(), builds: maxBuilds, objects: maxObjects }, 0);
 }
 
-/** The patch of a kustomization that a file is; undefined where it is none. */
+/** The patch of a kustomization that is in a file; undefined if the file is not a patch of it. */
 export function patchIn(kustomization: SourceFile, file: string): Patch | undefined {
   return patchesIn(kustomization).get(nameOf(file));
 }
 
-/** Of a folder of many files each one looks for itself. */
+/** Cached, because each file of a folder looks itself up. */
 const patchesIn = once((kustomization: SourceFile): ReadonlyMap<string, Patch> => {
   const patches = new Map<string, Patch>();
   for (const patch of kustomizationIn(kustomization)?.patches ?? []) {
@@ -100,7 +100,7 @@ const patchesIn = once((kustomization: SourceFile): ReadonlyMap<string, Patch> =
   return patches;
 });
 
-/** The objects that a patch is laid over. */
+/** The objects to which a patch applies. */
 export function patched(
   objects: readonly BuiltObject[],
   patch: YamlNode,
@@ -113,7 +113,7 @@ export function patched(
   return objects.filter((object) => object.kind === kind && object.names.includes(name));
 }
 
-/** An object with the last of its patches laid over it, as its kustomization makes it. */
+/** An object with its last patch applied, as its kustomization builds it. */
 export function withLastPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   const made = withPatch(object, patch);
   return object.finish === undefined ? made : object.finish(made);
@@ -128,59 +128,60 @@ export function isKustomization(uri: string): boolean {
   return kustomizationNames.some((name) => uri.endsWith(`/${name}`));
 }
 
-/** One build, and what it may still do. */
+/** The state of one build, with its remaining budget. */
 interface Build {
   readonly files: SourceFiles;
   readonly without: string | undefined;
-  /** The kustomizations on the way down: none of them may come again. */
-  readonly way: Set<string>;
+  /** The kustomizations that include the current one, to detect cycles. */
+  readonly ancestors: Set<string>;
   builds: number;
   objects: number;
 }
 
 function build(uri: string, state: Build, depth: number): readonly BuiltObject[] {
-  return entered(uri, state, depth, [], (said) =>
-    transform(uri, said, loadAll(uri, said.resources, state, depth), state, depth),
+  return withKustomization(uri, state, depth, [], (kustomization) =>
+    transform(uri, kustomization, loadAll(uri, kustomization.resources, state, depth), state, depth),
   );
 }
 
-/** @param otherwise where the kustomization is not read, is one of those that include it, or too much is built already */
-function entered(
+/** @param otherwise the result if the kustomization was not read, is part of a cycle, or exceeds the budget */
+function withKustomization(
   uri: string,
   state: Build,
   depth: number,
   otherwise: readonly BuiltObject[],
-  make: (said: Kustomization) => readonly BuiltObject[],
+  make: (kustomization: Kustomization) => readonly BuiltObject[],
 ): readonly BuiltObject[] {
   const file = state.files.get(uri);
-  const said = file && kustomizationIn(file);
-  if (said === undefined || depth > deepest || state.builds <= 0 || state.way.has(uri)) return otherwise;
+  const kustomization = file && kustomizationIn(file);
+  if (kustomization === undefined || depth > maxDepth || state.builds <= 0 || state.ancestors.has(uri))
+    return otherwise;
   state.builds -= 1;
-  state.way.add(uri);
-  const made = make(said);
-  state.way.delete(uri);
+  state.ancestors.add(uri);
+  const made = make(kustomization);
+  state.ancestors.delete(uri);
   return made;
 }
 
 function transform(
   uri: string,
-  said: Kustomization,
+  kustomization: Kustomization,
   loaded: readonly BuiltObject[],
   state: Build,
   depth: number,
 ): readonly BuiltObject[] {
   const { files, without } = state;
   let objects = loaded;
-  for (const path of new Set(said.components)) {
+  for (const path of new Set(kustomization.components)) {
     const component = kustomizationAt(uri, path, files);
     if (component === undefined) continue;
     const before = objects;
-    objects = entered(component, state, depth, before, (inner) => {
+    objects = withKustomization(component, state, depth, before, (inner) => {
       const added = loadAll(component, inner.resources, state, depth + 1);
       return transform(component, inner, [...before, ...added], state, depth + 1);
     });
   }
-  for (const { path, text, target } of said.patches) {
+  for (const { path, text, target } of kustomization.patches) {
     const from = path === undefined ? undefined : resolvePath(uri, path);
     if (isSame(from, without)) continue;
     for (const { root: patch } of parseYaml(text ?? files.get(from ?? '')?.text ?? '').documents) {
@@ -194,13 +195,15 @@ function transform(
       );
     }
   }
-  // A patch that is left out will be laid over the objects, and only then the others come.
-  const last = (object: BuiltObject, root: YamlNode) => transformed(root, object.kind, object.names, said);
-  const awaited = depth === 0 && without !== undefined;
+  // A skipped patch is applied later, and the transformers come after it.
+  const last = (object: BuiltObject, root: YamlNode) => transformed(root, object.kind, object.names, kustomization);
+  const isPatchedLater = depth === 0 && without !== undefined;
   objects = objects.map((object) =>
-    awaited ? { ...object, finish: (root) => last(object, root) } : { ...object, root: last(object, object.root) },
+    isPatchedLater
+      ? { ...object, finish: (root) => last(object, root) }
+      : { ...object, root: last(object, object.root) },
   );
-  const { namePrefix, nameSuffix } = said;
+  const { namePrefix, nameSuffix } = kustomization;
   if (namePrefix === '' && nameSuffix === '') return objects;
   return objects.map((object) => ({
     ...object,
@@ -222,7 +225,7 @@ function loadAll(uri: string, resources: readonly string[], state: Build, depth:
   });
 }
 
-/** The objects of a file, read once however many overlays take them. */
+/** The objects of a file, parsed once for all overlays. */
 const objectsIn = once(({ uri, text }: SourceFile): readonly BuiltObject[] => {
   const file = uri.slice(uri.lastIndexOf('/') + 1);
   return parseYaml(text).documents.flatMap((document) =>
@@ -242,7 +245,7 @@ function kustomizationAt(uri: string, path: string, files: SourceFiles): string 
   return kustomizationNames.map((name) => `${folder}/${name}`).find((file) => files.has(file));
 }
 
-/** A path next to a file, as a URI; undefined for addresses of other machines, and for what lies above the root: its first step would be a host. */
+/** A path relative to a file, as a URI; undefined for remote addresses and for paths above the root, whose first step would be a host. */
 function resolvePath(from: string, path: string): string | undefined {
   if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
   const steps = from.split('/').slice(0, -1);
@@ -259,7 +262,7 @@ function isSame(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
 }
 
-/** Clients differ in which characters of a path they escape. */
+/** Clients escape different characters of a path. */
 function nameOf(uri: string): string {
   try {
     return decodeURIComponent(uri);
@@ -274,13 +277,13 @@ function isTarget(object: BuiltObject, { group, kind, name, selected }: PatchTar
   return name === undefined || object.names.some((one) => matches(name, one));
 }
 
-/** Names are regular expressions in kustomize, and nearly always plain: only those, and a trailing `.*`, are read. */
+/** kustomize treats names as regular expressions. Only plain names and a trailing `.*` are supported here: others are rare. */
 function matches(pattern: string, name: string): boolean {
   const plain = pattern.replace(/^\^/, '').replace(/\$$/, '');
   return plain.endsWith('.*') ? name.startsWith(plain.slice(0, -2)) : name === plain;
 }
 
-/** Kinds whose schema kustomize has built in: of the API groups of Kubernetes itself. */
+/** Whether kustomize has the schema of a group's kinds: the API groups of Kubernetes itself. */
 function isBuiltIn(group: string): boolean {
   return !group.includes('.') || (group.endsWith('.k8s.io') && !group.endsWith('x-k8s.io'));
 }

@@ -10,8 +10,8 @@ export function isJsonPatch(root: YamlNode): root is YamlSeq {
 }
 
 /**
- * What the operations of a JSON Patch make of an object. Those that meet nothing, and all but add, replace and remove, change nothing here: what
- * they would change is not what an accelerator costs. https://www.rfc-editor.org/rfc/rfc6902
+ * Applies a JSON Patch to an object. Only add, replace and remove are supported, and paths that do not exist are skipped: the others do not
+ * change what accelerators cost. https://www.rfc-editor.org/rfc/rfc6902
  */
 export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
   let root = external(base);
@@ -25,7 +25,7 @@ export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
   return root;
 }
 
-/** Undefined where the way leads nowhere. */
+/** Undefined if the path does not exist. */
 function changed(
   node: YamlNode,
   steps: readonly string[],

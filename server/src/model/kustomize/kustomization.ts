@@ -6,11 +6,11 @@ import { parseYaml } from '../../yaml/parse.ts';
 /** The names under which kustomize looks for its file in a folder. */
 export const kustomizationNames = ['kustomization.yaml', 'kustomization.yml', 'Kustomization'] as const;
 
-/** What a kustomization says of the objects that it makes, as far as it changes what runs. */
+/** The fields of a kustomization that change the objects that run. */
 export interface Kustomization {
   /** Files and folders of objects, as written. */
   readonly resources: readonly string[];
-  /** Folders whose patches are laid over these objects too. */
+  /** Folders whose patches also apply to these objects. */
   readonly components: readonly string[];
   readonly patches: readonly Patch[];
   readonly replicas: readonly { readonly name: string; readonly count: YamlNode }[];
@@ -29,24 +29,24 @@ export interface NewImage {
 
 export interface NewLabels {
   readonly pairs: YamlNode;
-  /** Pods get them too, and not the objects alone. */
+  /** Pod templates also get the labels. */
   readonly inTemplates: boolean;
 }
 
 export interface Patch {
-  /** The file, as written; undefined where the patch is written in the kustomization. */
+  /** The file, as written; undefined for an inline patch. */
   readonly path: string | undefined;
   readonly text: string | undefined;
   readonly target: PatchTarget | undefined;
 }
 
-/** Which objects a patch is laid over; a part that is left out fits all. */
+/** The objects to which a patch applies; an undefined field matches all. */
 export interface PatchTarget {
   readonly group: string | undefined;
   readonly kind: string | undefined;
-  /** A regular expression over the whole name. */
+  /** A regular expression for the whole name. */
   readonly name: string | undefined;
-  /** Selected by labels or annotations, which are not looked at. */
+  /** The target has label or annotation selectors, which are not evaluated. */
   readonly selected: boolean;
 }
 
@@ -60,25 +60,27 @@ export function readKustomization(text: string): Kustomization | undefined {
     resources: [...listed('resources'), ...listed('bases')],
     components: listed('components'),
     patches: [
-      ...listed('patchesStrategicMerge').map((said) =>
-        patchOf(said.includes('\n') ? undefined : said, said, undefined),
+      ...listed('patchesStrategicMerge').map((patch) =>
+        patchOf(patch.includes('\n') ? undefined : patch, patch, undefined),
       ),
       ...[...items(getIn(root, 'patches')), ...items(getIn(root, 'patchesJson6902'))].map((patch) =>
         patchOf(asText(getIn(patch, 'path')), asText(getIn(patch, 'patch')), targetOf(getIn(patch, 'target'))),
       ),
     ],
-    replicas: items(getIn(root, 'replicas')).flatMap((said) => {
-      const name = asText(getIn(said, 'name'));
-      const count = getIn(said, 'count');
+    replicas: items(getIn(root, 'replicas')).flatMap((replica) => {
+      const name = asText(getIn(replica, 'name'));
+      const count = getIn(replica, 'count');
       return name === undefined || count === undefined || asNumber(count) === undefined
         ? []
         : [{ name, count: count.node }];
     }),
     images: items(getIn(root, 'images')).flatMap(imageOf),
     labels: [
-      ...items(getIn(root, 'labels')).flatMap((said) => {
-        const everywhere = ['includeTemplates', 'includeSelectors'].some((key) => asBoolean(getIn(said, key)) === true);
-        return labelsOf(getIn(said, 'pairs'), everywhere);
+      ...items(getIn(root, 'labels')).flatMap((entry) => {
+        const inTemplates = ['includeTemplates', 'includeSelectors'].some(
+          (key) => asBoolean(getIn(entry, key)) === true,
+        );
+        return labelsOf(getIn(entry, 'pairs'), inTemplates);
       }),
       ...labelsOf(getIn(root, 'commonLabels'), true),
     ],
@@ -87,10 +89,10 @@ export function readKustomization(text: string): Kustomization | undefined {
   };
 }
 
-function imageOf(said: Cursor): readonly NewImage[] {
-  const name = asText(getIn(said, 'name'));
+function imageOf(image: Cursor): readonly NewImage[] {
+  const name = asText(getIn(image, 'name'));
   if (name === undefined) return [];
-  const [newName, newTag, digest] = ['newName', 'newTag', 'digest'].map((key) => asText(getIn(said, key)));
+  const [newName, newTag, digest] = ['newName', 'newTag', 'digest'].map((key) => asText(getIn(image, key)));
   return [
     {
       name,

@@ -3,16 +3,16 @@ import { nowhere } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
 
 /**
- * Lays a patch over an object as kustomize does: mappings are merged, null removes, lists of built-in kinds whose items have a key are merged
- * by it, all other lists are replaced. What the patch says keeps its place; what comes from the object has none.
+ * Applies a patch to an object as kustomize does: mappings are merged, null removes a field, lists of built-in kinds are merged by the key of
+ * their items, all other lists are replaced. Nodes from the patch keep their spans; nodes from the object have none.
  * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
- * @param builtIn of a kind whose schema kustomize knows; lists of custom resources are replaced
+ * @param builtIn whether kustomize has the schema of the kind; lists of custom resources are replaced
  */
 export function mergeStrategic(base: YamlNode, patch: YamlNode, builtIn: boolean): YamlNode {
   return merge(external(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
 }
 
-/** A value of another file: nothing in this one stands for it, and no edit here can change it. */
+/** A value from another file: it has no span in this one, and no edit here can change it. */
 export function external(node: YamlNode): YamlNode {
   if (node.kind === 'scalar') return { ...node, span: nowhere };
   if (node.kind === 'seq') {
@@ -31,7 +31,7 @@ export function external(node: YamlNode): YamlNode {
   return { ...node, span: nowhere, entries };
 }
 
-/** The keys by which items of built-in kinds' lists are distinguished. Tolerations, arguments and the like are replaced as a whole. */
+/** The merge keys of lists of built-in kinds. Other lists, such as tolerations and arguments, are replaced as a whole. */
 const mergeKeys = table<readonly string[]>({
   containers: ['name'],
   initContainers: ['name'],
@@ -42,7 +42,7 @@ const mergeKeys = table<readonly string[]>({
   resourceClaims: ['name'],
   volumeMounts: ['mountPath'],
   volumeDevices: ['devicePath'],
-  // A Service's ports have another key than a container's.
+  // Ports of a Service and ports of a container have different keys.
   ports: ['containerPort', 'port'],
   hostAliases: ['ip'],
   topologySpreadConstraints: ['topologyKey'],
@@ -50,7 +50,7 @@ const mergeKeys = table<readonly string[]>({
 
 const emptyMap: YamlMap = { kind: 'map', entries: [], flow: false, incomplete: false, span: nowhere };
 
-/** Undefined where the patch removes the value. */
+/** Undefined if the patch removes the value. */
 function merge(base: YamlNode | undefined, patch: YamlNode, builtIn: boolean, key: string): YamlNode | undefined {
   if (patch.kind === 'scalar') return patch.value === null && !patch.templated && key !== '' ? undefined : patch;
   if (patch.kind === 'seq') return base?.kind === 'seq' && builtIn ? mergeLists(base, patch, key) : patch;
@@ -61,15 +61,17 @@ function merge(base: YamlNode | undefined, patch: YamlNode, builtIn: boolean, ke
 }
 
 function mergeMaps(base: YamlMap, patch: YamlMap, builtIn: boolean): YamlMap {
-  const said = new Map(patch.entries.filter(({ key }) => !key.startsWith('$')).map((entry) => [entry.key, entry]));
+  const patchEntries = new Map(
+    patch.entries.filter(({ key }) => !key.startsWith('$')).map((entry) => [entry.key, entry]),
+  );
   const entries: YamlEntry[] = [];
   for (const entry of base.entries) {
-    const over = said.get(entry.key);
-    said.delete(entry.key);
+    const over = patchEntries.get(entry.key);
+    patchEntries.delete(entry.key);
     const value = over === undefined ? entry.value : merge(entry.value, over.value, builtIn, entry.key);
     if (value !== undefined) entries.push({ ...(over ?? entry), value });
   }
-  for (const entry of said.values()) {
+  for (const entry of patchEntries.values()) {
     const value = merge(undefined, entry.value, builtIn, entry.key);
     if (value !== undefined) entries.push({ ...entry, value });
   }
@@ -83,15 +85,15 @@ function mergeLists(base: YamlSeq, patch: YamlSeq, key: string): YamlSeq {
   const keyOf = (item: YamlItem) => itemKey(item.value, mergeKeys[key] ?? []);
   const keyed = patch.items.length > 0 && [...base.items, ...patch.items].every((item) => keyOf(item) !== undefined);
   if (!keyed) return patch;
-  const said = new Map(patch.items.map((item) => [keyOf(item), item]));
+  const patchItems = new Map(patch.items.map((item) => [keyOf(item), item]));
   const items: YamlItem[] = [];
   for (const item of base.items) {
-    const over = said.get(keyOf(item));
-    said.delete(keyOf(item));
+    const over = patchItems.get(keyOf(item));
+    patchItems.delete(keyOf(item));
     const value = over === undefined ? item.value : merge(item.value, over.value, true, '');
     if (value !== undefined) items.push({ ...(over ?? item), value });
   }
-  for (const item of said.values()) {
+  for (const item of patchItems.values()) {
     const value = merge(undefined, item.value, true, '');
     if (value !== undefined) items.push({ ...item, value });
   }

@@ -4,22 +4,27 @@ import type { Kustomization, NewImage } from './kustomization.ts';
 import { external, mergeStrategic } from './merge.ts';
 
 /**
- * What a kustomization does to an object after all of its patches: labels, replicas and images. Names are not changed: kustomize renames an
- * object and all that name it alike, so those that the files say still find each other.
- * @param names the names that the object has had
+ * Applies the transformers of a kustomization, which run after all patches: labels, replicas and images. Names stay unchanged: kustomize
+ * renames an object and all references to it, so the names in the files still match.
+ * @param names all names that the object has had
  */
-export function transformed(root: YamlNode, kind: string, names: readonly string[], said: Kustomization): YamlNode {
+export function transformed(
+  root: YamlNode,
+  kind: string,
+  names: readonly string[],
+  kustomization: Kustomization,
+): YamlNode {
   let made = root;
-  for (const { pairs, inTemplates } of said.labels) {
+  for (const { pairs, inTemplates } of kustomization.labels) {
     const labels = map('metadata', map('labels', external(pairs)));
     made = mergeStrategic(made, labels, true);
     if (inTemplates && hasTemplate(made)) made = mergeStrategic(made, map('spec', map('template', labels)), true);
   }
-  for (const { name, count } of said.replicas) {
+  for (const { name, count } of kustomization.replicas) {
     if (!scaledKinds.has(kind) || !names.includes(name)) continue;
     made = mergeStrategic(made, map('spec', map('replicas', external(count))), true);
   }
-  return said.images.length === 0 ? made : withImages(made, '', said.images);
+  return kustomization.images.length === 0 ? made : withImages(made, '', kustomization.images);
 }
 
 /** The kinds whose `spec.replicas` kustomize sets. */
@@ -30,7 +35,7 @@ function hasTemplate(root: YamlNode): boolean {
   return spec?.kind === 'map' && spec.entries.some(({ key, value }) => key === 'template' && value.kind === 'map');
 }
 
-/** The images of all containers, wherever lists of them stand. */
+/** Replaces the images of all containers at any depth. */
 function withImages(node: YamlNode, key: string, images: readonly NewImage[]): YamlNode {
   if (node.kind === 'scalar') return node;
   if (node.kind === 'seq') {
@@ -46,7 +51,7 @@ function withImages(node: YamlNode, key: string, images: readonly NewImage[]): Y
   return { ...node, entries };
 }
 
-/** The last one of a name counts. A digest takes the place of a tag. https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/ */
+/** The last entry for a name applies. A digest replaces the tag. https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/images/ */
 function renamed(image: YamlScalar, images: readonly NewImage[]): YamlScalar {
   if (image.templated) return image;
   const [, name = '', version = ''] = /^(.*?)((?::[\w][\w.-]*)?(?:@.*)?)$/.exec(image.source) ?? [];

@@ -1,46 +1,49 @@
 import type { Place } from './place.ts';
-import { type Places, placesOf } from './places.ts';
+import { indexByPlace, type PlaceIndex } from './place-index.ts';
 import { createSlips, type Slips } from './slips.ts';
 import type { FileSummary } from './summary.ts';
 
-/** A file that is seen. */
-export interface SeenFile extends Place {
+/** A file of the workspace. */
+export interface WorkspaceFile extends Place {
   readonly uri: string;
   readonly summary: FileSummary;
 }
 
-/** By what word a thing is found; undefined: by none. */
+/** The word under which an item is indexed; undefined for no word. */
 export type WordOf<T> = (one: T) => string | undefined;
 
-/** What all files say of one kind, found by words. A change of a file costs what that file says, and the words that it changes. */
-export interface Shelf<T extends Place> {
-  /** @param after undefined where the file says nothing more of the kind */
-  change(key: string, after: SeenFile | undefined): void;
-  /** @param name one that a file must say; a file that is known not to say it is not read. Left out: every file is read */
-  find(wordOf: WordOf<T>, word: string, name?: string): Places<T>;
-  /** How many there are, without putting them in order. @param name as above */
+/** The items of one kind in all files, indexed by words. The cost of a change is proportional to the items of the changed file. */
+export interface KindIndex<T extends Place> {
+  /** @param after undefined if the file no longer has items of the kind */
+  change(key: string, after: WorkspaceFile | undefined): void;
+  /** @param name a name that must occur in a file; files known not to contain it are not read. Without a name, all files are read */
+  find(wordOf: WordOf<T>, word: string, name?: string): PlaceIndex<T>;
+  /** The number of items, without sorting them. @param name as above */
   count(wordOf: WordOf<T>, word: string, name: string): Count;
-  /** The names that something may have and that are one slip of the keys from this one. */
+  /** The names of possible items that are one typo away from this one. */
   slips(name: string): readonly string[];
 }
 
-/** How many things one word finds. It follows later changes. */
+/** The number of items under one word, updated with later changes. */
 export interface Count {
   readonly all: number;
-  /** By normalised URI. */
+  /** By normalized URI. */
   readonly inFile: ReadonlyMap<string, number>;
   /** By the URI up to its last slash. */
   readonly inFolder: ReadonlyMap<string, number>;
 }
 
-/** @param read what a file says; @param nameOf the name that a thing has */
-export function createShelf<T extends Place>(read: (file: SeenFile) => readonly T[], nameOf: WordOf<T>): Shelf<T> {
-  /** What was read, by file. */
+/** @param read the items of a file @param nameOf the name of an item */
+export function createKindIndex<T extends Place>(
+  read: (file: WorkspaceFile) => readonly T[],
+  nameOf: WordOf<T>,
+): KindIndex<T> {
+  /** The items that were read, by file. */
   const known = new Map<string, readonly T[]>();
-  /** Files to be read with the first question. */
-  const waiting = new Map<string, SeenFile>();
-  /** Files to be read only for a name that they say, by their names from the first question on. */
-  const unread = new Map<string, SeenFile>();
+  /** Files to read on the next lookup. */
+  const waiting = new Map<string, WorkspaceFile>();
+  /** Files to read only on a lookup of a name that they contain. They are indexed by name from the first such lookup on. */
+  const unread = new Map<string, WorkspaceFile>();
   let unreadByName: Map<string, Set<string>> | undefined;
   const views = new Map<WordOf<T>, View<T>>();
   let slips: Slips | undefined;
@@ -58,7 +61,7 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
     return view;
   }
 
-  function noteUnread({ key, summary }: SeenFile): void {
+  function noteUnread({ key, summary }: WorkspaceFile): void {
     for (const name of summary.names ?? []) {
       const keys = unreadByName?.get(name) ?? new Set();
       unreadByName?.set(name, keys.add(key));
@@ -89,21 +92,21 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
     }
   }
 
-  function take(file: SeenFile): void {
+  function load(file: WorkspaceFile): void {
     forget(file.key);
     const things = read(file);
     known.set(file.key, things);
     for (const view of views.values()) view.add(file.key, things);
   }
 
-  function takeAll(files: Iterable<SeenFile | undefined>): void {
-    for (const file of [...files]) if (file !== undefined) take(file);
+  function loadAll(files: Iterable<WorkspaceFile | undefined>): void {
+    for (const file of [...files]) if (file !== undefined) load(file);
   }
 
-  function takeAllThatSay(name: string | undefined): void {
-    takeAll(waiting.values());
-    if (name === undefined) takeAll(unread.values());
-    else if (unread.size > 0) takeAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
+  function loadNaming(name: string | undefined): void {
+    loadAll(waiting.values());
+    if (name === undefined) loadAll(unread.values());
+    else if (unread.size > 0) loadAll([...(namesUnread().get(name) ?? [])].map((key) => unread.get(key)));
   }
 
   return {
@@ -115,15 +118,15 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
       if (isDeferred && unreadByName !== undefined) noteUnread(after);
     },
     find(wordOf, word, name) {
-      takeAllThatSay(name);
+      loadNaming(name);
       return viewOf(wordOf).at(word);
     },
     count(wordOf, word, name) {
-      takeAllThatSay(name);
+      loadNaming(name);
       return viewOf(wordOf).count(word);
     },
     slips(name) {
-      takeAll(waiting.values());
+      loadAll(waiting.values());
       if (slips === undefined) {
         slips = createSlips();
         for (const one of [...viewOf(nameOf).words(), ...namesUnread().keys()]) slips.set(one, true);
@@ -133,22 +136,22 @@ export function createShelf<T extends Place>(read: (file: SeenFile) => readonly 
   };
 }
 
-/** Things by one kind of word. */
+/** Items by one kind of word. */
 interface View<T extends Place> {
   add(key: string, things: readonly T[]): void;
   remove(key: string, things: readonly T[]): void;
-  at(word: string): Places<T>;
+  at(word: string): PlaceIndex<T>;
   count(word: string): Count;
   has(word: string): boolean;
   words(): Iterable<string>;
 }
 
-/** @param note called with each word that comes or goes */
+/** @param note called with each word that is added or removed */
 function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => void = () => undefined): View<T> {
   const byWord = new Map<string, Map<string, T[]>>();
-  const places = new Map<string, Places<T>>();
-  const nothing = placesOf<T>([]);
-  /** Of the words that were counted once. */
+  const places = new Map<string, PlaceIndex<T>>();
+  const nothing = indexByPlace<T>([]);
+  /** Counts of words that were requested before. */
   const counts = new Map<string, ReturnType<typeof countOf>>();
   return {
     add(key, things) {
@@ -171,7 +174,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
         const word = wordOf(thing);
         if (word === undefined) continue;
         counts.get(word)?.add(key, -1);
-        // Gone already with an earlier thing of the same word.
+        // Already removed with an earlier item of the same word.
         const files = byWord.get(word);
         if (files === undefined) continue;
         places.delete(word);
@@ -184,7 +187,7 @@ function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => 
       const files = byWord.get(word);
       if (files === undefined) return nothing;
       const sorted = () => [...files.keys()].sort().flatMap((key) => files.get(key) ?? []);
-      const made = places.get(word) ?? placesOf(sorted());
+      const made = places.get(word) ?? indexByPlace(sorted());
       places.set(word, made);
       return made;
     },

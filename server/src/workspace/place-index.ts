@@ -2,26 +2,26 @@ import { lazy } from '../yaml/lazy.ts';
 import type { Place } from './place.ts';
 
 /**
- * Things of one name or kind, by where they stand. What is near a file is found in as many steps as its path has folders, however many there are.
- * The same question has the same array as its answer, so that what follows from an answer can be kept with it.
+ * Objects or references of one name or kind, by folder. A lookup takes as many steps as the path of the file has folders, however many items
+ * there are. The same lookup returns the same array, so that results can be cached by identity.
  */
-export interface Places<T extends Place> {
-  /** Sorted by file, and in a file as they stand: never by when the files were read. */
+export interface PlaceIndex<T extends Place> {
+  /** Sorted by file and by position in the file, whatever the order in which the files were read. */
   readonly all: readonly T[];
-  /** Those in the same file; else those in the same folder; else those below the nearest folder above that has one. */
+  /** The items in the same file, otherwise those in the same folder, otherwise those below the nearest parent folder that has any. */
   nearest(from: Place): readonly T[];
-  /** Those in the same file; else those in the nearest folder of its path, without its sibling folders. */
+  /** The items in the same file, otherwise those directly in the nearest folder of its path. */
   nearestAbove(from: Place): readonly T[];
-  /** All in the folders of a file's path. */
+  /** All items directly in a folder of the file's path. */
   above(from: Place): readonly T[];
-  /** How many those are. */
+  /** The number of items that `above` returns. */
   countAbove(from: Place): number;
-  /** Whether one of them is in a folder that is neither above the file's nor below it. */
-  isAnyApart(from: Place): boolean;
+  /** Whether any item is in a folder that is neither above the file's folder nor below it. */
+  isAnyInSiblingFolder(from: Place): boolean;
 }
 
 /** @param all sorted */
-export function placesOf<T extends Place>(all: readonly T[]): Places<T> {
+export function indexByPlace<T extends Place>(all: readonly T[]): PlaceIndex<T> {
   const byPath = lazy(() => {
     const inFile = new Map<string, T[]>();
     const inFolder = new Map<string, T[]>();
@@ -49,7 +49,7 @@ export function placesOf<T extends Place>(all: readonly T[]): Places<T> {
     },
     above: ({ key }) => (all.length === 0 ? all : pathsAbove(key).flatMap((path) => byPath().inFolder.get(path) ?? [])),
     countAbove,
-    isAnyApart(from) {
+    isAnyInSiblingFolder(from) {
       const { inFolder, below } = byPath();
       const own = pathsAbove(from.key)[0] ?? '';
       return countAbove(from) + (below.get(own)?.length ?? 0) - (inFolder.get(own)?.length ?? 0) < all.length;
@@ -65,7 +65,7 @@ function firstOf<T>(paths: readonly string[], at: (path: string) => T | undefine
   return undefined;
 }
 
-/** The folders that a file is in, from its own up to all there are, each with its slash. */
+/** The folders of a file's path, innermost first, each with a trailing slash. The last one is empty. */
 function pathsAbove(key: string): readonly string[] {
   let end = key.lastIndexOf('/') + 1;
   const paths = [key.slice(0, end)];
