@@ -33,13 +33,13 @@ test('an assumption has its values and their origin, and is worded where it is s
     { kind: 'discount', percent: 10, from: 'config' },
   ]);
   const [gpu, , capacity] = assumptionLines(cost!.assumptions);
-  expect([gpu, capacity]).toEqual(['GPU not named: L4 from the config', 'Capacity not told: on-demand']);
+  expect([gpu, capacity]).toEqual(['GPU model L4 from the config', 'Capacity type unknown: on-demand price']);
   const [named, , byDefault] = assumptionLines(cost!.assumptions, { gpu: '.gpulint.yaml' });
   expect([named, byDefault]).toEqual([
-    'GPU not named: L4 from .gpulint.yaml',
-    'Capacity not told: on-demand (default)',
+    'GPU model L4 from .gpulint.yaml',
+    'Capacity type unknown: on-demand price (default)',
   ]);
-  expect(priceBasis([{ costs: [cost!] }])).toMatch(/less your discount$/);
+  expect(priceBasis([{ costs: [cost!] }])).toMatch(/minus your discount$/);
 });
 
 test.each([

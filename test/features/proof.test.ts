@@ -71,7 +71,7 @@ describe('a change is refused that', () => {
     const file = analyse(text);
     return { file, document: file.documents[index]! };
   };
-  const budget = { characters: 1_000_000, ofFiles: 1_000_000 };
+  const budget = { characters: 1_000_000, fileCharacters: 1_000_000 };
   const replace = (text: string, old: string, newText: string): Change => {
     const start = text.indexOf(old);
     return { edits: [{ span: { start, end: start + old.length }, newText }] };

@@ -53,7 +53,7 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
         ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
         : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
     case 'onDemand':
-      return `No price for ${assumption.capacity} capacity: on-demand price`;
+      return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
       return shareWords(assumption);
     case 'podsPerGpu':

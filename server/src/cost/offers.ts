@@ -88,7 +88,8 @@ function byAmount(a: PodPrice, b: PodPrice): number {
 function ownQuote(model: string, devices: number, placement: Placement, prices: OwnPrices): Quote | undefined {
   const price = ownGpuPrice(prices, model);
   const { instanceType } = placement;
-  if (price === undefined || (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined)) return undefined;
+  if (price === undefined || (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined))
+    return undefined;
   const offer: PricedOffer = {
     own: 'gpu',
     provider: null,
