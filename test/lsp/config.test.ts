@@ -82,7 +82,7 @@ describe('the config', () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     const elsewhere = 'file:///work%20space-2/app.yaml';
     await editor.open(elsewhere, rejected);
-    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · price needs a GPU');
+    expect((await editor.lenses(elsewhere))[0]?.command?.title).toBe('1 GPU · GPU model unknown');
   });
 
   test('nearest to a file counts, then that of the folder above, then the settings', async () => {
@@ -119,8 +119,8 @@ describe('the config', () => {
       return (await editor.lenses(address))[0]?.command?.title;
     };
     expect(await title(`${folder}/apps/pod.yaml`)).toMatch(/^1 × T4/);
-    expect(await title(`${folder}/repo/pod.yaml`)).toMatch(/^1 GPU · price needs/);
-    expect(await title('file:///pod.yaml')).toMatch(/^1 GPU · price needs/);
+    expect(await title(`${folder}/repo/pod.yaml`)).toMatch(/^1 GPU · GPU model unknown/);
+    expect(await title('file:///pod.yaml')).toMatch(/^1 GPU · GPU model unknown/);
     expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
     // What the editor shows is known, and counts in its own folder.
     await editor.open('file:///.gpulint.yaml', 'gpu: l4\n');
@@ -136,7 +136,7 @@ describe('the config', () => {
     expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 × T4/);
     await editor.setFolders([`${folder}/apps`]);
     await editor.until(() => editor.refreshes.length > 1);
-    expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 GPU · price needs/);
+    expect((await editor.lenses(`${folder}/apps/pod.yaml`))[0]?.command?.title).toMatch(/^1 GPU · GPU model unknown/);
   });
 
   test('of the one folder counts for what is no file: a new document, an object that was loaded from a cluster', async () => {
@@ -163,8 +163,8 @@ describe('the config', () => {
     expect(await title(pod)).toMatch(/^1 × L4/);
     expect(await title(deployment)).toMatch(/^1 × H100/);
     // Files are where they are.
-    expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · price needs/);
-    expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 GPU · price needs/);
+    expect(await title('file:///elsewhere/pod.yaml')).toMatch(/^1 GPU · GPU model unknown/);
+    expect(await title('memfs:/a/pod.yaml')).toMatch(/^1 GPU · GPU model unknown/);
     // Nothing is read beside what was opened from elsewhere; to the file system of a cluster every name is an object.
     expect(asked.filter((uri) => !uri.startsWith(`${folder}/`))).toEqual([]);
 
@@ -179,7 +179,7 @@ describe('the config', () => {
     const refreshed = editor.refreshes.length;
     await editor.setFolders([folder, 'file:///other']);
     await editor.until(() => editor.refreshes.slice(refreshed).includes('workspace/codeLens/refresh'));
-    expect(await title(pod)).toMatch(/^1 GPU · price needs/);
+    expect(await title(pod)).toMatch(/^1 GPU · GPU model unknown/);
   });
 
   test('has overrides for some of its files', async () => {

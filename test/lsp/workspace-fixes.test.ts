@@ -133,7 +133,7 @@ test('a change of several objects of a file is to be confirmed, where the editor
       .filter(({ title }) => /scale-to-zero-candidate in this file|to 0/.test(title))
       .map(({ edit }) => Object.values(edit?.changeAnnotations ?? {}).map(({ description }) => description));
   };
-  expect(await annotations({ capabilities: asking })).toEqual([[], ['Changes 2 objects of this file']]);
+  expect(await annotations({ capabilities: asking })).toEqual([[], ['Changes 2 objects in this file']]);
   expect(await annotations({})).toEqual([[], []]);
 });
 

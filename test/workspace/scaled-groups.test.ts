@@ -44,7 +44,7 @@ spec:
   });
 });
 
-test('what a PodDisruptionBudget lets go is told on the kind', () => {
+test('the hover of the kind shows the evictions that a PodDisruptionBudget allows', () => {
   const server = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
@@ -69,14 +69,14 @@ spec: {${said}, selector: {matchLabels: {${labels}}}}
       .flatMap((block) => ('text' in block && /Disruption/.test(block.text) ? [block.text] : []))
       .join();
   };
-  const lets = 'PodDisruptionBudget keep (pdb.yaml) lets';
-  expect(told(budget('minAvailable: 2'))).toBe(`${lets} 1 of 3 go at a time while nodes are drained.`);
-  expect(told(budget('maxUnavailable: 2'))).toBe(`${lets} 2 of 3 go at a time while nodes are drained.`);
-  const never = `${lets} no pod go: draining or consolidating its nodes waits until somebody changes it.`;
+  const allows = 'PodDisruptionBudget keep (pdb.yaml) allows';
+  expect(told(budget('minAvailable: 2'))).toBe(`${allows} the eviction of 1 of 3 pods at a time.`);
+  expect(told(budget('maxUnavailable: 2'))).toBe(`${allows} the eviction of 2 of 3 pods at a time.`);
+  const never = `${allows} no eviction: node drains and consolidation wait until the budget changes.`;
   for (const said of ['minAvailable: 3', 'maxUnavailable: 0', 'minAvailable: 100%'])
     expect(told(budget(said))).toBe(never);
   expect(told(budget('minAvailable: 50%'))).toBe(
-    'PodDisruptionBudget keep (pdb.yaml) holds while nodes are drained: minAvailable 50%.',
+    'PodDisruptionBudget keep (pdb.yaml) limits evictions while nodes are drained: minAvailable 50%.',
   );
   expect(told(budget('minAvailable: 2', 'app: other'))).toBe('');
   expect(told(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');
