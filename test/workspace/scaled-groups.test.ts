@@ -39,7 +39,7 @@ spec:
     const said = hover(analysis.file(`${root}/scaler.yaml`)!, text.indexOf('3'))?.blocks.map(
       (block) => 'text' in block && block.text,
     );
-    expect(said?.[0]).toMatch(/^3 replicas of group at most: \$[\d,]+/);
+    expect(said?.[0]).toMatch(/^At most 3 replicas of group: \$[\d,]+/);
     expect(said?.at(-1)).toMatch(/^One replica costs .*; hover over its GPUs in group.yaml/);
   });
 });

@@ -145,20 +145,20 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
-  const taken = spotOnly && spotKnown ? spot : onDemand;
-  if (taken.some(({ prices }) => prices.length === 0)) {
+  const selected = spotOnly && spotKnown ? spot : onDemand;
+  if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
   }
   return {
     name: podSet.name,
-    hourly: rangeOfQuotes(taken),
+    hourly: rangeOfQuotes(selected),
     spot: spotKnown ? rangeOfQuotes(spot) : null,
-    idle: rangeOfQuotes(taken).min,
-    basis: taken.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
+    idle: rangeOfQuotes(selected).min,
+    basis: selected.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
-      ...taken.flatMap((one) => one.assumptions),
+      ...selected.flatMap((one) => one.assumptions),
       ...(spotKnown && !spotOnly ? onDemand.flatMap(spotElsewhere) : []),
     ],
   };

@@ -151,8 +151,8 @@ function quoteOne(
  * The cheapest spot offer in the region. Its instance type can differ from the one that is cheapest on demand, unless the placement fixes
  * the instance type.
  */
-function spotOffers({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
-  const sameRegion = machines.filter(({ region }) => region === offer.region);
+function spotOffers({ offer }: PodPrice, candidates: readonly PricedOffer[], devices: number): readonly PodPrice[] {
+  const sameRegion = candidates.filter(({ region }) => region === offer.region);
   const found = cheapest(sameRegion, devices, 'spot');
   return found === undefined ? [] : [found];
 }

@@ -77,7 +77,7 @@ function toFix({ title, safe, edits }: ReportFinding['fixes'][number], artifactL
     insertedContent: { text: newText },
   }));
   return {
-    description: { text: plain(safe ? title : `${title} (unsafe: review before you apply it)`) },
+    description: { text: plain(safe ? title : `${title} (unsafe: review before applying)`) },
     artifactChanges: [{ artifactLocation, replacements }],
     properties: { safe },
   };

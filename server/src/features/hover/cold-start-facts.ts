@@ -22,8 +22,8 @@ function list({ scaler, scaleDown, scaleUp }: ColdStart): Block {
           `A replica that is not ready after ${scaleUp.value} fails (${sourceOf(scaleUp, `; annotation ${scaleUp.key}`)})`,
         ]
       : [
-          `The last replica stops after no trigger was active for ${inSeconds(scaleDown)}`,
-          `KEDA polls the triggers every ${inSeconds(scaleUp)}`,
+          `The last replica stops after ${scaleDown.value} s without an active trigger (${keyOrDefault(scaleDown)})`,
+          `KEDA polls the triggers every ${scaleUp.value} s (${keyOrDefault(scaleUp)})`,
         ];
   return { kind: 'list', title: 'Scaling to zero and back', items };
 }
@@ -32,8 +32,8 @@ function sourceOf({ from }: Delay, hint: string): string {
   return from === 'manifest' ? 'annotation' : `Knative default${hint}`;
 }
 
-function inSeconds({ key, value, from }: Delay): string {
-  return `${value} s (${from === 'default' ? `default ${key}` : key})`;
+function keyOrDefault({ key, from }: Delay): string {
+  return from === 'default' ? `default ${key}` : key;
 }
 
 function annotationOf({ manifest, podSets }: Workload, key: string): string | undefined {

@@ -93,11 +93,11 @@ function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly 
   const hourly = amountOf(basis, podSet);
   const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
-  return [podSet.name, machine(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
+  return [podSet.name, instanceWords(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
 }
 
 /** `1/4 of p5.48xlarge`. Names the provider only if there are several; the price list names it anyway. */
-function machine({ provider, instanceType: type, share }: CostBasis, providers: number): string {
+function instanceWords({ provider, instanceType: type, share }: CostBasis, providers: number): string {
   const name = providers === 1 || provider === null ? type : `${providerName(provider)} ${type}`;
   if (share === 1) return name;
   return share > 1 ? `${formatNumber(share)} × ${name}` : `${formatShare(share, maxParts)} of ${name}`;

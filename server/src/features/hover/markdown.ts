@@ -50,7 +50,7 @@ function blockToMarkdown(block: Block): string {
       '\n',
     );
   }
-  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(` | ${columnGap}`)} |`;
   const rule = block.head.map((_, column) => (isNumeric(block.rows, column) ? ' ---: |' : ' :--- |'));
   return [row(block.head), `|${rule.join('')}`, ...block.rows.map(row)].join('\n');
 }
@@ -64,6 +64,9 @@ function blockToPlain(block: Block): string {
     isNumeric(block.rows, column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
   return rows.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
 }
+
+/** VS Code draws table cells without padding. */
+const columnGap = '&emsp;';
 
 /** Amounts and counts are right-aligned. */
 function isNumeric(rows: readonly (readonly string[])[], column: number): boolean {
