@@ -17,7 +17,7 @@ export interface Delay {
 
 /**
  * Defaults as of November 2026. knative/serving, config/core/configmaps/autoscaler.yaml (stable-window 60s) and deployment.yaml
- * (progress-deadline 600s); knative.dev/docs/serving, «Configuring scale to zero» and «Configure Deployment resources» (the annotations);
+ * (progress-deadline 600s); knative.dev/docs/serving, "Configuring scale to zero" and "Configure Deployment resources" (the annotations);
  * keda.sh/docs/2.17, ScaledObject specification (pollingInterval 30, cooldownPeriod 300).
  */
 const defaults = {

@@ -15,7 +15,7 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'partOfGpu':
       return `Price unknown: ${requestedWords(reason.requested)} requests only a part of a GPU`;
     case 'podsUnknown':
-      return `Number of ${reason.podSet === 'pod' ? '' : `${reason.podSet} `}pods unknown`;
+      return `Number of ${/^pods?$/.test(reason.podSet) ? '' : `${reason.podSet} `}pods unknown`;
     case 'tooManyPods':
       return 'More pods than any cluster can run';
     case 'countUnknown':

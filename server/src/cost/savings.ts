@@ -1,6 +1,6 @@
 import type { CostEstimate, Range } from './types.ts';
 
-// The savings of each advice, in US dollars per hour, averaged over a day.
+// The savings from following advice, in US dollars per hour, averaged over a day.
 
 /**
  * The cost of idle replicas during the hours without traffic.

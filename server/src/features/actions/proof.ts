@@ -27,7 +27,7 @@ export interface Place {
   readonly document: DocumentAnalysis;
 }
 
-/** The budget of one answer to an editor: about 0.1 s of work, which is one proof of the largest documents. */
+/** The budget of one answer to an editor: about 0.1 s of work, or a single proof of the largest documents. */
 export function budgetOfAnswer(): ProofBudget {
   return { characters: 120_000, fileCharacters: 500_000 };
 }
