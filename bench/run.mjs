@@ -42,7 +42,7 @@ else console.error(peer.reason);
 const texts = samples();
 /** @type {Map<string, Session[]>} */
 const sessions = new Map();
-/** @type {Map<string, number[]>} */
+/** @type {Map<string, { time: number, cpu: number }[]>} */
 const starts = new Map();
 /** @type {{ changes: readonly number[], took: number, rss: number }[]} */
 const indexing = [];
@@ -96,16 +96,16 @@ function contender(name, command) {
 async function measureStarts() {
   const begin = performance.now();
   spawnSync(/** @type {{ path: string }} */ (node).path, ['-e', '0']);
-  note('Node itself, without a script', performance.now() - begin);
+  note('Node itself, without a script', { time: performance.now() - begin, cpu: Number.NaN });
   for (const one of contenders) {
     note(one.name, await measureStart(one));
     note(`${one.name}, the first time`, await measureStart({ ...one, env: { NODE_DISABLE_COMPILE_CACHE: '1' } }));
   }
 }
 
-/** @param {string} name @param {number} time */
-function note(name, time) {
-  starts.set(name, [...(starts.get(name) ?? []), time]);
+/** @param {string} name @param {{ time: number, cpu: number }} start */
+function note(name, start) {
+  starts.set(name, [...(starts.get(name) ?? []), start]);
 }
 
 /** @returns {string} the URI of the folder */
@@ -139,7 +139,7 @@ with mistakes.
 
 ${startTable()}
 
-From the start of the process to the response to \`initialize\`. All run on Node ${/** @type {{ version: string }} */ (node).version}, because the Node in VS Code is at least as new. Both
+From the start of the process to the response to \`initialize\`; *CPU* is the processor time of all threads until then. All run on Node ${/** @type {{ version: string }} */ (node).version}, because the Node in VS Code is at least as new. Both
 servers can cache their compiled code between starts (NODE_COMPILE_CACHE), which gpulint's client sets up in VS Code and \`gpulint lsp\` in
 other editors; *the first time* is without the cache.
 
@@ -168,8 +168,10 @@ its end. On a busy machine, times are several times as long as on an idle one; t
 }
 
 function startTable() {
-  const rows = [...starts].map(([name, times]) => `| ${name} | ${ms(best(times))} |`);
-  return `| | start |\n|---|---|\n${rows.join('\n')}`;
+  const rows = [...starts].map(
+    ([name, all]) => `| ${name} | ${ms(best(all.map(({ time }) => time)))} | ${ms(best(all.map(({ cpu }) => cpu)))} |`,
+  );
+  return `| | start | CPU |\n|---|---|---|\n${rows.join('\n')}`;
 }
 
 function indexingNote() {
@@ -214,30 +216,25 @@ function targets() {
   const [small, large, list] = texts.map(({ name }) => sessions.get(`${contenders[0]?.name} ${name}`) ?? []);
   const p95 = (/** @type {Session[] | undefined} */ all) =>
     best((all ?? []).map(({ changes }) => quantile(changes, 0.95)));
-  const all = [...(small ?? []), ...(large ?? []), ...(list ?? [])];
   /** @type {readonly (readonly [string, number, number])[]} */
   const rows = [
     ['change → diagnostics, 200 lines, p95', p95(small), 10],
     ['change → diagnostics, 5,000 lines in documents, p95', p95(large), 16],
-    ['change → diagnostics, 5,000 lines in one document, p95', p95(list), 40],
+    ['change → diagnostics, 5,000 lines in one document, p95', p95(list), 16],
     ['open 5,000 lines in documents', best((large ?? []).map(({ open }) => open)), 150],
     ['open 5,000 lines in one document', best((list ?? []).map(({ open }) => open)), 150],
-    [
-      'start to initialized',
-      best([...all.map(({ initialize }) => initialize), ...(starts.get(contenders[0]?.name ?? '') ?? [])]),
-      150,
-    ],
+    ['CPU to initialize', best((starts.get(contenders[0]?.name ?? '') ?? []).map(({ cpu }) => cpu)), 175],
     [
       'memory (MB), the largest text',
       Math.max(...[small, large, list].map((some = []) => best(some.map(({ rss }) => rss)))),
       120,
     ],
-    ['client and server, without the cluster part (kB of 1,024 bytes)', clientAndServer() / 1024, 1024],
+    ['client, server and protocol, without the cluster part (kB of 1,024 bytes)', clientAndServer() / 1024, 1280],
   ];
   const lines = rows.map(
     ([what, value, limit]) => `| ${what} | ${ms(value)} | ${limit} | ${value <= limit ? 'yes' : 'no'} |`,
   );
-  return `## Targets\n\n| | measured | target | met |\n|---|---|---|---|\n${lines.join('\n')}`;
+  return `## Targets\n\nWhat people notice: a start, the first look at a large file, typing in it, and memory. The smallest figure of all sessions counts.\n\n| | measured | target | met |\n|---|---|---|---|\n${lines.join('\n')}`;
 }
 
 function bundles() {

@@ -1,7 +1,7 @@
 // @ts-check
 // A language server as a child process that communicates over standard input and output, and a clock.
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** @typedef {{ id?: number | string, method?: string, params?: any, result?: any, error?: { message: string } }} Message */
 
@@ -9,9 +9,10 @@ import { readFileSync } from 'node:fs';
  * @typedef {object} Server
  * @property {any} capabilities
  * @property {number} startedAfter milliseconds from the start of the process to the answer to `initialize`
+ * @property {number} cpuToStart milliseconds of processor time, of all threads, up to the same moment; NaN where the system does not tell
  * @property {(method: string, params: unknown) => void} notify
  * @property {(method: string, params: unknown) => Promise<any>} request
- * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, asked for or
+ * @property {(uri: string, version: number) => Promise<readonly unknown[]>} diagnostics of that version or a later one, requested or
  *   waited for, as the server has it; call it behind the change, in the same turn
  * @property {() => { rss: number, peak: number, cpu: number }} usage megabytes, and milliseconds of processor time since the start
  * @property {() => number} worked milliseconds that the server's own thread has worked; where the system does not tell, the time
@@ -86,10 +87,12 @@ export async function startServer({ command: [program = '', ...args], env }, fol
 
   const { capabilities } = await request('initialize', initializeParams(folder));
   const startedAfter = performance.now() - begin;
+  const cpuToStart = cpuOf(child.pid ?? 0);
   notify('initialized', {});
   return {
     capabilities,
     startedAfter,
+    cpuToStart,
     notify,
     request,
     async diagnostics(uri, version) {
@@ -165,6 +168,17 @@ function workedBy(pid) {
     return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
   } catch {
     return performance.now();
+  }
+}
+
+/** Milliseconds that all threads have run, finer than the hundredths of `usageOf`. @param {number} pid */
+function cpuOf(pid) {
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6)
+      .reduce((sum, time) => sum + time, 0);
+  } catch {
+    return Number.NaN;
   }
 }
 

@@ -6,7 +6,10 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { leanLibraries } from './lean-libraries.mjs';
 
-/** @param {{ dev: boolean }} options */
+/**
+ * @param {{ dev: boolean }} options
+ * @returns {(import('esbuild').BuildOptions & { outfile: string, plugins: import('esbuild').Plugin[] })[]}
+ */
 export function bundlesOf({ dev }) {
   const shared = {
     bundle: true,

@@ -1,6 +1,6 @@
 /**
- * Turns a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, prices.csv, aws_spot_savings.csv,
- * cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The same facts give the same bytes.
+ * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, prices.csv, aws_spot_savings.csv,
+ * cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The output is deterministic.
  *
  *   npx tsx scripts/generate-catalog.ts <facts folder> [<output folder>]
  */
@@ -29,9 +29,9 @@ const inputs = [
 type Input = (typeof inputs)[number];
 
 const [folder, output = fileURLToPath(new URL('../server/src/catalog/data', import.meta.url))] = process.argv.slice(2);
-if (folder === undefined) refuse('Name the folder with the facts: npm run generate:catalog -- <facts folder>');
+if (folder === undefined) fail('Facts folder missing; run npm run generate:catalog -- <facts folder>');
 const missing = inputs.filter((name) => !existsSync(join(folder, name)));
-if (missing.length > 0) refuse(`${folder} has no ${missing.join(', ')}: name the folder with the gathered facts.`);
+if (missing.length > 0) fail(`${folder} has no ${missing.join(', ')}; pass the folder with the gathered facts`);
 
 const text = Object.fromEntries(inputs.map((name) => [name, readFileSync(join(folder, name), 'utf8')])) as Record<
   Input,
@@ -55,7 +55,7 @@ function csv(name: Input): readonly Row[] {
   return parse<Row>(text[name], { columns: true, skip_empty_lines: true, bom: true });
 }
 
-/** One record a line, so that a changed fact is a changed line. */
+/** One record per line, so that a changed fact is a changed line. */
 function write(name: string, file: Readonly<Record<string, unknown>>): void {
   const lines = Object.entries(file).map(([key, value]) => `${JSON.stringify(key)}:${section(value)}`);
   writeFileSync(join(output, `${name}.json`), `{\n${lines.join(',\n')}\n}\n`);
@@ -66,7 +66,7 @@ function section(value: unknown): string {
   return value.length === 0 ? '[]' : `[\n${value.map((record) => JSON.stringify(record)).join(',\n')}\n]`;
 }
 
-function refuse(sentence: string): never {
+function fail(sentence: string): never {
   process.stderr.write(`${sentence}\n`);
   process.exit(2);
 }

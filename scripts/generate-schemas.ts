@@ -1,4 +1,4 @@
-// Writes schemas/*.json from the zod schemas of the config and of the report, and the settings in package.json.
+// Generates schemas/*.json and the settings in package.json from the zod schemas of the config and the report.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,7 +14,7 @@ import {
 
 export const schemasFolder = fileURLToPath(new URL('../schemas', import.meta.url));
 
-/** The text of each schema, by the name of its file. */
+/** The text of each schema, by file name. */
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ['config.schema.json', render('gpulint configuration', configSchema)],
@@ -22,7 +22,7 @@ export function renderSchemas(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** The input side: keys with a default may be left out, and a report may hold fields of a later version. */
+/** The input side: keys with a default may be omitted, and a report may contain fields of a later version. */
 function render(title: string, schema: z.core.$ZodType): string {
   const { $schema, ...body } = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input' });
   return `${JSON.stringify({ $schema, title, ...body }, null, 2)}\n`;
@@ -33,7 +33,7 @@ type Setting = Record<string, unknown>;
 
 export const manifestFile = fileURLToPath(new URL('../package.json', import.meta.url));
 
-/** The text of package.json with the settings as the schemas have them; all else stays. */
+/** The text of package.json with the settings of the schemas; everything else is unchanged. */
 export function renderManifest(text: string): string {
   const manifest = JSON.parse(text);
   const { configuration } = manifest.contributes;
@@ -50,10 +50,10 @@ export function renderManifest(text: string): string {
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
 
-/** Tables of rules' ids, which are one setting each. */
+/** Tables by rule id, each of which is one setting. */
 const tables = new Set(['gpulint.rules', 'gpulint.ruleOptions']);
 
-/** One setting a value: VS Code shows a form for each. */
+/** One setting per value: VS Code shows a form for each. */
 function settingsOf(schema: z.core.$ZodType, scope: string): Record<string, Setting> {
   const root = z.toJSONSchema(schema, { target: 'draft-2020-12', io: 'input', reused: 'inline' });
   const settings: Record<string, Setting> = {};
@@ -79,7 +79,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
   const choices = property.anyOf?.find((one) => typeof one === 'object' && one.type !== 'null') as
     | JsonSchema
     | undefined;
-  // What may be null is not set by default, and VS Code's form then offers an empty choice.
+  // Nullable values are unset by default, and VS Code's form offers an empty choice for them.
   if (choices !== undefined) {
     const named =
       path === 'gpulint.platform'
@@ -94,7 +94,7 @@ function settingOf(path: string, property: JsonSchema, root: JsonSchema): Settin
     const values = choices.enum === undefined ? limits : { enum: [...choices.enum, null], ...named };
     return { type: [choices.type ?? 'string', 'null'], ...values, default: null, description };
   }
-  // A table of names is one setting.
+  // A table with free keys is one setting.
   if (property.additionalProperties !== undefined && property.additionalProperties !== false) {
     const { additionalProperties, propertyNames } = property;
     return { type: 'object', default: {}, additionalProperties, ...(propertyNames && { propertyNames }), description };

@@ -1,4 +1,4 @@
-// Writes what follows from the rules. With --check it writes nothing and fails when a file is stale.
+// Writes the files generated from the rules. With --check, it writes nothing and fails if a file is stale.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { generatedFiles, staleFiles } from './generated-files.ts';

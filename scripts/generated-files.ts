@@ -1,5 +1,4 @@
-// What follows from the rules: server/src/rules/index.ts and docs/rules. Computed here, so that a test can compare it with what is
-// checked in.
+// The files generated from the rules: server/src/rules/index.ts and docs/rules. A test compares the computed texts with the committed files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -16,13 +15,13 @@ interface RuleSource {
   readonly doc: RuleDoc;
 }
 
-/** The text that each generated file should have, by its path from the current folder. */
+/** The expected text of each generated file, by its path from the current folder. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const outputs = render(await readRules());
   return new Map([...outputs].map(([path, text]) => [relative(process.cwd(), path), text]));
 }
 
-/** The files that are missing or have another text, and pages of rules that are gone. */
+/** The files that are missing or outdated, and the pages of removed rules. */
 export function staleFiles(outputs: ReadonlyMap<string, string>): readonly string[] {
   const changed = [...outputs].filter(([path, text]) => readOrEmpty(path) !== text).map(([path]) => path);
   const folder = relative(process.cwd(), docsFolder);
@@ -32,7 +31,7 @@ export function staleFiles(outputs: ReadonlyMap<string, string>): readonly strin
   return [...changed, ...gone];
 }
 
-/** Every file of the rules room that default-exports a rule. The id is the file's name. */
+/** Every file in rules/ that default-exports a rule. Its id is the file name. */
 async function readRules(): Promise<readonly RuleSource[]> {
   const sources: RuleSource[] = [];
   for (const file of readdirSync(rulesFolder).sort()) {
@@ -41,7 +40,7 @@ async function readRules(): Promise<readonly RuleSource[]> {
     if (!text.includes('export default defineRule(')) continue;
     const id = file.slice(0, -'.ts'.length);
     const module = (await import(pathToFileURL(path).href)) as { readonly default: Rule | { readonly default: Rule } };
-    // Loaded as CommonJS, the module's exports are its default.
+    // A module loaded as CommonJS has its exports under `default`.
     const rule = 'default' in module.default ? module.default.default : module.default;
     sources.push({ id, rule, doc: readRuleDoc(id, text) });
   }
@@ -84,7 +83,7 @@ function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // Not there yet: then it is stale, which is what the comparison will say.
+    // A missing file is stale, as the comparison will show.
     return '';
   }
 }
@@ -93,7 +92,7 @@ function listOrEmpty(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Not there before the first run.
+    // The folder does not exist before the first run.
     return [];
   }
 }

@@ -1,28 +1,28 @@
-// Reads a rule's doc comment and renders its page. Plain text work: TypeScript 7 has no compiler API, and none is needed.
+// Reads a rule's doc comment and renders its page. Works on plain text: TypeScript 7 has no compiler API.
 import type { Rule } from '../server/src/rules/rule.ts';
 
-/** What a rule's doc comment says. */
+/** A rule's doc comment. */
 export interface RuleDoc {
-  /** Its first paragraph. */
+  /** The first paragraph. */
   readonly description: string;
-  /** All of it, as Markdown. */
+  /** The whole comment, as Markdown. */
   readonly markdown: string;
   readonly examples: readonly RuleExample[];
 }
 
-/** A fenced block of the doc comment. `invalid` must be found wrong; `fixed` is what the first fix makes of it; `valid` must be clean. */
+/** A fenced block of the doc comment. `invalid` has a finding, `fixed` is the result of its first fix, `valid` has no finding. */
 export interface RuleExample {
   readonly mark: 'invalid' | 'fixed' | 'valid';
   readonly yaml: string;
 }
 
 /**
- * The first doc comment of a rule's file.
- * @throws Error when a part of it is missing, saying which
+ * Reads the first doc comment of a rule's file.
+ * @throws Error that names the missing part
  */
 export function readRuleDoc(id: string, source: string): RuleDoc {
   const block = /\/\*\*\n([\s\S]*?)\n \*\//.exec(source);
-  if (block?.[1] === undefined) throw new Error(`${id}: the file does not begin with a doc comment`);
+  if (block?.[1] === undefined) throw new Error(`${id}: the file has no doc comment`);
   const markdown = block[1]
     .split('\n')
     .map((line) => line.replace(/^ \* ?/, ''))
@@ -42,7 +42,7 @@ export function readRuleDoc(id: string, source: string): RuleDoc {
   return { description: (markdown.split('\n\n')[0] ?? '').replace(/\n/g, ' '), markdown, examples };
 }
 
-const captions = { invalid: 'Wrong:', fixed: 'Fixed:', valid: 'Right:' } as const;
+const captions = { invalid: 'Incorrect:', fixed: 'Fixed:', valid: 'Correct:' } as const;
 
 /** The page of one rule. */
 export function renderRulePage(id: string, rule: Rule, doc: RuleDoc): string {
@@ -59,10 +59,10 @@ Severity: **${rule.severity}** · Topic: ${rule.topic}
 
 ${body}
 
-${optionsOf(id, rule)}## Silence it
+${optionsOf(id, rule)}## Suppress it
 
-\`# gpulint-disable-next-line ${id} -- reason\` above the line, or the annotation \`gpulint.dev/disable: "${id}"\` on the object, or in
-\`.gpulint.yaml\`:
+Put \`# gpulint-disable-next-line ${id} -- reason\` above the line, annotate the object with \`gpulint.dev/disable: "${id}"\`, or turn the
+rule off in \`.gpulint.yaml\`:
 
 \`\`\`yaml
 rules:

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 import { dataAsText } from '../scripts/bundles.mjs';
-import { leftOutOfClient } from '../scripts/lean-libraries.mjs';
+import { leftOutOfClient, leftOutOfServer } from '../scripts/lean-libraries.mjs';
 import { root } from '../scripts/vscode/lab.mjs';
 import { initializeResult } from '../server/src/lsp/initialize.ts';
 
@@ -23,6 +23,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   inlineCompletion: ['inlineCompletionProvider'],
   inlineValue: ['inlineValueProvider'],
   linkedEditingRange: ['linkedEditingRangeProvider'],
+  moniker: ['monikerProvider'],
   notebook: ['notebookDocumentSync'],
   rename: ['renameProvider'],
   selectionRange: ['selectionRangeProvider'],
@@ -34,25 +35,31 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   workspaceSymbol: ['workspaceSymbolProvider'],
 };
 
-describe('what is left out of the client', () => {
-  const capabilities = { workspace: { workspaceFolders: true } };
-  const result = initializeResult({ processId: null, rootUri: null, capabilities }, true);
-  const given = new Set([
-    ...Object.keys(result.capabilities),
-    ...Object.keys(result.capabilities.workspace ?? {}).map((key) => `workspace.${key}`),
-  ]);
+const capabilities = { workspace: { workspaceFolders: true } };
+const result = initializeResult({ processId: null, rootUri: null, capabilities }, true);
+const given = new Set([
+  ...Object.keys(result.capabilities),
+  ...Object.keys(result.capabilities.workspace ?? {}).map((key) => `workspace.${key}`),
+]);
 
-  it.each(leftOutOfClient)('%s: the library has it, and the server does not offer it', (name) => {
-    const source = path.join(root, `node_modules/vscode-languageclient/lib/common/${name}.js`);
-    expect(fs.existsSync(source)).toBe(true);
+describe.each([
+  ['vscode-languageclient', leftOutOfClient],
+  ['vscode-languageserver', leftOutOfServer],
+])('what is left out of %s', (library, features) => {
+  it.each(Object.entries(features))('%s: the library exports it, and the server does not offer it', (name, exports) => {
+    const source = fs.readFileSync(path.join(root, `node_modules/${library}/lib/common/${name}.js`), 'utf8');
+    const exported = [...source.matchAll(/^exports\.[\w.= ]+/gm)].flatMap(([line]) => [
+      ...line.matchAll(/exports\.(\w+)/g),
+    ]);
+    expect([...exports].sort()).toEqual([...new Set(exported.map(([, found]) => found))].sort());
     expect(offered[name]).toBeDefined();
     expect(offered[name]?.filter((key) => given.has(key))).toEqual([]);
   });
 });
 
-it('the client and the server are at most a mebibyte together', () => {
+it('the client, the server and the protocol are at most 1.25 MiB together', () => {
   const sizes = ['client', 'server', 'protocol'].map((name) => fs.statSync(path.join(root, `dist/${name}.js`)).size);
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(2 ** 20);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(1.25 * 2 ** 20);
 });
 
 const data = path.join(root, 'server/src/catalog/data');

@@ -27,13 +27,13 @@ const curated = ['flags.json', 'images.json', 'programs.json'];
 const generated = readdirSync(data).filter((name) => !curated.includes(name));
 const gpuIds = new Set(gpus.gpus.map((gpu) => gpu.id));
 
-describe('the catalogue data', () => {
+describe('the catalog data', () => {
   it('names each GPU once', () => {
     expect(gpuIds.size).toBe(gpus.gpus.length);
     expect(new Set(gpus.gpus.map((gpu) => gpu.name)).size).toBe(gpus.gpus.length);
   });
 
-  it('says of fields from memory which they are', () => {
+  it('lists the unsourced fields', () => {
     const fields = new Set(['all', 'labels', 'memoryGiB', 'memoryBandwidth', 'computeCapability', 'nvlink']);
     for (const gpu of gpus.gpus) {
       for (const field of gpu.unsourced) {
@@ -59,7 +59,7 @@ describe('the catalogue data', () => {
     }
   });
 
-  it('cuts GPUs by the rules of MIG', () => {
+  it('partitions GPUs by the rules of MIG', () => {
     const seen = new Set<string>();
     for (const profile of mig.profiles) {
       const table = mig.tables[profile.table];
@@ -99,12 +99,12 @@ describe('the catalogue data', () => {
     expect([...new Set(used)].filter((id) => !gpuIds.has(id))).toEqual([]);
   });
 
-  it('names each GPU of at most one MIG table', () => {
+  it('names each GPU in at most one MIG table', () => {
     const ids = mig.tables.flatMap((table) => table.gpus);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('keeps instances in the told columns and agrees with the prices on their GPUs', () => {
+  it('has instances in the declared columns, with the same GPUs as their prices', () => {
     expect(instances.columns).toEqual(schema.instanceColumns);
     const known = new Map(instances.instances.map((instance) => [`${instance[0]} ${instance[1]}`, instance]));
     expect(known.size).toBe(instances.instances.length);
@@ -115,7 +115,7 @@ describe('the catalogue data', () => {
     }
   });
 
-  it('prices each type once a region, from sources and bases that exist', () => {
+  it('prices each type once per region, from sources and bases that exist', () => {
     for (const [, instanceType, , , parts] of prices.groups) {
       const regions = parts.flatMap(([, , rows]) => rows.map(([region]) => prices.regions[region]));
       expect(regions, instanceType).not.toContain(undefined);
@@ -127,7 +127,7 @@ describe('the catalogue data', () => {
     }
   });
 
-  it('gives each instance type one band a region', () => {
+  it('has one band per instance type and region', () => {
     for (const [type, byBand] of interruptions.types) {
       expect(byBand, type).toHaveLength(interruptions.bands.length);
       const regions = byBand.flatMap((list) => list.map((place) => interruptions.regions[place]));
@@ -137,7 +137,7 @@ describe('the catalogue data', () => {
     }
   });
 
-  it('names each model once, and says when its figures were seen', () => {
+  it('names each model once, with the date of its figures', () => {
     expect(models.columns).toEqual(['id', 'weightsGiB', 'cacheBytes', 'context', 'date', 'source']);
     expect(new Set(models.models.map(([id]) => id.toLowerCase())).size).toBe(models.models.length);
     for (const [id, , , , seen] of models.models) expect(seen, id).not.toBeNull();
@@ -157,7 +157,7 @@ describe('the generator', () => {
       encoding: 'utf8',
     });
 
-  it('gives the checked-in bytes', ({ skip }) => {
+  it('reproduces the committed files', ({ skip }) => {
     if (!existsSync(facts)) skip('the gathered facts (../shared/facts) are not here');
     const output = mkdtempSync(join(tmpdir(), 'gpulint-catalog-'));
     try {
@@ -174,10 +174,10 @@ describe('the generator', () => {
   });
 
   it.each([
-    ['no folder', [], /^Name the folder with the facts[^\n]+\n$/],
+    ['no folder', [], /^Facts folder missing[^\n]+\n$/],
     ['a folder without facts', [tmpdir()], /has no gpus\.json, [^\n]+\n$/],
     ['no such folder', [join(tmpdir(), 'gpulint-no-such-folder')], /has no gpus\.json, [^\n]+\n$/],
-  ] as const)('refuses %s in one sentence', (_, args, sentence) => {
+  ] as const)('rejects %s in one sentence', (_, args, sentence) => {
     const run = generate(...args);
     expect(run.stderr).toMatch(sentence);
     expect(run.status).toBe(2);

@@ -67,7 +67,7 @@ describe('labels that name a GPU', () => {
     [product, '-SHARED'],
     [product, ''],
     ['cloud.google.com/gke-accelerator', 'nvidia-l4-SHARED'],
-    // The A3 family has H100 and H200 sizes, A2 has two memory sizes, N1 says nothing of a GPU.
+    // The A3 family has H100 and H200 sizes, A2 has two memory sizes, and N1 does not name a GPU.
     ['cloud.google.com/machine-family', 'a3'],
     ['cloud.google.com/machine-family', 'a2'],
     ['node.kubernetes.io/instance-type', 'n1-standard-4'],
@@ -78,7 +78,7 @@ describe('labels that name a GPU', () => {
     expect(ids(key, value)).toEqual([]);
   });
 
-  it('tells the keys that name a model from those that narrow it', () => {
+  it('distinguishes the keys that name a model from those that narrow it down', () => {
     expect(isGpuLabel(product)).toBe(true);
     expect(isGpuLabel('gpu.nvidia.com/model')).toBe(true);
     expect(isGpuLabel('node.kubernetes.io/instance-type')).toBe(false);
@@ -114,7 +114,7 @@ describe('MIG', () => {
     }
   });
 
-  it('has a table for each MIG-capable GPU but the one that no source describes', () => {
+  it('has a table for each MIG-capable GPU except the one without a source', () => {
     const without = [...gpus.values()].filter((gpu) => gpu.migCapable && migTable(gpu.id) === undefined);
     expect(without.map((gpu) => gpu.id)).toEqual(['rtx-pro-4500-blackwell-server']);
     for (const table of migTables()) for (const id of table.gpus) expect(gpus.get(id)?.migCapable, id).toBe(true);
@@ -123,7 +123,7 @@ describe('MIG', () => {
 });
 
 describe('instance types', () => {
-  it('knows shapes', () => {
+  it('have CPU, memory and GPUs', () => {
     expect(instanceType('p5.48xlarge')).toMatchObject({ gpu: 'h100-80gb-sxm', gpuCount: 8, vcpu: 192, rdma: 'EFA' });
     expect(instanceType('Standard_ND96isr_H100_v5')).toMatchObject({
       provider: 'azure',
@@ -133,7 +133,7 @@ describe('instance types', () => {
     expect(instanceType('no.such')).toBeUndefined();
   });
 
-  it('has unique names and says what rests on memory', () => {
+  it('have unique names and list unsourced fields', () => {
     const all = allInstanceTypes();
     expect(new Set(all.map((instance) => instance.name)).size).toBe(all.length);
     expect(instanceType('Standard_NC24ads_A100_v4')?.unsourced).toContain('gpuCount');
@@ -141,7 +141,7 @@ describe('instance types', () => {
 });
 
 describe('offers', () => {
-  it('come dated first, then by price per device', () => {
+  it('are sorted by date first, then by price per device', () => {
     const found = offers({ gpu: 'h100-80gb-sxm' });
     const undated = found.findIndex((offer) => offer.date === null);
     expect(undated).toBeGreaterThan(0);
@@ -160,13 +160,13 @@ describe('offers', () => {
     expect(offers({ provider: 'coreweave', region: 'us-east-04' })).not.toEqual([]);
   });
 
-  it('never take an N1 machine for a GPU machine', () => {
+  it('do not treat an N1 machine as a GPU machine', () => {
     expect(offers({ instanceType: 'n1-standard-4' })).toEqual([]);
     const found = offers({ instanceType: 'n1-standard-4', gpu: 't4', region: 'us-central1' });
     expect(found.map((offer) => offer.instanceType)).toEqual(['n1-standard-4 + 1 x nvidia-tesla-t4']);
   });
 
-  it('choose no undated offer as the cheapest', () => {
+  it('never choose an undated offer as the cheapest', () => {
     expect(offers({ provider: 'oci' })).not.toEqual([]);
     expect(cheapestOffer({ provider: 'oci' }, 'on-demand')).toBeUndefined();
     for (const gpu of gpus.keys()) {
@@ -187,7 +187,7 @@ describe('offers', () => {
     }
   });
 
-  it('carry a source and say how old they may be', () => {
+  it('have a source and an oldest date', () => {
     const found = offers({});
     for (const offer of found) expect(offer.source).not.toBe('');
     const dates = found.flatMap((offer) => offer.date ?? []).sort();
@@ -232,7 +232,7 @@ describe('platforms', () => {
     expect(spotTaintKeys).toContain('kubernetes.azure.com/scalesetpriority');
   });
 
-  it('have a meaning where they select GPU models, and so has every key that the rest of the code asks about', () => {
+  it('have a meaning if they select GPU models, as does every key that the code uses', () => {
     const selecting = new Set([...gpus.values()].flatMap(({ labels }) => Object.keys(labels)));
     expect([...selecting].filter((key) => nodeLabelMeaning(key) === undefined)).toEqual([]);
     expect(
@@ -284,7 +284,7 @@ describe('resource names', () => {
     },
   );
 
-  it('knows every MIG resource of the tables as MIG', () => {
+  it('recognize every MIG resource in the tables', () => {
     for (const { resource } of migTables().flatMap((table) => table.profiles)) {
       expect(acceleratorResource(resource)?.form, resource).toBe('mig');
     }
@@ -292,7 +292,7 @@ describe('resource names', () => {
 });
 
 describe('the rooms', () => {
-  it('keep zod out of the catalogue', () => {
+  it('keep zod out of the catalog', () => {
     for (const file of ['gpus', 'instances', 'mig', 'platforms', 'prices', 'resources', 'stored', 'types', 'index']) {
       const text = readFileSync(new URL(`../server/src/catalog/${file}.ts`, import.meta.url), 'utf8');
       expect(text, file).not.toMatch(/from 'zod/);
@@ -328,7 +328,7 @@ describe('models', () => {
   });
 });
 
-describe('misspelt resource names', () => {
+describe('misspelled resource names', () => {
   test.each([
     ...['nvdia.com/gpu', 'nvida.com/gpu', 'nividia.com/gpu', 'nivdia.com/gpu', 'nvidea.com/gpu', 'nvidai.com/gpu'],
     ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],

@@ -5,6 +5,7 @@ import { Analysis } from '../server/src/analysis.ts';
 import { parseConfig, readSettings } from '../server/src/config.ts';
 import { completeConfig, hoverConfig } from '../server/src/features/completion/config-help.ts';
 import { allOutputOf } from './support/all-output.ts';
+import { full } from './support/sample.ts';
 
 // What has the name of a property that every object inherits is read, shown and reported as if it had any other name.
 
@@ -48,6 +49,7 @@ describe('in manifests', () => {
         turn++;
         // One line of thirteen is enough: the shapes come again and again.
         if (put === undefined || turn % 13 > 0) continue;
+        if (!full && Math.floor(turn / 13) % 3 > 0) continue;
         const said = (written: string) =>
           saidWith([...lines.slice(0, index), put(written), ...lines.slice(index + 1)], index, written);
         expect(said(name), put(name)).toEqual(said(harmless(name)));

@@ -5,6 +5,7 @@ import { Analysis } from '../server/src/analysis.ts';
 import { defaultConfig, type ProjectConfig, parseConfig } from '../server/src/config.ts';
 import { formatDuration, formatHourly, formatNumber } from '../server/src/cost/format.ts';
 import { allOutputOf } from './support/all-output.ts';
+import { full } from './support/sample.ts';
 
 // Whatever number stands in a manifest or a config, nothing that gpulint prints or writes has NaN, Infinity or an exponent in it.
 
@@ -39,6 +40,8 @@ describe('numbers in manifests', () => {
     const text = readFileSync(name, 'utf8');
     const places = [...text.matchAll(/(?<=[:=\s"']|^)\d[\d.]*(?:[KMGT]i|m|s|h|%)?(?=["'\s,}\]]|$)/gm)];
     for (const [turn, { index, 0: number }] of places.entries()) {
+      // 5 shares no factor with the count of hostile values, so that each of them gets its turn.
+      if (!full && (turn + files.indexOf(name)) % 5 > 0) continue;
       // Inside of quotes and of commands there are no more quotes to write.
       const inside = /["'=]/.test(text.charAt(index - 1));
       const value = hostile[turn % hostile.length] ?? '';

@@ -19,7 +19,7 @@ interface Accelerator {
   readonly notes: string;
 }
 
-/** The facts' names for fields, in the catalogue's words. A field that the catalogue leaves out is not listed. */
+/** Field names in the gathered facts -> field names in the catalog. Fields that the catalog omits are not listed. */
 const fields: Readonly<Record<string, string>> = {
   all: 'all',
   memory_gib: 'memoryGiB',
@@ -32,16 +32,16 @@ const fields: Readonly<Record<string, string>> = {
   'coreweave label': 'labels.gpu.nvidia.com/class',
   label: 'labels',
 };
-const leftOut = new Set(['tdp_w', 'nvlink_gb_s_bidirectional']);
+const omitted = new Set(['tdp_w', 'nvlink_gb_s_bidirectional']);
 
-/** Keys that carry the same values as a key of the facts. */
+/** Label keys with the same values as a key in the facts. */
 const sameValues: Readonly<Record<string, readonly string[]>> = {
   'karpenter.k8s.aws/instance-gpu-name': ['eks.amazonaws.com/instance-gpu-name'],
   'karpenter.k8s.aws/instance-gpu-memory': ['eks.amazonaws.com/instance-gpu-memory'],
   'amd.com/gpu.product-name': ['beta.amd.com/gpu.product-name'],
 };
 
-/** AKS node auto-provisioning names the card and not its memory or form: each value means every such part Azure has. */
+/** AKS node auto-provisioning names the card without memory or form factor: each value stands for every such card in Azure. */
 const azureNames: Readonly<Record<string, string>> = {
   'a100-80gb-pcie': 'A100',
   'a100-80gb-sxm': 'A100',
@@ -60,7 +60,7 @@ export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }
   return { file: { sources: sources.toJSON(), gpus: records }, idByName };
 
   function record(gpu: Accelerator) {
-    // Models that only the price tables name have no datasheet behind them: everything but the name is from memory.
+    // Models that appear only in price tables have no datasheet: everything except the name is unsourced.
     const pricedOnly = gpu.notes === 'priced only';
     const source = pricedOnly ? 'named in the price and instance tables; figures unsourced' : clean(gpu.source);
     const azure = azureNames[gpu.catalog_id] === undefined ? '' : `; ${azureSource}`;
@@ -76,7 +76,7 @@ export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }
       computeCapability: gpu.compute_capability,
       migCapable: gpu.mig_capable,
       labels: labels(gpu),
-      unsourced: pricedOnly ? ['all'] : gpu.unsourced_fields.filter((name) => !leftOut.has(name)).map(field),
+      unsourced: pricedOnly ? ['all'] : gpu.unsourced_fields.filter((name) => !omitted.has(name)).map(field),
       date: dateOf(source, dates),
       source: sources.refer(source + azure),
     };
@@ -85,7 +85,7 @@ export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }
 
 function field(name: string): string {
   const known = fields[name];
-  if (known === undefined) throw new Error(`gpus.json: no field of the catalogue is called ${name}`);
+  if (known === undefined) throw new Error(`gpus.json: the catalog has no field for ${name}`);
   return known;
 }
 

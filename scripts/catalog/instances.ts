@@ -1,6 +1,6 @@
 import { byText, type CommitDates, clean, dateOf, number, type Row, SourceTable } from './sources.ts';
 
-/** A name that a node label can carry; 'HGX H100' or 'n1 + 1 x nvidia-tesla-t4' cannot be one. */
+/** A name that is valid as a label value; 'HGX H100' and 'n1 + 1 x nvidia-tesla-t4' are not. */
 const labelValue = /^[A-Za-z0-9][\w.-]*$/;
 
 export function instanceFile(
@@ -12,7 +12,7 @@ export function instanceFile(
   const sources = new SourceTable();
   const key = (row: Row) => `${row.provider} ${row.instance_type}`;
   const shaped = new Set(rows.map(key));
-  // Types that only the price tables know: which GPUs they have is known, their shape is not.
+  // Types that appear only in price tables: their GPUs are known, their CPU and memory are not.
   const pricedOnly = new Map(
     prices
       .filter((row) => !shaped.has(key(row)) && labelValue.test(row.instance_type ?? ''))

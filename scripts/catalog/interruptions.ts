@@ -1,6 +1,6 @@
 import { byText, type Row, SourceTable } from './sources.ts';
 
-/** How often AWS takes spot instances back, per month: instance type -> for each of `bands`, places in `regions`. */
+/** How often AWS reclaims spot instances per month: instance type -> for each of `bands`, indexes into `regions`. */
 export function interruptionFile(rows: readonly Row[]) {
   const sources = new SourceTable();
   const date = rows.map((row) => row.data_date ?? '').sort(byText)[0] ?? null;
@@ -29,7 +29,7 @@ function order(row: Row): string {
   return `${row.instance_type} ${row.region}`;
 }
 
-/** '<5%' begins at 0, '5-10%' at 5, '>20%' above 20. */
+/** The lower bound of a band: '<5%' starts at 0, '5-10%' at 5, '>20%' above 20. */
 function floor(band: string): number {
   const first = Number(/\d+/.exec(band)?.[0] ?? 0);
   return band.startsWith('<') ? 0 : band.startsWith('>') ? first + 1 : first;

@@ -11,12 +11,12 @@ interface Model {
 
 export const modelColumns = ['id', 'weightsGiB', 'cacheBytes', 'context', 'date', 'source'] as const;
 
-/** The shapes are of the text part alone, and the checkpoints that are served hold one for pictures as well. */
-const withPictures = new Set(['google/gemma-3-4b-it', 'google/gemma-3-12b-it', 'google/gemma-3-27b-it']);
+/** Only the text part has known shapes, but the published checkpoints also contain a vision part. */
+const multimodal = new Set(['google/gemma-3-4b-it', 'google/gemma-3-12b-it', 'google/gemma-3-27b-it']);
 
 /**
- * Where the table of shapes leaves the context out, its default of 4,096 stands there. A longer one is the careful reading: LitGPT's own
- * remark for Mistral, and twice the default for Gemma, as the notes of the facts say.
+ * If the table of shapes has no context length, it shows its default of 4,096. Longer values are the cautious choice: LitGPT's own comment
+ * for Mistral, and twice the default for Gemma, as the notes in the facts state.
  */
 const longerContexts: Readonly<Record<string, number>> = {
   'google/gemma-2b': 8192,
@@ -25,13 +25,13 @@ const longerContexts: Readonly<Record<string, number>> = {
 };
 
 /**
- * Models with what their weights and their cache take at 16 bits: those whose figures were computed from the shapes of their layers. A number
- * of parameters that only a name or memory tells is no size.
+ * Models with the memory of their weights and cache at 16 bits, if it was computed from the shapes of their layers. A parameter count known
+ * only from a name is not a size.
  */
 export function modelFile(facts: { readonly models: readonly Model[] }, dates: CommitDates) {
   const sources = new SourceTable();
   const models = facts.models
-    .filter(({ hf_id, params_basis }) => params_basis === 'computed from the architecture' && !withPictures.has(hf_id))
+    .filter(({ hf_id, params_basis }) => params_basis === 'computed from the architecture' && !multimodal.has(hf_id))
     .map((model) => [
       model.hf_id,
       model.weights_gib_bf16,

@@ -42,7 +42,7 @@ function textsOf(fact: Fact | undefined): readonly string[] {
   return (Array.isArray(fact.value) ? fact.value : [fact.value]).map(String);
 }
 
-/** Reads 'cloud.google.com/gke-spot=true (old)' and 'karpenter.sh/capacity-type = spot | on-demand'; keeps the values that mean spot. */
+/** Parses 'cloud.google.com/gke-spot=true (old)' and 'karpenter.sh/capacity-type = spot | on-demand'; keeps the values that mean spot. */
 function spotLabels(texts: readonly string[]): Record<string, readonly string[]> {
   const found: [string, readonly string[]][] = [];
   for (const text of texts) {

@@ -5,8 +5,8 @@ type Part = readonly [asOf: number, spotBasis: number | null, rows: Stored[]];
 type Group = readonly [provider: string, instanceType: string, gpu: string, gpuCount: number, parts: Part[]];
 
 /**
- * Prices in US dollars an hour, in groups of one instance type, and in these by where they are from: what most rows share is said once.
- * Rows whose GPU or number of GPUs is not known are left out: no price per device follows from them.
+ * Prices in US dollars per hour, grouped by instance type and then by source, so that shared values are stored once. Rows with an unknown GPU
+ * or number of GPUs are omitted: they have no price per device.
  */
 export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string>) {
   const sources = new SourceTable();
@@ -62,7 +62,7 @@ function partOf(parts: Part[], asOf: number, spotBasis: number | null): Stored[]
   return rows;
 }
 
-/** The place of a text in a table, at whose end it is put when it is new. */
+/** The index of a text in a table; a new text is appended. */
 function placeIn(table: string[], text: string): number {
   if (!table.includes(text)) table.push(text);
   return table.indexOf(text);

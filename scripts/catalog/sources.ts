@@ -1,13 +1,13 @@
 export type Row = Readonly<Record<string, string>>;
 
-/** repository@commit -> date, gathered from every text that gives a commit together with its date. */
+/** repository@commit -> date, from every text that gives a commit with its date. */
 export type CommitDates = ReadonlyMap<string, string>;
 
 const day = /\b20\d\d-\d\d-\d\d\b/g;
 const commit = /[\w.-]+\/[\w.-]+@[0-9a-f]{7,40}/g;
 const datedCommit = /([\w.-]+\/[\w.-]+@[0-9a-f]{7,40})[^;"()\n]*\((?:generated )?(20\d\d-\d\d-\d\d)[^)\n]*\)/g;
 
-/** The facts name a commit's date in one place and leave it out in others: one place is enough. The newest is the commit's, older ones are its data's. */
+/** One dated mention of a commit is enough. The newest date is the commit's; older ones are those of its data. */
 export function commitDates(texts: readonly string[]): CommitDates {
   const dates = new Map<string, string>();
   for (const [, name, date] of texts.flatMap((text) => [...text.matchAll(datedCommit)])) {
@@ -16,7 +16,7 @@ export function commitDates(texts: readonly string[]): CommitDates {
   return dates;
 }
 
-/** The oldest date among a source's parts, each dated by itself or else by its commit: no part of the record is older. */
+/** The oldest date among a source's parts, each dated by its own text or else by its commit: no part of the record is older. */
 export function dateOf(source: string, dates: CommitDates): string | null {
   const found = source.split(/ ?; /).flatMap((part) => {
     const own = [...part.matchAll(day)].map(([date]) => date);
@@ -26,8 +26,8 @@ export function dateOf(source: string, dates: CommitDates): string | null {
 }
 
 /**
- * Source texts, kept once. Texts are lists joined by '; ' that share their parts, so the parts are stored and a record
- * names them by their places.
+ * Source texts, stored once. A text is a list joined by '; ', and texts share parts, so the parts are stored and a record refers to them by
+ * index.
  */
 export class SourceTable {
   private readonly parts = new Map<string, number>();
@@ -47,10 +47,10 @@ export class SourceTable {
   }
 }
 
-/** How the gatherer came to see a text is no part of the source. Twelve digits name a commit as well as forty. */
+/** Removes remarks on how a text was found, which are not part of the source, and shortens commits: 12 digits identify them. */
 export function clean(source: string): string {
-  const said = source.replace(/ \((?:passage )?seen[^)]*\)/g, '').replace(/(@[0-9a-f]{12})[0-9a-f]{28}\b/g, '$1');
-  return said.trim() || 'unsourced';
+  const text = source.replace(/ \((?:passage )?seen[^)]*\)/g, '').replace(/(@[0-9a-f]{12})[0-9a-f]{28}\b/g, '$1');
+  return text.trim() || 'unsourced';
 }
 
 export function number(text: string | undefined): number | null {

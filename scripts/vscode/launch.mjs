@@ -148,6 +148,19 @@ export async function quickInput(page, key) {
   return input;
 }
 
+/** @type {string[]} */
+const retries = [];
+
+/** What had to be asked for again since the last call, once per retry. @returns {readonly string[]} */
+export function takeRetries() {
+  return retries.splice(0);
+}
+
+/** The same in words for the line of a step; empty where nothing was tried again. */
+export function triedAgain(again = takeRetries()) {
+  return again.length === 0 ? '' : ` (tried again: ${again.join(', ')})`;
+}
+
 /**
  * Asks until the answer is there, and waits twice as long each time: what VS Code dropped has to be asked for again, and what a loaded
  * machine brings late must not be disturbed by the next question.
@@ -155,7 +168,10 @@ export async function quickInput(page, key) {
  * @param {(wait: number) => Promise<boolean>} ask Gets how long this try may take, in milliseconds.
  */
 export async function askAgain(what, ask) {
-  for (let wait = 4000; wait <= 64_000; wait *= 2) if (await ask(wait)) return;
+  for (let wait = 4000; wait <= 64_000; wait *= 2) {
+    if (await ask(wait)) return;
+    retries.push(what);
+  }
   throw new Error(`several attempts failed: ${what}`);
 }
 

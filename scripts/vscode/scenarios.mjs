@@ -10,7 +10,7 @@ import { installPeer } from '../../bench/peer.mjs';
 import { labPaths, PlainError, root } from './lab.mjs';
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
-/** @typedef {{ passed: number, failed: number, skipped?: number }} Outcome */
+/** @typedef {{ passed: number, failed: number, skipped?: number, retried?: ReadonlyMap<string, readonly string[]> }} Outcome */
 
 /** Where each run leaves what it saw. */
 export const pictures = path.join(root, 'dist-test/pictures');
@@ -21,9 +21,10 @@ export const pictures = path.join(root, 'dist-test/pictures');
  * @param {string | undefined} options.grep
  * @param {boolean} options.images Writes the pictures of the README.
  * @param {boolean} options.skip Counts them only: the desktop build cannot be driven.
+ * @param {Map<string, number>} options.retried In how many rounds each step of a tour needed a second try; is added to.
  * @returns {Promise<Counts>}
  */
-export async function runScenarios({ temp, grep, images, skip }) {
+export async function runScenarios({ temp, grep, images, skip, retried }) {
   /** @type {typeof import('../../test/vscode/scenario.ts')} */
   const { runScenario, scenarioTitle } = await import(bundled('scenario'));
   /** @type {typeof import('../../test/vscode/browser-scenario.ts')} */
@@ -83,9 +84,11 @@ export async function runScenarios({ temp, grep, images, skip }) {
       passed,
       failed,
       skipped = 0,
+      retried: again = new Map(),
     } = await run(
       copyWorkspace(fs.mkdtempSync(path.join(temp, 'scenario-')), images && title === scenarioTitle ? [] : tourFiles),
     );
+    for (const step of again.keys()) retried.set(step, (retried.get(step) ?? 0) + 1);
     counts.passed += passed;
     counts.failed += failed;
     counts.skipped += skipped;

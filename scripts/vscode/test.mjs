@@ -60,14 +60,22 @@ async function main() {
   await bundleTests();
   /** @type {Counts} */
   const total = { passed: 0, failed: 0, skipped: 0 };
+  /** @type {Map<string, number>} */
+  const retried = new Map();
+  let rounds = 0;
   for (let round = 1; round <= options.repeat && total.failed === 0; round++) {
     if (options.repeat > 1) console.log(`\nRound ${round} of ${options.repeat}`);
     add(total, await runSuites(executable, options.grep));
-    if (total.failed === 0) add(total, await runScenarios({ temp, skip: editor.kind === 'desktop', ...options }));
+    if (total.failed === 0)
+      add(total, await runScenarios({ temp, skip: editor.kind === 'desktop', retried, ...options }));
+    rounds = round;
   }
   const { passed, failed, skipped } = total;
   if (process.env.GPULINT_COUNTS) fs.writeFileSync(process.env.GPULINT_COUNTS, JSON.stringify(total));
   if (passed + failed === 0) throw new PlainError('No test in VS Code has a matching title.');
+  // A step that always needs a retry shows people something wrong first.
+  if (retried.size > 0) console.log(`\nRetries, in how many of ${rounds} rounds:`);
+  for (const [step, count] of retried) console.log(`  ${count} ${step}`);
   console.log(`\nVS Code: ${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`);
   return failed === 0 ? 0 : 1;
 }

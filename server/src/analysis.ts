@@ -3,11 +3,11 @@ import { normalizeUri } from './config/places.ts';
 import type { ProjectConfig } from './config.ts';
 import { defaultConfig } from './config.ts';
 import { namesAccelerators } from './model/accelerators.ts';
-import { noRelatedFiles, type RelatedFiles } from './model/related-files.ts';
+import { noRelatedFiles } from './model/related-files.ts';
 import { knownByText } from './workspace/known-texts.ts';
-import { claimsOf } from './workspace/reads.ts';
+import { lookupsOf } from './workspace/lookups.ts';
 import { joinSummaries } from './workspace/summary.ts';
-import { Workspace } from './workspace/workspace.ts';
+import { type FileContext, Workspace } from './workspace/workspace.ts';
 import { lazy } from './yaml/lazy.ts';
 import type { YamlFile } from './yaml/node.ts';
 import { checkLimits, type DocumentText, objectsReason, splitObjects } from './yaml/parse.ts';
@@ -30,7 +30,8 @@ export interface FileAnalysis {
   /** Some workload asks for an accelerator. */
   readonly hasAccelerators: boolean;
   readonly config: ProjectConfig;
-  readonly relatedFiles: RelatedFiles;
+  /** Whether every answer that it rests on is still the same. */
+  isCurrent(): boolean;
   /** What the file would be with another text, among the same files. Its findings are there, and nothing of it is kept. */
   withText(text: string): FileAnalysis;
 }
@@ -58,30 +59,39 @@ export class Analysis {
     this.#config = config;
     for (const key of this.#followers) {
       const file = this.#files.get(key);
-      if (file !== undefined) this.#set(file, config);
+      const relatedFiles = this.#workspace.contextOf(key)?.relatedFiles ?? noRelatedFiles;
+      if (file !== undefined) this.#set(file.uri, file.text, file.version, { config, relatedFiles });
     }
   }
 
   /**
+   * The same analysis as before where the text and every answer that it rests on are the same.
    * @param config what holds for this file
-   * @param beside what other files say of it; left out: what they said before. What was known of its documents stands only as long as both
-   * are the same objects.
+   * @param relatedFiles what other files say of it; left out: what they said before
    */
-  setFile(uri: string, text: string, version = 0, config?: ProjectConfig, told?: RelatedFiles): FileAnalysis {
+  setFile(
+    uri: string,
+    text: string,
+    version = 0,
+    config?: ProjectConfig,
+    relatedFiles = this.#workspace.contextOf(uri)?.relatedFiles ?? noRelatedFiles,
+  ): FileAnalysis {
     const key = normalizeUri(uri);
     if (config === undefined) this.#followers.add(key);
     else this.#followers.delete(key);
-    const relatedFiles = told ?? this.#files.get(key)?.relatedFiles ?? noRelatedFiles;
-    return this.#set({ uri, text, version, relatedFiles }, config ?? this.#config);
+    return this.#set(uri, text, version, { config: config ?? this.#config, relatedFiles });
   }
 
-  #set(file: Pick<FileAnalysis, 'uri' | 'text' | 'version' | 'relatedFiles'>, config: ProjectConfig): FileAnalysis {
-    const { uri, text, version, relatedFiles } = file;
+  #set(uri: string, text: string, version: number, context: FileContext): FileAnalysis {
     const key = normalizeUri(uri);
-    const before = this.#files.get(key);
-    const known = before?.config === config && before.relatedFiles === relatedFiles ? before.documents : [];
+    const known = this.#files.get(key);
     const workspace = this.#workspace;
-    const made = analyseFile({ uri, text, version, config, relatedFiles, strict: this.#strict, workspace }, known);
+    workspace.setContext(uri, context);
+    const isSame = known?.uri === uri && known.version === version && known.text === text;
+    if (isSame && known.isCurrent()) return known;
+    const now = () => workspace.contextOf(uri) ?? context;
+    const input = { uri, text, version, context: now, strict: this.#strict, workspace };
+    const made = analyseFile(input, known?.documents ?? []);
     this.#files.set(key, made);
     return made;
   }
@@ -91,17 +101,8 @@ export class Analysis {
     // Where the folder was looked through, its summary is there already; where not, its documents find at least each other.
     const seen = this.#workspace.file(uri) !== undefined;
     const workspace = seen ? this.#workspace : new Workspace();
-    const input = {
-      uri,
-      text,
-      version: 0,
-      config,
-      relatedFiles: noRelatedFiles,
-      strict: this.#strict,
-      workspace,
-      seen,
-    };
-    return analyseFile(input, []);
+    const context = { config, relatedFiles: noRelatedFiles };
+    return analyseFile({ uri, text, version: 0, context: () => context, strict: this.#strict, workspace, seen }, []);
   }
 
   removeFile(uri: string): void {
@@ -109,19 +110,15 @@ export class Analysis {
     this.#files.delete(key);
     this.#followers.delete(key);
     this.#workspace.delete(uri, 'open');
+    this.#workspace.setContext(uri, undefined);
   }
 
-  /** The analysis of a file that was set; a new one where another file now says otherwise what it took from there. */
+  /** The analysis of a file that was set; a new one where an answer that it rests on is another now. */
   file(uri: string): FileAnalysis | undefined {
     const file = this.#files.get(normalizeUri(uri));
-    if (file === undefined || this.stale(uri) === undefined) return file;
-    return this.#set(file, file.config);
-  }
-
-  /** What is known of a file, if it took something from another file that now says otherwise. */
-  stale(uri: string): FileAnalysis | undefined {
-    const file = this.#files.get(normalizeUri(uri));
-    return file?.documents.every((document) => document.isCurrent()) === false ? file : undefined;
+    const context = this.#workspace.contextOf(uri);
+    if (file === undefined || context === undefined) return file;
+    return this.#set(file.uri, file.text, file.version, context);
   }
 
   /** The files that are seen together: those that are set, before those that were only read for a summary. */
@@ -138,7 +135,8 @@ interface FileInput extends DocumentInput {
 }
 
 function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): FileAnalysis {
-  const { uri, text, version, config, relatedFiles } = input;
+  const { uri, text, version, workspace } = input;
+  const { config, reads } = lookupsOf(workspace, uri, input.context);
   const whole = checkLimits(text);
   const parts = whole === null ? splitObjects(text) : [];
   const skipped = whole ?? objectsReason(parts.length);
@@ -149,8 +147,8 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
     version,
     text,
     config,
-    relatedFiles,
     documents,
+    isCurrent: () => reads.hold() && documents.every((document) => document.isCurrent()),
     get yaml() {
       return summary().yaml;
     },
@@ -164,7 +162,7 @@ function analyseFile(input: FileInput, before: readonly DocumentAnalysis[]): Fil
       return documents.some(({ costed }) => costed.some(namesAccelerators));
     },
     withText: (changed) =>
-      input.workspace.restoring(uri, () => {
+      workspace.restoring(uri, () => {
         // Without the documents that are known: what they have not worked out yet, they would work out among the changed ones.
         const copy = analyseFile({ ...input, text: changed, seen: false }, []);
         // While the workspace has the changed file.
@@ -181,11 +179,11 @@ function analyseParts(
   before: readonly DocumentAnalysis[],
 ): readonly DocumentAnalysis[] {
   const known = parts.map(knownByText(before));
-  const read = parts.map((part, index) => readDocument(part, input.config, known[index]));
+  const { config } = input.context();
+  const read = parts.map((part, index) => readDocument(part, config, known[index]));
   // Documents of a file find each other as those of other files do, so the file is seen before they are judged.
   if (input.seen !== true) input.workspace.set(input.uri, joinSummaries(read), 'open');
-  const claims = claimsOf(read.map(({ summary }) => summary));
-  return read.map((part, index) => analyseDocument(part, input, claims, known[index]));
+  return read.map((part, index) => analyseDocument(part, input, known[index]));
 }
 
 function summarise(

@@ -126,7 +126,7 @@ describe('docs/ci.md', () => {
   });
 
   test('names every format, set and input', () => {
-    for (const word of ['text', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])
+    for (const word of ['text', 'full', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])
       expect(text).toContain(`| \`${word}\` |`);
     for (const set of ['recommended', 'strict', 'cost-only']) expect(text).toContain(`| \`${set}\` |`);
     for (const input of Object.keys(parse(read('action.yml')).inputs)) expect(text).toContain(`\`${input}\``);

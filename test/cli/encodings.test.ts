@@ -46,19 +46,21 @@ describe('what is no UTF-8', () => {
     return cwd;
   }
 
-  test.each(['text', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])(
+  test.each(['text', 'full', 'json', 'sarif', 'github', 'gitlab', 'junit', 'markdown'])(
     'is named in %s with the reason, and changes the status only where it was named',
     async (format) => {
       const cwd = project();
       const { stdout, status, stderr } = await runCli(['check', '--format', format, '.'], { cwd });
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      for (const [name, { reason }] of Object.entries(files)) {
+      for (const [index, [name, { reason }]] of Object.entries(files).entries()) {
         expect(stdout).toContain(name);
         expect(stdout).toContain(reason);
+        // All formats tell of all reasons in the same way.
+        if (format !== 'text' && index > 0) continue;
         const named = await runCli(['check', '--format', format, name], { cwd });
         expect(named.status).toBe(2);
         expect(named.stdout).toContain(name);
-        expect(named.stderr).toBe(format === 'text' ? '' : `gpulint: ${name}: ${reason}\n`);
+        expect(named.stderr).toBe(format === 'text' || format === 'full' ? '' : `gpulint: ${name}: ${reason}\n`);
       }
     },
   );

@@ -145,7 +145,7 @@ describe('text of a file stays text', () => {
     'tab\t,comma:colon%0A.yaml',
   ];
 
-  test.runIf(process.platform === 'linux').each(['text', 'json', ...formats])(
+  test.runIf(process.platform === 'linux').each(['text', 'full', 'json', ...formats])(
     'names of files hold no commands: %s',
     async (format) => {
       const cwd = temporaryFolder();

@@ -1,34 +1,19 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
-import { afterAll, onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 export const fixtures = path.join(root, 'test/fixtures/cli');
 
-// Bundled from the sources for each test file, so that a stale dist/ cannot pass for them.
-export const cli = path.join(mkdtempSync(path.join(tmpdir(), 'gpulint-cli-')), 'cli.js');
-buildSync({
-  entryPoints: [path.join(root, 'server/src/cli/main.ts')],
-  outfile: cli,
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node18',
-});
-// The pages of the rules are files of the package.
-symlinkSync(path.join(root, 'docs'), path.join(path.dirname(cli), 'docs'));
-afterAll(() => rmSync(path.dirname(cli), { recursive: true, force: true }));
+export const cli = path.join(inject('programs'), 'cli.js');
 
 // Root may read and write everything, so what is about permissions runs as somebody who may not.
 const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-chmodSync(path.dirname(cli), 0o755);
 
-/** Whether permissions can be tested: not where only root may run Node. */
-export const canDropRights = spawnSync(process.execPath, ['--version'], { ...nobody, cwd: '/' }).status === 0;
+export const canDropRights = inject('canDropRights');
 
 /** Gives a folder and what is in it to the user as whom `unprivileged` runs. */
 export function giveAway(folder: string): void {

@@ -12,7 +12,7 @@ describe('what cannot be run is one sentence and status 2', () => {
     [['check', '--everything'], "unknown option '--everything'; see 'gpulint check --help'"],
     [
       ['check', '--format', 'xml'],
-      "option '--format <format>' argument 'xml' is invalid; allowed: text, json, sarif, github, gitlab, junit, markdown",
+      "option '--format <format>' argument 'xml' is invalid; allowed: text, full, json, sarif, github, gitlab, junit, markdown",
     ],
     [['check', '--fail-on'], "option '--fail-on <severity>' argument missing; see 'gpulint check --help'"],
     [['chekc'], "unknown command 'chekc'; did you mean 'check'?"],

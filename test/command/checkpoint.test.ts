@@ -24,7 +24,7 @@ test.each([
   expect(signs(command)).toBe(expected);
 });
 
-test('an object store counts where something is written to it', () => {
+test('an object store counts if it is written to', () => {
   expect(signs(['train', '--output_dir', 's3://bucket/out'])).toContain('store s3://bucket/out');
   expect(signs(['bash', '-c', 'aws s3 sync s3://bucket/data /data && train'])).toBe('');
   expect(signs(['bash', '-c', 'train && aws s3 cp /out s3://bucket/out'])).toContain('store s3://bucket/out');

@@ -67,7 +67,7 @@ describe('an interval between checkpoints', () => {
     '--test_freq=100',
     '--profile_interval=100',
     '--every_n_steps=100',
-    // About saving, but no interval.
+    // About saving, but not an interval.
     '--save_total_limit=100',
     '--save_top_k=100',
     '--save_last_n_steps=100',
@@ -81,30 +81,30 @@ describe('an interval between checkpoints', () => {
     '--save_iterations=100',
     '--local_checkpoint_period=100',
     '--min_checkpoint_interval=100',
-    // Activations that are computed again.
+    // Recomputation of activations.
     '--gradient_checkpointing_steps=100',
     '--activation-checkpoint-interval=100',
     '--activation_checkpoint.interval=100',
     '--activation_checkpoint.checkpoint_every=100',
     '--checkpoint_num_layers=100',
     '--checkpoint-activations-every=100',
-    // Epochs, whose length the command line does not say.
+    // Epochs, whose length is unknown.
     '--save_every_n_epochs=100',
     '--checkpoint_interval_epochs=100',
     '--save_epochs=100',
     'save_period=100',
     'default_hooks.checkpoint.interval=100',
     'checkpoint_config.interval=100',
-    // No count of steps.
+    // Not a count of steps.
     '--save_steps=0.2',
     '--save_interval=500ba',
     '--save_every=epoch',
     '--save_steps=0',
-  ])('%s is none', (word) => {
+  ])('%s is not one', (word) => {
     expect(everyOf(word)).toEqual([]);
   });
 
-  test('of hostile names takes linear time', () => {
+  test('is found in hostile names in linear time', () => {
     const started = performance.now();
     for (const part of ['save-', 'save.', 'saveA', '-', '_', '.']) {
       everyOf(`--${part.repeat(40_000)}=1`);
@@ -138,7 +138,7 @@ describe('resumption', () => {
     'trainer.resume_mode=disable',
     '--wandb_resume=false',
     '--load_from_checkpoint=false',
-  ])('%s says nothing of it', (word) => {
+  ])('%s does not set it', (word) => {
     expect(means(word, 'resume')).toBe(false);
   });
 
@@ -180,7 +180,7 @@ describe('parallel sizes', () => {
   });
 
   test.each([
-    // Those of trainers count over all nodes.
+    // Trainers count over all nodes.
     ['--tensor-model-parallel-size=2', 'tensor-parallel'],
     ['--tensor_parallel_degree=2', 'tensor-parallel'],
     ['--parallelism.tensor_parallel_degree=2', 'tensor-parallel'],
@@ -196,14 +196,14 @@ describe('parallel sizes', () => {
   });
 });
 
-test('some flags mean something in one program only', () => {
+test('some flags have a meaning in one program only', () => {
   expect(means('--max-total-tokens=1', 'context-length', 'text-generation-launcher')).toBe(true);
   expect(means('--max-total-tokens=1', 'context-length', 'sglang')).toBe(false);
   expect(means('--max-total-tokens=1', 'request-capacity', 'sglang')).toBe(true);
   expect(means('--max-total-tokens=1', 'request-capacity')).toBe(false);
 });
 
-test('a pattern that ends in -* takes further words, and no other letters', () => {
+test('a pattern that ends in -* matches more words but not more letters', () => {
   for (const word of ['--max-batch=1', '--max-batch-size=1', '--max-batch-prefill-tokens=1', '--lora-modules=x']) {
     expect(means(word, 'request-capacity')).toBe(true);
   }
@@ -221,7 +221,7 @@ test('flags that take one value', () => {
   );
 });
 
-test('names of the language are no names of flags', () => {
+test('names of object properties are not names of flags', () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     expect(everyOf(`--${name}=100`)).toEqual([]);
     expect(means(`--${name}=100`, 'saving')).toBe(false);

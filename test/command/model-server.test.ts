@@ -8,7 +8,7 @@ const server = (command: string[], env: Record<string, string> = {}, entrypoint?
   );
 const read = (line: string, env: Record<string, string> = {}) => server(line.split(' ').filter(Boolean), env);
 const script = (text: string) => server(['sh', '-c', text]);
-/** What an image starts by itself takes the arguments alone. */
+/** The default program of an image, which receives only the arguments. */
 const started = (entrypoint: string, line: string, env: Record<string, string> = {}) =>
   readModelServer(
     {
@@ -36,7 +36,7 @@ describe('the model of a server', () => {
     expect(found?.model).toBe(model);
   });
 
-  test('of an image is told by the arguments, or by the variables of TGI', () => {
+  test('of an image is known from the arguments, or from the variables of TGI', () => {
     expect(started('vllm', '--model a/b')?.model).toBe('a/b');
     expect(started('vllm', 'a/b --port 80')?.model).toBe('a/b');
     expect(started('vllm', '', { MODEL_ID: 'a/b' })).toMatchObject({ model: undefined });
@@ -55,11 +55,11 @@ describe('the model of a server', () => {
   test.each([
     ['two servers', 'vllm serve a/b --port 1 & vllm serve c/d; wait'],
     ['two servers one after the other', 'vllm serve a/b; vllm serve c/d'],
-    ['another program beside it', 'vllm serve a/b & python3 other.py'],
+    ['another program next to it', 'vllm serve a/b & python3 other.py'],
     ['a server for each GPU', 'for i in 0 1; do CUDA_VISIBLE_DEVICES=$i vllm serve a/b; done'],
     ['one of two branches', 'if [ -n "$BIG" ]; then vllm serve c/d; else vllm serve a/b; fi'],
     ['flags of a variable', 'vllm serve a/b $EXTRA_ARGS'],
-    ['flags behind a switch', 'vllm serve a/b --trust-remote-code $EXTRA_ARGS'],
+    ['flags after a switch', 'vllm serve a/b --trust-remote-code $EXTRA_ARGS'],
     ['flags of the script', 'exec vllm serve a/b "$@"'],
     ['flags of a file', 'vllm serve a/b --config /etc/vllm.yaml'],
     ['a part of the card', 'vllm serve a/b --gpu-memory-utilization 0.3'],
@@ -68,11 +68,11 @@ describe('the model of a server', () => {
     ['a server of services', 'bentoml serve service:svc --model a/b'],
     ['no server', 'python3 finetune.py --model_id a/b'],
     ['an evaluation', 'vllm bench serve --model a/b'],
-  ])('is not known of %s', (_, text) => {
+  ])('is unknown with %s', (_, text) => {
     expect(script(text)).toBeUndefined();
   });
 
-  test('is known of a script that ends in one server', () => {
+  test('is known in a script that ends in one server', () => {
     expect(script('set -e\nhf download a/b\nexec vllm serve a/b --port 8000')?.model).toBe('a/b');
   });
 

@@ -71,7 +71,7 @@ describe('each record is found by its own name', () => {
   });
 });
 
-test('a flag that a family describes has no record of its own, unless it says more', () => {
+test('a flag in a family has its own record only if that has more fields', () => {
   const doubled = flags.filter(({ flag, means, unit, off, value, of }) => {
     if ((unit ?? off ?? value ?? of) !== undefined || /\*/.test(flag)) return false;
     return families.some((family) => {
@@ -95,7 +95,7 @@ describe('families', () => {
     },
   );
 
-  test('are made of words in lower case, each in one place', () => {
+  test('consist of lower-case words, each in one place', () => {
     for (const { every, fill, never } of families) {
       const words = [...every.flat(), ...fill, ...never];
       expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
@@ -103,7 +103,7 @@ describe('families', () => {
   });
 });
 
-test('programs that flags belong to, and servers whose flags are known, are programs', () => {
+test('programs with flags, and servers with known flags, are in the catalog', () => {
   const known = new Set(programs.flatMap(({ name, program }) => [name, program, name.split(' ')[0]]));
   expect([...flags.flatMap(({ of }) => of ?? []), ...modelServers].filter((name) => !known.has(name))).toEqual([]);
 });

@@ -47,7 +47,7 @@ describe('containerUse', () => {
     [{ command: ['python', 'unsloth-cli.py'], args: [] }, 'training', 'certain'],
     [{ command: ['python', 'Gemma3LLMTrain.py'], args: [] }, 'training', 'likely'],
     [{ command: ['python', 'Constraint.py'], args: [] }, null, null],
-    // Programs that run another one.
+    // Wrappers of other programs.
     [{ command: ['timeout', '60', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
     [{ command: ['exec', 'env', '-i', 'A=b', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
     [
@@ -57,7 +57,7 @@ describe('containerUse', () => {
     ],
     [{ command: ['uv', 'run', 'vllm', 'serve', 'm'], args: [] }, 'serving', 'certain'],
     [{ command: ['uv', 'pip', 'install', 'vllm'], args: [] }, null, null],
-    // One word is one word, and names of the language are no programs.
+    // Only whole words match, and names of object properties are not programs.
     [{ command: ['vllm serve', 'm'], args: [] }, null, null],
     [{ command: ['python', '-m', 'constructor.serve'], args: [] }, 'serving', 'likely'],
     [{ command: ['__proto__', 'constructor'], args: [] }, null, null],
@@ -87,7 +87,7 @@ describe('containerUse', () => {
     ['vllm/vllm-openai-cpu:latest', 'vllm'],
     ['registry.example:5000/team/vllm-rocm63@sha256:abc', 'vllm'],
     ['tensorflow/serving:2.19.0-gpu', 'tensorflow_model_server'],
-  ])('%s serves, likely', (image, program) => {
+  ])('%s likely serves', (image, program) => {
     expect(containerUse({ command: [], args: [], image })).toEqual({ use: 'serving', program, confidence: 'likely' });
   });
 
@@ -101,7 +101,7 @@ describe('containerUse', () => {
     'nvcr.io/nvidia/nemo:25.07',
     'rayproject/ray:2.52.0',
     'ubuntu:24.04',
-  ])('%s says nothing', (image) => {
+  ])('%s is inconclusive', (image) => {
     expect(containerUse({ command: [], args: [], image }).use).toBeNull();
   });
 });

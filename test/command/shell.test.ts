@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readFlags } from '../../server/src/command/flags.ts';
 import { allCommands, readCommandLine, readScript, type Statement } from '../../server/src/command/shell.ts';
 
-/** Statements as one line of text, so that a case shows at a glance what was read. */
+/** Statements as one line of text, to compare at a glance. */
 function show(statements: readonly Statement[]): string {
   return statements
     .map((statement) => {
@@ -53,7 +53,7 @@ describe('readScript', () => {
     },
   );
 
-  test('a word knows where it stands', () => {
+  test('a word has its position', () => {
     const script = 'a\n  "b c" d';
     const words = allCommands(readScript(script, 2).statements).flatMap(({ words }) => words);
     expect(words.map(({ item, start, end }) => [item, script.slice(start, end)])).toEqual([
@@ -71,7 +71,7 @@ describe('readScript', () => {
     ['"', 199_999],
     ['a<<b ', 40_000],
     ['while ', 30_000],
-  ])('%j times %i is read in bounds', (piece, times) => {
+  ])('%j times %i is read within limits', (piece, times) => {
     expect(readScript(piece.repeat(times)).complete).toBe(false);
   });
 });
@@ -90,7 +90,7 @@ describe('readCommandLine', () => {
   });
 });
 
-test('readFlags knows every way to write a flag', () => {
+test('readFlags reads every form of a flag', () => {
   const { statements } = readScript(
     'train.py --save_steps 5 --output-dir=/out -lr -1 --bf16 trainer.max_steps=10 +new.key=a --path $X',
   );

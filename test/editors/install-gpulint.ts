@@ -1,19 +1,11 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { buildSync } from 'esbuild';
+import { inject } from 'vitest';
 
-/** The program under the name that the configurations start, bundled from the sources, so that a stale dist/ cannot pass for them. */
+/** The program under the name that the configurations start. */
 export function installGpulint(folder: string): void {
-  buildSync({
-    entryPoints: ['server/src/lsp/main.ts'],
-    outfile: path.join(folder, 'server.js'),
-    bundle: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node18',
-  });
   const program = path.join(folder, 'gpulint');
-  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${folder}/server.js" "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${inject('programs')}/server.js" "$@"\n`);
   chmodSync(program, 0o755);
 }
 

@@ -28,7 +28,8 @@ export const texts: Target<Mutant> = {
       .map(({ text, own }) => ({ text, own, dice: 0 })),
   async check({ text, dice }, look) {
     if (!look.everywhere) return textProblems(text, configs[dice % configs.length] ?? configs[0]!, look, diceOf(dice));
-    return configs.flatMap((config) => textProblems(text, config, look, diceOf(dice)));
+    const some = configs.slice(0, atMost(configs.length, text));
+    return some.flatMap((config) => textProblems(text, config, look, diceOf(dice)));
   },
   async shrink(input, fails) {
     return { ...input, text: await shrinkText(input.text, (text) => fails({ ...input, text })) };

@@ -33,6 +33,26 @@ describe('the config', () => {
     expect(await editor.report(uri, before.resultId)).toMatchObject({ kind: 'full', items: [] });
   });
 
+  test('that says the same in other words leaves everything as it is', async () => {
+    const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
+    await editor.open(uri, rejected);
+    const { resultId } = await editor.report(uri);
+    const write = async (text: string) => {
+      editor.files[configUri] = text;
+      await editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, {
+        changes: [{ uri: configUri, type: FileChangeType.Changed }],
+      });
+    };
+    await write('# our cards\ngpu: "l4"\n');
+    for (let turn = 0; turn < 5; turn += 1) {
+      expect(await editor.report(uri, resultId)).toEqual({ kind: 'unchanged', resultId });
+    }
+    expect(editor.refreshes).toEqual([]);
+    await write('gpu: t4\n');
+    await editor.until(() => editor.refreshes.length === 2);
+    expect(await editor.report(uri, resultId)).toMatchObject({ kind: 'full' });
+  });
+
   test('counts as it stands in the editor, saved or not, and as on disk when it is closed', async () => {
     const editor = await openEditor({ files: { [configUri]: 'gpu: l4\n' } });
     await editor.open(uri, rejected);

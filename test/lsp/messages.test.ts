@@ -220,6 +220,22 @@ describe('a notification that the protocol does not have', () => {
     expect(editor.log).toHaveLength(2);
   });
 
+  test('leaves a document known that is opened again after a change behind its close', async () => {
+    const editor = await openEditor();
+    await editor.open(uri, pod);
+    await editor.close(uri);
+    await editor.connection.sendNotification('textDocument/didChange', {
+      textDocument: { uri, version: 2 },
+      contentChanges: [{ range, text: '# a\n' }],
+    });
+    await editor.until(() => editor.log.at(-1)?.includes('is not open') === true);
+    await editor.open(uri, pod);
+    const [{ range: before } = { range }] = await editor.diagnostics(uri);
+    await editor.change(uri, range, '# b\n');
+    const [{ range: after } = { range }] = await editor.diagnostics(uri);
+    expect(after.start.line).toBe(before.start.line + 1);
+  });
+
   test.each([{}, { id: null }, { id: {} }, { id: 'none' }])('such as a cancel of %j harms nobody', async (params) => {
     const editor = await openEditor();
     await editor.open(uri, pod);

@@ -40,7 +40,8 @@ describe('what rests on another file', () => {
     };
     const editor = await openEditor({ host });
     await editor.open(chat, withCursor(service).text);
-    expect(await titles(editor, chat)).toEqual([]);
+    // Until the server has done what it does at an opening: it looks for what has changed elsewhere, too.
+    for (let ask = 0; ask < 5; ask++) expect(await titles(editor, chat)).toEqual([]);
     listing.open();
     await untilLens(editor, chat, /^4 × L4/);
     expect(editor.refreshes).toEqual([]);
@@ -73,6 +74,22 @@ describe('what rests on another file', () => {
     await typeGpus(editor, 3);
     await editor.until(() => editor.refreshes.length === 2 * refresh.length);
     expect((await titles(editor, chat)).join()).toMatch(/^3 × L4/);
+  });
+
+  test('is fetched by the client itself where its own text changes', async () => {
+    const editor = await openEditor();
+    await editor.open(runtimes, `${runtime(4)}---\n${withCursor(service).text}`);
+    expect((await titles(editor, runtimes)).join()).toMatch(/4 × L4/);
+    const other = `${folder}/other.yaml`;
+    await editor.open(other, 'a: 1\n');
+    for (const gpus of [2, 3, 5]) {
+      await typeGpus(editor, gpus);
+      // Time for the server to look at what it changed.
+      for (let turn = 0; turn < 5; turn += 1) await editor.diagnostics(other);
+      await untilLens(editor, runtimes, new RegExp(`^${gpus} × L4 · `));
+      await editor.diagnostics(runtimes);
+    }
+    expect(editor.refreshes).toEqual([]);
   });
 
   test('is told although nobody asks about the other file', async () => {

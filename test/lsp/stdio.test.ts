@@ -3,8 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { buildSync } from 'esbuild';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import {
   CodeLensRequest,
   createProtocolConnection,
@@ -20,17 +19,8 @@ import {
 } from 'vscode-languageserver/node';
 import { type EditResult, methods } from '../../server/src/lsp/requests.ts';
 
-// Bundled from the sources, so that a stale dist/ cannot pass for them.
 const temp = mkdtempSync(path.join(tmpdir(), 'gpulint-lsp-'));
-const program = path.join(temp, 'server.js');
-buildSync({
-  entryPoints: ['server/src/lsp/main.ts'],
-  outfile: program,
-  bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node18',
-});
+const program = path.join(inject('programs'), 'server.js');
 afterAll(() => rmSync(temp, { recursive: true, force: true }));
 
 const pod = `apiVersion: v1

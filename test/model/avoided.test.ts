@@ -14,7 +14,7 @@ const placed = (terms: string) => {
   ];
 };
 
-test('nodes that a pod must not be on', () => {
+test('nodes that a pod avoids', () => {
   expect(placed(`[{matchExpressions: [{key: ${key}, operator: NotIn, values: [spot]}]}]`)).toEqual([
     [`${key}=spot`],
     'on-demand',
@@ -22,7 +22,7 @@ test('nodes that a pod must not be on', () => {
   expect(placed(`[{matchExpressions: [{key: ${key}, operator: In, values: [spot]}]}]`)).toEqual([[], 'spot']);
 });
 
-test('of several terms, which are alternatives, each has to say it', () => {
+test('terms are alternatives, so every term must exclude a value', () => {
   const notSpot = `{matchExpressions: [{key: ${key}, operator: NotIn, values: [spot]}]}`;
   expect(placed(`[${notSpot}, ${notSpot}]`)).toEqual([[`${key}=spot`], 'on-demand']);
   expect(placed(`[${notSpot}, {matchExpressions: [{key: pool, operator: In, values: [a]}]}]`)).toEqual([[], 'unknown']);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
 
-// Claims are the one thing that documents of a file say of each other, so what is remembered of a document depends on them.
+// Claims are the only facts that documents in one file share, so a document's cached analysis depends on them.
 
 const template = (count: number) => `apiVersion: resource.k8s.io/v1
 kind: ResourceClaimTemplate
@@ -36,7 +36,7 @@ const claim = template(1)
   .replace('  spec:\n    devices', '  devices');
 
 describe('claims across the documents of a file', () => {
-  test('a changed template changes the pods that use it, before it or behind it', () => {
+  test('a changed template changes the pods that use it, before or after it', () => {
     const analysis = new Analysis({ strict: true });
     const user = pod('user', 'resourceClaimTemplateName: gpus');
     expect(devices(analysis, [user, template(2)])).toEqual([2]);
@@ -44,7 +44,7 @@ describe('claims across the documents of a file', () => {
     expect(devices(analysis, [template(3), user])).toEqual([3]);
   });
 
-  test('what does not use claims keeps its analysis when one changes', () => {
+  test('a document without claims keeps its analysis when a claim changes', () => {
     const analysis = new Analysis({ strict: true });
     const other = pod('other', 'x: y').replace(/ {2}resourceClaims:\n.*\n.*\n/, '');
     const before = analysis.setFile('file:///a.yaml', [other, template(1)].join('---\n')).documents[0]?.document;
@@ -53,14 +53,14 @@ describe('claims across the documents of a file', () => {
     expect(after).toBe(before);
   });
 
-  test('pods that name one claim share its devices, and one more changes the share of all', () => {
+  test('pods that reference one claim share its devices, and one more pod changes every share', () => {
     const analysis = new Analysis({ strict: true });
     const users = ['one', 'two'].map((name) => pod(name, 'resourceClaimName: gpus'));
     expect(devices(analysis, [claim, ...users])).toEqual([0.5, 0.5]);
     expect(devices(analysis, [claim, ...users.slice(0, 1)])).toEqual([1]);
   });
 
-  test('a claim of another file is unknown, and a network is no accelerator', () => {
+  test('a claim in another file is unknown, and a network is not an accelerator', () => {
     const analysis = new Analysis({ strict: true });
     expect(devices(analysis, [pod('user', 'resourceClaimTemplateName: other-gpus')])).toEqual([null]);
     expect(devices(analysis, [pod('user', 'resourceClaimTemplateName: all-netdev')])).toEqual([0]);

@@ -9,7 +9,7 @@ import {
 import { requestsAccelerators } from '../../server/src/model/accelerators.ts';
 import { concernWords, mayConcernAccelerators } from '../../server/src/model/concern.ts';
 import { kindEntry, knownKinds } from '../../server/src/model/kinds/index.ts';
-import { bearsOnAccelerators, objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
+import { affectsAccelerators, objectKinds } from '../../server/src/model/kinds/object-kinds.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
@@ -18,10 +18,10 @@ const object = (name: string) => {
   const [group = '', kind = ''] = name.split('/');
   return `apiVersion: ${group === '' ? 'v1' : `${group}/v1`}\nkind: ${kind}\nmetadata: {name: some}\n`;
 };
-const [plain, bearing] = [true, false].map((wanted) =>
+const [plain, bearing] = [true, false].map((expected) =>
   knownKinds().filter((name) => {
     const [group = '', kind = ''] = name.split('/');
-    return (kindEntry(group, kind)?.words !== undefined) === wanted;
+    return (kindEntry(group, kind)?.words !== undefined) === expected;
   }),
 ) as [string[], string[]];
 const examples = ['1g.10gb', 'spx_nps1', '910B', '310P-2c'];
@@ -39,13 +39,13 @@ describe('which documents are read', () => {
     ).toBe(true);
   });
 
-  test.each(bearing)('%s is, whatever it says', (kind) => {
+  test.each(bearing)('%s is, with any fields', (kind) => {
     expect(mayConcernAccelerators(object(kind))).toBe(true);
   });
 
   test.each(
-    objectKinds.filter(bearsOnAccelerators).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
-  )('%s is, whatever it says', (kind) => {
+    objectKinds.filter(affectsAccelerators).flatMap(({ group, kinds }) => kinds.map((kind) => `${group}/${kind}`)),
+  )('%s is, with any fields', (kind) => {
     expect(mayConcernAccelerators(object(kind))).toBe(true);
   });
 
@@ -53,18 +53,18 @@ describe('which documents are read', () => {
     expect(mayConcernAccelerators(`${object('/Pod')}spec: {nodeSelector: {${label}: some}}`)).toBe(true);
   });
 
-  test('a kind whose pods name what they request is not, unless they do or one of its own words stands there', () => {
+  test('a kind whose pods name what they request is, but only with a resource or one of its own words', () => {
     expect(plain.length).toBeGreaterThan(10);
     for (const name of plain) {
       const [group = '', kind = ''] = name.split('/');
-      // Groups of Kubernetes itself: the name of another may contain a word.
+      // Kubernetes' own groups: the name of another group may contain a word.
       if (!group.includes('.')) expect([name, mayConcernAccelerators(object(name))]).toEqual([name, false]);
       for (const word of kindEntry(group, kind)?.words ?? [])
         expect([name, mayConcernAccelerators(`${object(name)}spec: {${word} some}`)]).toEqual([name, true]);
     }
   });
 
-  test('a KServe predictor on several nodes is, by its parallel sizes alone', () => {
+  test('a multi-node KServe predictor is, by its parallel sizes alone', () => {
     const text = `${object('serving.kserve.io/InferenceService')}spec:
   predictor:
     model: {modelFormat: {name: huggingface}}
@@ -73,7 +73,7 @@ describe('which documents are read', () => {
     expect(mayConcernAccelerators(text)).toBe(true);
   });
 
-  test('all that has accelerators among the fixtures is', () => {
+  test('every fixture with accelerators is', () => {
     const folder = 'test/fixtures/model';
     const missed = readdirSync(folder)
       .filter((name) => name.endsWith('.yaml'))
@@ -89,13 +89,13 @@ describe('which documents are read', () => {
     expect(missed).toEqual([]);
   });
 
-  test('no word contains another, so none is looked for twice', () => {
+  test('no word contains another', () => {
     expect(concernWords.filter((word) => concernWords.some((other) => other !== word && word.includes(other)))).toEqual(
       [],
     );
   });
 
-  test('a long text without any of them is looked through once', () => {
+  test('a long text without any of them is searched once', () => {
     const text = 'nvidi amd.co karpente qualcomm.com/qai '.repeat(100_000);
     const start = performance.now();
     expect(mayConcernAccelerators(text)).toBe(false);

@@ -8,21 +8,21 @@ import type { YamlNode } from '../../server/src/yaml/node.ts';
 const corpus = path.join(import.meta.dirname, '../../../shared/corpus/dev');
 const skipped = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is not there)';
 
-/** Why an object in which an accelerator's resource name stands is no workload: by its kind and the way to the name. */
+/** Why an object with an accelerator's resource name is not a workload: by its kind and the path to the name. */
 const reasons: readonly (readonly [where: RegExp, why: string])[] = [
   [/ .*(tolerations|taints)\b.*key$/, 'lets pods onto nodes, or keeps them off; takes nothing'],
   [/^kueue\.x-k8s\.io\//, 'a quota'],
   [/^scheduling\.volcano\.sh\/Queue /, 'a quota'],
   [/^karpenter\.sh\//, 'nodes, which pods take'],
   [/^\/Node /, 'a node, which pods take'],
-  [/DeviceClass .*extendedResourceName$/, 'a name that pods ask by'],
+  [/DeviceClass .*extendedResourceName$/, 'a name that pods request'],
   [/ sharing\.timeSlicing\.resources/, "a device plugin's config without its ConfigMap"],
   [/^inference\.networking\.x-k8s\.io\/InferenceModel /, 'the kind has no such field and makes no pods'],
   [/ [Ss]pec\.replicatedJobs.*template\.spec\.resources\.requests/, 'resources of a pod, which hold no accelerators'],
-  [/ apiVersion.*kind\./, 'indented as it is no YAML: told as a syntax error'],
+  [/ apiVersion.*kind\./, 'invalid indentation: reported as a syntax error'],
   [
     / {2,}image| image\.registry|affinity\.nodeAffinity\.containers/,
-    'broken indentation: the field stands where nothing looks',
+    'broken indentation: the field is in the wrong place',
   ],
 ];
 
@@ -57,7 +57,7 @@ test.skipIf(skipped !== '')(
   },
 );
 
-/** Where resource names of accelerators stand, as keys and as values, and the way to each. */
+/** The paths to accelerators' resource names, as keys and as values. */
 function* namesIn(node: YamlNode, way: string): Generator<{ readonly offset: number; readonly way: string }> {
   if (node.kind === 'map') {
     for (const { key, keySpan, value } of node.entries) {

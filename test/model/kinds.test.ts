@@ -15,11 +15,11 @@ const shown = new Set(
     .map(({ apiVersion, kind }) => `${groupOf(apiVersion)}/${kind}`),
 );
 
-test('each kind of the table has an object with its expected model beside it', () => {
+test('each kind in the table has a fixture with its expected model', () => {
   expect(knownKinds().filter((kind) => !shown.has(kind))).toEqual([]);
 });
 
-/** Kinds that talk of accelerators, or of what has some, and run nothing themselves. */
+/** Kinds that reference accelerators or workloads but run nothing themselves. */
 const silent = [
   ...[
     'serving.kserve.io/InferenceGraph',
@@ -36,12 +36,12 @@ const silent = [
   ...['karpenter.azure.com/AKSNodeClass', 'cloud.google.com/ComputeClass', 'eksctl.io/ClusterConfig'],
 ];
 
-test('each kind that runs nothing itself has one too, and is in no table', () => {
+test('each kind that runs nothing also has a fixture and is not in the table', () => {
   expect(silent.filter((kind) => !shown.has(kind))).toEqual([]);
   expect(silent.filter((kind) => knownKinds().includes(kind))).toEqual([]);
 });
 
-test('what a kind is to others follows from its entry', () => {
+test('the relation of a kind to others follows from its entry', () => {
   expect(scalableKinds('CloneSet')).toEqual(['apps.kruise.io/CloneSet']);
   expect(scalableKinds('StatefulSet')).toEqual(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']);
   expect(scalableKinds('DaemonSet')).toEqual([]);

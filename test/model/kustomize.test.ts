@@ -6,7 +6,7 @@ import { gpusOf } from '../../server/src/cost/estimate.ts';
 import { codeLenses } from '../../server/src/features/code-lens.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
-import { buildObjects, collectTexts, patchIn } from '../../server/src/model/kustomize/build.ts';
+import { buildObjects, collectFiles, patchIn } from '../../server/src/model/kustomize/build.ts';
 import { applyJsonPatch, isJsonPatch } from '../../server/src/model/kustomize/json-patch.ts';
 import { mergeStrategic } from '../../server/src/model/kustomize/merge.ts';
 import type { YamlNode } from '../../server/src/yaml/node.ts';
@@ -86,12 +86,16 @@ describe('an overlay', () => {
       .map((entry) => path.join(entry.parentPath, entry.name))
       .map((file) => [`${folder}${file.slice('test/fixtures/kustomize'.length)}`, readFileSync(file, 'utf8')]),
   );
+  const fileAt = async (uri: string) => {
+    const text = texts.get(uri);
+    return text === undefined ? undefined : { uri, text };
+  };
   const prod = `${folder}/prod/kustomization.yaml`;
 
   async function analyse(file: string, kustomization = prod) {
     const text = texts.get(file) ?? '';
-    const all = await collectTexts(kustomization, async (uri) => texts.get(uri));
-    const patch = patchIn(kustomization, texts.get(kustomization) ?? '', file);
+    const all = await collectFiles(kustomization, fileAt);
+    const patch = patchIn({ uri: kustomization, text: texts.get(kustomization) ?? '' }, file);
     const relatedFiles =
       patch === undefined
         ? { built: buildObjects(kustomization, all) }
@@ -153,7 +157,7 @@ describe('an overlay', () => {
 
   test('finds what the base names: kustomize renames both alike', async () => {
     const fields = `${folder}/fields/kustomization.yaml`;
-    const all = await collectTexts(fields, async (uri) => texts.get(uri));
+    const all = await collectFiles(fields, fileAt);
     const analysis = new Analysis({ strict: true });
     const scaler = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -169,10 +173,17 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}, min
 
   test('that leads in circles, or nowhere, ends', async () => {
     const circle = `${folder}/a/kustomization.yaml`;
-    const found = await collectTexts(circle, async (uri) =>
-      uri === circle ? 'resources: [../a, ../b, gone.yaml]\npatches: [{path: gone.yaml}]\n' : undefined,
-    );
-    expect(buildObjects(circle, found)).toEqual([]);
+    const pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n';
+    const circular = new Map([
+      [circle, 'resources: [../a, ../b, gone.yaml, pod.yaml]\npatches: [{path: gone.yaml}]\n'],
+      [`${folder}/b/kustomization.yaml`, 'resources: [../a]\n'],
+      [`${folder}/a/pod.yaml`, pod],
+    ]);
+    const found = await collectFiles(circle, async (uri) => {
+      const text = circular.get(uri);
+      return text === undefined ? undefined : { uri, text };
+    });
+    expect(buildObjects(circle, found)).toHaveLength(1);
   });
 });
 
@@ -189,13 +200,13 @@ function plain(node: YamlNode): unknown {
 }
 
 test('no path leads out of the file system: above its root stands a host', async () => {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const from = 'file:///c%3A/ws/kustomization.yaml';
   const paths = [2, 3, 4, 5, 9].map((depth) => `${'../'.repeat(depth)}evil.example/share/x.yaml`);
-  await collectTexts(from, async (uri) => {
-    asked.push(uri);
-    return uri === from ? `resources: [${paths.join(', ')}]\n` : undefined;
+  await collectFiles(from, async (uri) => {
+    requested.push(uri);
+    return uri === from ? { uri, text: `resources: [${paths.join(', ')}]\n` } : undefined;
   });
-  expect(asked).toContain('file:///evil.example/share/x.yaml');
-  expect(asked.filter((uri) => !uri.startsWith('file:///'))).toEqual([]);
+  expect(requested).toContain('file:///evil.example/share/x.yaml');
+  expect(requested.filter((uri) => !uri.startsWith('file:///'))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
-import { claimsIn, joinClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import type { PodSet, Workload } from '../../server/src/model/workload.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
+import { claimsOf } from '../support/claims-of.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 
@@ -11,7 +11,7 @@ describe('what a manifest will run', () => {
   goldenTests('test/fixtures/model', (text) => {
     const config = configOf(text);
     const { documents } = parseYaml(text);
-    const claims = joinClaims(documents.map((document) => claimsIn(document.text, () => document)));
+    const claims = claimsOf(documents);
     const workloads = documents.flatMap((document) => lowerDocument(document, config, claims).workloads);
     return workloads.map(renderWorkload).join('\n');
   });
@@ -37,10 +37,10 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
   const { capacity, provider, region, instanceType, providerFrom } = placement;
   return [
     `  ${name}: ${pods.min}..${pods.max} pods`,
-    `    on ${[capacity, provider, region, instanceType].map((said) => said ?? '-').join(' ')} (${providerFrom ?? 'not told'})`,
+    `    on ${[capacity, provider, region, instanceType].map((part) => part ?? '-').join(' ')} (${providerFrom ?? 'unknown'})`,
     ...accelerators.map(
       ({ requested, perPod, devices, model, candidates, modelFrom }) =>
-        `    ${perPod} × ${resourceText(requested)} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'not told'})`,
+        `    ${perPod} × ${resourceText(requested)} = ${devices} devices of ${model ?? (candidates.length > 0 ? `one of ${candidates.length}` : '?')} (${modelFrom ?? 'unknown'})`,
     ),
     ...containers.map(({ type, name: container }) => `    ${type} ${container}`),
     ...tolerations.map(
@@ -51,7 +51,7 @@ function renderPodSet({ name, pods, containers, accelerators, placement, tolerat
   ];
 }
 
-/** As the JSON report writes it. */
+/** In the form of the JSON report. */
 function resourceText(requested: PodSet['accelerators'][number]['requested']): string {
   const { kind, name } = requested;
   if (kind === 'resource') return name;

@@ -40,11 +40,11 @@ spec:
 test.each([
   ['pool: big', ['big', 'h100-80gb-sxm', 'spot', 'p5.48xlarge', 'big:NoSchedule']],
   ['pool: small', ['small', 'l4', 'unknown', 'null', 'gpus:NoSchedule']],
-  // Both have it, and which one is meant nobody knows.
+  // Both pools have the label, so the pool is unknown.
   ['team: a', ['null', 't4', 'unknown', 'null', 'gpus:NoSchedule']],
   ['pool: small, team: b', ['null', 't4', 'unknown', 'null', 'gpus:NoSchedule']],
   ['disk: ssd', ['null', 't4', 'unknown', 'null', 'gpus:NoSchedule']],
-  // What the pod says counts before what is said of the pool.
+  // The pod's own selectors take precedence over the pool.
   ['pool: big, node.kubernetes.io/instance-type: g6.xlarge', ['big', 'l4', 'spot', 'g6.xlarge', 'big:NoSchedule']],
 ])('a pod that selects %s', (selector, expected) => {
   expect(findings(selector)).toEqual(expected);

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { estimateCost, gpusOf } from '../../server/src/cost/estimate.ts';
-import { claimsIn, joinClaims } from '../../server/src/model/claims.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import type { Workload } from '../../server/src/model/workload.ts';
 import type { YamlDocument } from '../../server/src/yaml/node.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';
+import { claimsOf } from '../support/claims-of.ts';
 
-// Whatever stands where a number, a mapping or a list belongs: nothing throws, and what is counted is a count or unknown.
+// With any value in place of a number, a mapping or a list, nothing throws, and each count is valid or unknown.
 
 const folder = 'test/fixtures/model';
 const odd = ['-1', '1e999', '0.5', '.nan', '99999999999999999999', '[]', '{a: {b: c}}', '"{{ x }}"', '~', 'true', '""'];
@@ -20,24 +20,24 @@ describe('odd values', () => {
       const texts = readFileSync(path.join(folder, name), 'utf8').split(/^---$/m);
       const documents = texts.map(parse);
       for (const [place, text] of texts.entries()) {
-        for (const { changed, said } of withOddValues(text)) {
+        for (const { changed, line } of withOddValues(text)) {
           const document = parse(changed);
-          const claims = joinClaims(replaced(documents, place, document).map((one) => claimsIn(one.text, () => one)));
+          const claims = claimsOf(replaced(documents, place, document));
           const { workloads } = lowerDocument(document, defaultModelOptions, claims);
-          expect(workloads.flatMap(countsOf).filter(isNoCount), said).toEqual([]);
+          expect(workloads.flatMap(countsOf).filter(isInvalidCount), line).toEqual([]);
         }
       }
     });
   }
 });
 
-/** The text once for each line with a value, with an odd one there. */
-function* withOddValues(text: string): Generator<{ readonly changed: string; readonly said: string }> {
+/** Copies of the text, each with an odd value in one line. */
+function* withOddValues(text: string): Generator<{ readonly changed: string; readonly line: string }> {
   const lines = text.split('\n');
   const valued = lines.flatMap((line, index) => (/^[^#]*:/.test(line) ? [index] : []));
   for (const [turn, index] of valued.entries()) {
-    const said = (lines[index] ?? '').replace(/:.*$/, `: ${odd[turn % odd.length]}`);
-    yield { changed: replaced(lines, index, said).join('\n'), said };
+    const line = (lines[index] ?? '').replace(/:.*$/, `: ${odd[turn % odd.length]}`);
+    yield { changed: replaced(lines, index, line).join('\n'), line };
   }
 }
 
@@ -56,6 +56,6 @@ function countsOf(workload: Workload): readonly (number | null)[] {
   return [gpus.min, gpus.max, cost?.hourly.min ?? 0, cost?.hourly.max ?? 0, ...pods];
 }
 
-function isNoCount(count: number | null): boolean {
+function isInvalidCount(count: number | null): boolean {
   return count !== null && !(Number.isFinite(count) && count >= 0);
 }

@@ -20,7 +20,7 @@ test('labels and taints that only one platform has are certain', () => {
   expect(platform('nodeSelector: {gpu.nvidia.com/class: H100}')).toBe('coreweave certain');
 });
 
-test('a certain mark wins over one that is found elsewhere too', () => {
+test('a certain mark takes precedence over one that exists elsewhere', () => {
   expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4}')).toBe('vanilla-gpu-operator likely');
   expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4, eks.amazonaws.com/nodegroup: gpu}')).toBe(
     'eks-managed-node-group certain',
@@ -28,13 +28,13 @@ test('a certain mark wins over one that is found elsewhere too', () => {
   expect(platform('nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}')).toBe('gke-standard likely');
 });
 
-test('the instance type and the config tell the provider only', () => {
+test('the instance type and the config name only the provider', () => {
   expect(platform('nodeSelector: {node.kubernetes.io/instance-type: g5.xlarge}')).toBe('eks-karpenter likely');
   expect(platform('priority: 0', 'azure')).toBe('aks likely');
   expect(platform('priority: 0')).toBe('none');
 });
 
-test('the platform of the config is certain, unless labels are those of another cloud', () => {
+test('the platform of the config is certain unless labels belong to another cloud', () => {
   expect(platform('priority: 0', 'azure', 'aks')).toBe('aks certain');
   expect(platform('nodeSelector: {nvidia.com/gpu.product: Tesla-T4}', 'aws', 'eks-auto-mode')).toBe(
     'eks-auto-mode certain',

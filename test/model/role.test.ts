@@ -50,7 +50,7 @@ test.each([
   expect([workload.role, workload.roleConfidence, roleWords(workload)]).toEqual([role, confidence, words]);
 });
 
-test('a rule that needs to be sure does not act on a guess', () => {
+test('a rule that needs certainty ignores a guess', () => {
   const guessed = workloadOf(pod("image: 'a:1', ports: [{containerPort: 8080}]", 'Deployment'));
   const likely = workloadOf(pod("image: 'vllm/vllm-openai:v0.11.0'", 'Deployment'));
   expect([hasRole(guessed, 'serving'), hasRole(guessed, 'serving', 'guess')]).toEqual([false, true]);

@@ -6,13 +6,13 @@ import { analyse, findingsOf } from '../support/analyse.ts';
 import { fixProblems } from '../support/check-fixes.ts';
 
 const corpus = path.join(import.meta.dirname, '../../../shared/corpus/dev');
-const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is not there)';
+const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is missing)';
 
-/** Real manifests, which are read and never copied. With a GPU and prices known, so that every fix is offered. */
+/** Real manifests, read and never copied. The GPU and its price are known, so that every fix is offered. */
 const config: ProjectConfig = { ...defaultConfig, provider: 'aws', gpu: 'a100-80gb-sxm' };
 
 test.skipIf(reason !== '')(
-  `real manifests: no rule throws, and every fix keeps its promises${reason}`,
+  `real manifests: no rule throws, and every fix is sound${reason}`,
   { timeout: 300_000 },
   () => {
     const problems: string[] = [];

@@ -4,11 +4,11 @@ import { applyEdits } from '../../server/src/yaml/span.ts';
 import { analyse, findingsOf } from '../support/analyse.ts';
 import { fixProblems } from '../support/check-fixes.ts';
 
-// Every combination of what can be written where the rules look, so that no fix rests on how a fixture happens to be written.
+// Every combination of the fields that the rules read, so that no fix depends on how one fixture is written.
 
 const config: ProjectConfig = { ...defaultConfig, gpu: 'a100-80gb-sxm' };
 
-/** What is wrong with any fix of these texts; and whether all safe ones together come to rest. */
+/** The problems of all fixes of these texts, and of applying the safe ones until none is left. */
 function problemsOf(texts: readonly string[]): { readonly problems: readonly string[]; readonly fixes: number } {
   const problems: string[] = [];
   let fixes = 0;
@@ -20,13 +20,13 @@ function problemsOf(texts: readonly string[]): { readonly problems: readonly str
         if (found.length > 0) problems.push(`${fix.title}: ${found.join('; ')}\n${text}`);
       }
     }
-    problems.push(...restProblems(text));
+    problems.push(...endProblems(text));
   }
   return { problems, fixes };
 }
 
-/** Applying safe fixes one after the other ends, with no safe fix left. */
-function restProblems(text: string): readonly string[] {
+/** Safe fixes, applied one after the other, must come to an end. */
+function endProblems(text: string): readonly string[] {
   let current = text;
   for (let round = 0; round < 10; round++) {
     const fix = findingsOf(analyse(current, config))
@@ -38,7 +38,7 @@ function restProblems(text: string): readonly string[] {
   return [`the safe fixes never end\n${text}`];
 }
 
-const lines = (given: readonly (string | undefined)[]) => given.filter((line) => line !== undefined);
+const lines = (fields: readonly (string | undefined)[]) => fields.filter((line) => line !== undefined);
 
 test('tolerations', () => {
   const texts: string[] = [];

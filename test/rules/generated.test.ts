@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { generatedFiles, staleFiles } from '../../scripts/generated-files.ts';
 
-test('index and docs/rules follow from the rules (otherwise: npm run generate)', async () => {
+test('index and docs/rules match the rules (if not: npm run generate)', async () => {
   expect(staleFiles(await generatedFiles())).toEqual([]);
 });
 
-test('a page says what the rule finds, shows both examples, and how to silence it', () => {
+test('a page describes the rule, shows both examples, and explains how to suppress it', () => {
   const page = readFileSync('docs/rules/gpu-limits-required.md', 'utf8');
   expect(page).toMatch(/^<!-- Generated .*-->\n# gpu-limits-required\n/);
-  expect(page).toContain('Wrong:\n\n```yaml\n');
+  expect(page).toContain('Incorrect:\n\n```yaml\n');
   expect(page).toContain('Fixed:\n\n```yaml\n');
   expect(page).toContain('# gpulint-disable-next-line gpu-limits-required');
 });

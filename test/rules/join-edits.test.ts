@@ -8,19 +8,19 @@ import { applyEdits, type TextEdit } from '../../server/src/yaml/span.ts';
 const edit = (start: number, end: number, newText: string): TextEdit => ({ span: { start, end }, newText });
 
 describe('fix', () => {
-  test('joins its edits, in their order', () => {
+  test('joins its edits in order', () => {
     const [first, second] = [edit(4, 5, 'x'), edit(1, 2, '')];
     expect(fix('Do it', 'safe', [first], [], [second])).toEqual({ title: 'Do it', safe: true, edits: [first, second] });
     expect(fix('Do it', 'unsafe', [first])?.safe).toBe(false);
   });
 
-  test('is undefined where a part cannot be made, and where nothing changes', () => {
+  test('is undefined if a part cannot be made, and if nothing changes', () => {
     expect(fix('Do it', 'safe', [edit(1, 2, '')], undefined)).toBeUndefined();
     expect(fix('Do it', 'safe', [], [])).toBeUndefined();
     expect(fix('Do it', 'safe')).toBeUndefined();
   });
 
-  test('is undefined where two edits change the same text', () => {
+  test('is undefined if two edits change the same text', () => {
     expect(fix('Do it', 'safe', [edit(1, 5, '')], [edit(4, 6, '')])).toBeUndefined();
     expect(fix('Do it', 'safe', [edit(1, 5, '')], [edit(3, 3, 'x')])).toBeUndefined();
     expect(fix('Do it', 'safe', [edit(1, 5, 'a')], [edit(1, 5, 'b')])).toBeUndefined();
@@ -28,7 +28,7 @@ describe('fix', () => {
   });
 });
 
-describe('insertions at one place are one edit', () => {
+describe('insertions at one position become one edit', () => {
   const twice = (text: string) => {
     const document = parseDocument(text, 0);
     const map = document.root === null ? undefined : getIn(rootCursor(document.root), 'a');

@@ -13,14 +13,14 @@ const root = path.join(import.meta.dirname, '../..');
 const folder = path.join(root, 'test/fixtures/rules');
 const fixtures = readdirSync(folder).filter((name) => name.endsWith('.yaml') && !name.endsWith('.fixed.yaml'));
 
-test('every rule has a fixture and every fixture a rule', () => {
+test('every rule has a fixture, and every fixture a rule', () => {
   expect(fixtures.map((name) => name.replace(/\.yaml$/, '')).sort()).toEqual([...ruleIds]);
 });
 
 describe.each(ruleIds.filter((id) => existsSync(path.join(folder, `${id}.yaml`))))('%s', (id) => {
   const cases = readFixture(readFileSync(path.join(folder, `${id}.yaml`), 'utf8'));
 
-  test('its fixture has a case that is found and one that is clean', () => {
+  test('its fixture has a case with a finding and one without', () => {
     const marked = cases.filter(({ expected }) => expected.length > 0).length;
     expect(marked).toBeGreaterThan(0);
     expect(cases.length).toBeGreaterThan(marked);
@@ -30,7 +30,7 @@ describe.each(ruleIds.filter((id) => existsSync(path.join(folder, `${id}.yaml`))
     checkRule(id, fixture);
   });
 
-  test('its fixes make of the cases what .fixed.yaml says', () => {
+  test('its fixes turn the cases into .fixed.yaml', () => {
     const actual = cases.map((fixture) => renderFixes(id, fixture)).join('');
     const answer = path.join(folder, `${id}.fixed.yaml`);
     if (process.env.UPDATE === '1' && actual !== '') writeFileSync(answer, actual);
@@ -42,14 +42,14 @@ describe.each([...ruleIds])('the examples of %s', (id) => {
   const { examples } = readRuleDoc(id, readFileSync(path.join(root, `server/src/rules/${id}.ts`), 'utf8'));
   const findings = (yaml: string) => findingsOf(analyse(yaml, only(id, configOf(yaml))));
 
-  test('invalid ones are found, the others are clean', () => {
+  test('invalid ones have findings, the others have none', () => {
     for (const { mark, yaml } of examples) {
       expect(findings(yaml).length > 0, `${mark}:\n${yaml}`).toBe(mark === 'invalid');
       expect(analyse(yaml).parse).toBe('ok');
     }
   });
 
-  test('a fixed one is what the first fix makes of the invalid one before it', () => {
+  test('a fixed one is the result of the first fix of the invalid one before it', () => {
     examples.forEach(({ mark, yaml }, index) => {
       if (mark !== 'fixed') return;
       const invalid = examples[index - 1]?.yaml ?? '';

@@ -90,17 +90,17 @@ describe('the runner', () => {
     expect(safe(pod.replace('name: three', 'name: "{{ .Release.Name }}"'))).toEqual([false]);
   });
 
-  test('gives a rule its options, as the project tells them or by default', () => {
+  test('gives a rule its options, from the project or by default', () => {
     const messages = (ruleOptions: RuleNumbers) =>
       run({ weighs, light: weighs }, table(), pod, false, ruleOptions).findings.map(
         ({ rule, message }) => `${rule} ${message}`,
       );
     expect(messages(table())).toEqual(['light 5 g', 'weighs 5 g']);
     expect(messages(table({ light: table({ grams: 1 }) }))).toEqual(['light 1 g', 'weighs 5 g']);
-    expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'forgets has no option grams' }]);
+    expect(run({ forgets }).crashes).toEqual([{ rule: 'forgets', error: 'rule forgets has no option grams' }]);
   });
 
-  test('shows each level once, and init, sidecar and app containers alike', () => {
+  test('calls a rule once at each level, and for init, sidecar and app containers', () => {
     const messages = run({ counts }).findings.map(({ message }) => message);
     expect(messages).toEqual([
       'manifest three',
@@ -112,20 +112,20 @@ describe('the runner', () => {
     ]);
   });
 
-  test('adds what the report leaves out', () => {
+  test('adds the fields that a report omits', () => {
     const [, workload, , container] = run({ counts }).findings;
     expect(workload).toMatchObject({ rule: 'counts', topic: 'other', severity: 'info', container: null, saving: null });
     expect(container).toMatchObject({ container: 'init', workload: { kind: 'Pod' }, fixes: [] });
   });
 
-  test('the config decides on severities', () => {
+  test('the config sets severities', () => {
     expect(run({ counts }, table({ counts: 'error' })).findings.every(({ severity }) => severity === 'error')).toBe(
       true,
     );
     expect(run({ counts }, table({ counts: 'off' })).findings).toEqual([]);
   });
 
-  test('a rule that throws is told by its name, and the other findings stay', () => {
+  test('a rule that throws is named, and the other findings stay', () => {
     const { findings, crashes } = run({ throws, counts });
     expect(findings.length).toBe(6);
     expect(crashes).toEqual(Array(3).fill({ rule: 'throws', error: 'no such thing' }));
@@ -136,7 +136,7 @@ describe('the runner', () => {
 describe('suppressions', () => {
   const messages = (text: string) => run({ counts }, table(), text).findings.map(({ message }) => message);
 
-  test('comments: the line, the next line with something on it, the document from there on', () => {
+  test('comments: the line, the next line with content, the rest of the document', () => {
     expect(
       messages(
         pod.replace(
@@ -153,12 +153,12 @@ describe('suppressions', () => {
     expect(rest).not.toContain('app app');
   });
 
-  test('other ids, and words that only begin alike, silence nothing', () => {
+  test('other ids, and words that only start alike, suppress nothing', () => {
     expect(messages(pod.replace('name: three', 'name: three\n# gpulint-disable other-rule')).length).toBe(6);
     expect(messages(pod.replace('name: three', 'name: three\n# gpulint-disabled')).length).toBe(6);
   });
 
-  test('an annotation works in JSON, for its object alone', () => {
+  test('an annotation works in JSON, only for its object', () => {
     const object = (name: string, annotations: object) => ({
       apiVersion: 'v1',
       kind: 'Pod',
@@ -175,7 +175,7 @@ describe('suppressions', () => {
     expect(found).not.toContain('app in-quiet');
   });
 
-  test('it is known which ones were of use', () => {
+  test('reports which ones were used', () => {
     const text = pod
       .replace('name: three', 'name: three # gpulint-disable-line counts')
       .replace('  containers:', '  # gpulint-disable counts\n  containers:');

@@ -7,44 +7,44 @@ import { readFixture } from '../support/rule-fixture.ts';
 
 const folder = path.join(import.meta.dirname, '../fixtures/rules');
 const corpus = path.join(import.meta.dirname, '../../../shared/corpus/dev');
-const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is not there)';
+const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is missing)';
 
 /**
- * Rules that may meet at one place, because each tells another fault of it. A pair that is not here is one cause told twice, unless
- * somebody writes down why it is not.
+ * Pairs of rules that may report the same place, because each finds a different mistake, with the reason. Any other pair reports one cause
+ * twice.
  */
-const neighbours: ReadonlyMap<string, string> = new Map([
-  ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it stands in requests alone'],
+const allowedPairs: ReadonlyMap<string, string> = new Map([
+  ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 
-/** Pairs of rules that speak of the same words, as `a + b`, with where. */
-function meetings(text: string, where: string): readonly string[] {
+/** Pairs of rules that report the same span, as `a + b`, with the place. */
+function sharedSpans(text: string, where: string): readonly string[] {
   const findings = findingsOf(analyse(text, configOf(text))).filter(({ severity }) => severity !== 'hint');
   return findings.flatMap((one, index) =>
     findings
       .slice(index + 1)
       .filter(({ rule, span }) => rule !== one.rule && span.start === one.span.start && span.end === one.span.end)
       .map(({ rule }) => [one.rule, rule].sort().join(' + '))
-      .filter((pair) => !neighbours.has(pair))
+      .filter((pair) => !allowedPairs.has(pair))
       .map((pair) => `${pair}: ${where}`),
   );
 }
 
-test('no two rules tell the same cause at the same place', () => {
+test('no two rules report the same cause at the same place', () => {
   const cases = readdirSync(folder)
     .filter((name) => /(?<!\.fixed)\.yaml$/.test(name))
     .flatMap((name) =>
       readFixture(readFileSync(path.join(folder, name), 'utf8')).map((one) => ({ ...one, file: name })),
     );
-  expect(cases.flatMap(({ text, file, name }) => meetings(text, `${file} > ${name}`))).toEqual([]);
+  expect(cases.flatMap(({ text, file, name }) => sharedSpans(text, `${file} > ${name}`))).toEqual([]);
   expect(cases.length).toBeGreaterThan(0);
 });
 
-test.skipIf(reason !== '')(`nor over real manifests${reason}`, { timeout: 120_000 }, () => {
+test.skipIf(reason !== '')(`nor in real manifests${reason}`, { timeout: 120_000 }, () => {
   const files = readdirSync(corpus, { withFileTypes: true, recursive: true }).filter((entry) => entry.isFile());
   const found = files.flatMap(({ parentPath, name }) => {
     const file = path.join(parentPath, name);
-    return meetings(readFileSync(file, 'utf8'), path.relative(corpus, file));
+    return sharedSpans(readFileSync(file, 'utf8'), path.relative(corpus, file));
   });
   expect(found).toEqual([]);
   expect(files.length).toBeGreaterThan(0);

@@ -25,21 +25,21 @@ const findings = text.split('\n').flatMap((_, line, lines) => {
 
 const { kept, uses } = applySuppressions(parseDocument(text, 0), [], findings);
 
-test('a finding is silenced by every suppression whose range it starts in, and by no other', () => {
-  const isSilenced = ({ rule, span: { start } }: Finding) =>
+test('a suppression applies to the findings that start in its range, and to no others', () => {
+  const isSuppressed = ({ rule, span: { start } }: Finding) =>
     uses.some(
       ({ suppression: { rules, range } }) =>
         range.start <= start && start <= range.end && (rules.length === 0 || rules.includes(rule)),
     );
-  expect(kept).toEqual(findings.filter((finding) => !isSilenced(finding)));
+  expect(kept).toEqual(findings.filter((finding) => !isSuppressed(finding)));
   expect(kept.length).toBeGreaterThan(10);
 });
 
-test('each suppression that silences something is used, also where another silences the same', () => {
+test('each suppression that matches a finding is used, even if another one matches it as well', () => {
   expect(uses.map(({ used }) => used)).toEqual([true, true, true, true, true, true, true]);
 });
 
-test('stacked suppressions are all of the next line that says something', () => {
+test('stacked suppressions all apply to the next line with content', () => {
   const lines = uses.map(({ suppression: { range } }) => text.slice(range.start, range.end).split('\n')[0]);
   expect(lines.slice(1, 3)).toEqual(['metadata: {} # gpulint-disable-line', 'metadata: {} # gpulint-disable-line']);
 });

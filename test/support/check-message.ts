@@ -4,7 +4,7 @@ export function messageProblems(message: string, text: string): readonly string[
   if (message.length >= 160) problems.push(`${message.length} characters`);
   if (/ {2}|[\n\t]/.test(message)) problems.push('white space other than single spaces');
   if (/\.$/.test(message) && !/\.\.\.$/.test(message)) problems.push('a full stop at its end');
-  if (/[,;:!?]$/.test(message)) problems.push('an end that is none');
+  if (/[,;:!?]$/.test(message) && !/; did you mean .*\?$/.test(message)) problems.push('an end that is none');
   if (/\b(?:undefined|NaN)\b|\[object|(?<!\/)\bnull\b/.test(message)) problems.push('a value of the program in it');
   if (!startsWell(message, text)) problems.push('it starts with neither a capital nor a name of the file');
   return problems;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FlagMeaning } from '../../server/src/catalog/flags.ts';
 
-// The catalogue's files that are written by hand: one record a line, each with the page that says it and the day on which that was read.
+// The catalog's hand-written files: one record per line, each with its source page and the date on which it was read.
 
 const provenance = {
   source: z.union([z.url({ protocol: /^https$/ }), z.literal('unsourced')]),
@@ -9,7 +9,7 @@ const provenance = {
   unsourced: z.tuple([z.literal('all')]).optional(),
 };
 
-/** What rests on memory says so, and has no date; everything else has a page and a day. */
+/** Unsourced records are marked and have no date; all others have a page and a date. */
 function saysWhence({ source, date, unsourced }: z.output<z.ZodObject<typeof provenance>>): boolean {
   return source === 'unsourced' ? date === null && unsourced !== undefined : date !== null && unsourced === undefined;
 }

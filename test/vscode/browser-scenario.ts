@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
-import { launchWorkbench, openFile, testSettings, until } from '../../scripts/vscode/launch.mjs';
+import { launchWorkbench, openFile, testSettings, triedAgain, until } from '../../scripts/vscode/launch.mjs';
 import { workbenchUrl } from '../../scripts/vscode/server.mjs';
 import { serveExtension } from './extension-server.ts';
 import { caretBehind, completion, fix, hoverAtCaret, lens, open, type Stage, sees, showsText } from './tour/stage.ts';
@@ -47,7 +47,7 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
   const requested = () => [...served].filter((file) => file.startsWith('dist/')).join(', ') || 'nothing';
   let step = 'serve the extension to the workbench';
   const next = (name: string) => {
-    say(`  ✓ ${step}`);
+    say(`  ✓ ${step}${triedAgain()}`);
     step = name;
   };
   try {
@@ -99,7 +99,7 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     next('see the GPUs of a service whose runtime is in a closed file, found through the client');
     await open(stage, 'unopened.yaml');
     await sees(page, lens, /2 × L4 · \$/);
-    say(`  ✓ ${step}`);
+    say(`  ✓ ${step}${triedAgain()}`);
   } catch (error) {
     const picture = path.join(images, 'browser-failure.png');
     await page.screenshot({ path: picture }).catch(() => undefined);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { askAgain, comes, launchWorkbench, openFile, testSettings } from '../../scripts/vscode/launch.mjs';
+import { askAgain, comes, launchWorkbench, openFile, testSettings, triedAgain } from '../../scripts/vscode/launch.mjs';
 
 export const scenarioTitle = 'a user finds, understands and fixes a mistake';
 
@@ -50,7 +50,7 @@ export async function runScenario({
   const shot = (name: string) => page.screenshot({ path: path.join(images, `${name}.png`) });
   let step = 'open the folder';
   const next = (name: string) => {
-    say(`  ✓ ${step}`);
+    say(`  ✓ ${step}${triedAgain()}`);
     step = name;
   };
   try {
@@ -104,7 +104,7 @@ export async function runScenario({
     await shot('mig-slice');
     await slice.click();
     await page.locator('.view-line', { hasText: 'nvidia.com/mig-3g.40gb: 1' }).first().waitFor();
-    say(`  ✓ ${step}`);
+    say(`  ✓ ${step}${triedAgain()}`);
   } catch (error) {
     const picture = path.join(images, 'failure.png');
     await page.screenshot({ path: picture }).catch(() => undefined);
@@ -129,13 +129,15 @@ async function lightBulb(page: Page, place: Locator, title: string): Promise<Loc
   return row;
 }
 
-/** Rests the mouse on a place until the hover with the wanted element is there. */
+/** Rests the mouse on a place until a hover is there, and waits until it has the wanted element: nobody rests there twice. */
 async function hoverOver(page: Page, place: Locator, wanted: string): Promise<Locator> {
-  const hover = page.locator('.monaco-hover:visible', { has: page.locator(wanted) }).first();
+  const hovers = page.locator('.monaco-hover:visible');
   await askAgain('the hover', async (wait) => {
     await page.mouse.move(700, 880);
     await place.hover();
-    return comes(hover, wait);
+    return comes(hovers.filter({ hasText: /\S/ }).first(), wait);
   });
+  const hover = hovers.filter({ has: page.locator(wanted) }).first();
+  await hover.waitFor();
   return hover;
 }

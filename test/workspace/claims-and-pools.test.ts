@@ -53,7 +53,7 @@ spec:
 `;
     const own = pool('nodePoolConfig: {taints: [{key: team, value: ml, effect: NoSchedule}]}');
     expect(messages(own, 'cloud.google.com/compute-class: gpus')).toEqual([
-      'No toleration for the taint team=ml:NoSchedule of ComputeClass gpus (pool.yaml): the pod cannot run there',
+      'The pod does not tolerate the taint team=ml:NoSchedule of ComputeClass gpus (pool.yaml): it cannot run there',
     ]);
     expect(messages(own, 'cloud.google.com/compute-class: other')).toEqual([]);
     expect(messages(own, 'disk: ssd')).toEqual([]);
@@ -76,7 +76,7 @@ spec:
       requirements: [{key: karpenter.azure.com/sku-gpu-count, operator: Gt, values: ["0"]}]
 `;
     expect(messages(aks, 'karpenter.sh/nodepool: gpus')).toEqual([
-      'No toleration for the taint sku=gpu:NoSchedule of NodePool gpus (pool.yaml): the pod cannot run there',
+      'The pod does not tolerate the taint sku=gpu:NoSchedule of NodePool gpus (pool.yaml): it cannot run there',
     ]);
     const eks = `apiVersion: eksctl.io/v1alpha5
 kind: ClusterConfig
@@ -85,7 +85,7 @@ managedNodeGroups:
   - {name: gpus, instanceType: g6.xlarge, taints: [{key: team, value: ml, effect: NoSchedule}]}
 `;
     expect(messages(eks, 'eks.amazonaws.com/nodegroup: gpus')).toEqual([
-      'No toleration for the taint team=ml:NoSchedule of ClusterConfig cluster (pool.yaml): the pod cannot run there',
+      'The pod does not tolerate the taint team=ml:NoSchedule of ClusterConfig cluster (pool.yaml): it cannot run there',
     ]);
   });
 

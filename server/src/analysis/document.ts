@@ -1,20 +1,18 @@
 import type { ProjectConfig } from '../config.ts';
 import { estimateCost } from '../cost/estimate.ts';
 import type { CostResult } from '../cost/types.ts';
-import type { Claims } from '../model/claims.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
 import type { CrossReferences } from '../model/cross-references.ts';
 import { lowerDocument } from '../model/lower.ts';
-import { hasRelatedFiles, type RelatedFiles, withRelatedFiles } from '../model/related-files.ts';
+import { hasRelatedFiles, withRelatedFiles } from '../model/related-files.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Finding } from '../rules/rule.ts';
 import type { RuleCrash } from '../rules/run.ts';
 import { runRules } from '../rules/run.ts';
 import type { SuppressionUse } from '../rules/suppressions.ts';
-import { crossReferencesOf } from '../workspace/lookups.ts';
-import { recordClaims } from '../workspace/reads.ts';
+import { lookupsOf } from '../workspace/lookups.ts';
 import { type DocumentSummary, summariseDocument } from '../workspace/summary.ts';
-import type { Workspace } from '../workspace/workspace.ts';
+import type { FileContext, Workspace } from '../workspace/workspace.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
@@ -30,6 +28,8 @@ export interface DocumentAnalysis {
   readonly source: () => YamlDocument;
   readonly document: YamlDocument;
   readonly summary: DocumentSummary;
+  /** What its summary and its findings rest on. */
+  readonly config: ProjectConfig;
   readonly manifests: readonly Manifest[];
   readonly workloads: readonly Workload[];
   /** The same with what other files say (a chart's values), for what they cost. Rules judge only what this file says. */
@@ -40,27 +40,28 @@ export interface DocumentAnalysis {
   /** Every comment and annotation that silences rules, and whether it does. */
   readonly suppressions: readonly SuppressionUse[];
   costOf(workload: Workload): CostResult;
-  /** What other documents say of what this one names. What is asked here counts as read. */
+  /** What other documents say of what this one names. Each question is recorded. */
   readonly crossReferences: CrossReferences;
-  /** Whether all that it took from other documents and files still stands there. */
+  /** Whether every answer that it rests on is still the same: of other documents and files, and the config. */
   isCurrent(): boolean;
   /** What the document would be with another text, in the same place among the same files. Nothing of it is kept. */
   withText(text: string): DocumentAnalysis;
-  /** Whether these claims of its file say what it read of those before; if so, it reads these from now on. */
-  goesWith(claims: Claims): boolean;
 }
 
 /** What a document is judged with. */
 export interface DocumentInput {
   readonly uri: string;
-  readonly config: ProjectConfig;
-  readonly relatedFiles: RelatedFiles;
+  /** What holds for the file now, each time that it is called. */
+  readonly context: () => FileContext;
   readonly strict: boolean;
   readonly workspace: Workspace;
 }
 
-/** What a document's text alone tells. */
-export type ReadDocument = Pick<DocumentAnalysis, 'base' | 'text' | 'item' | 'source' | 'document' | 'summary'>;
+/** What a document's text says under a config. */
+export type ReadDocument = Pick<
+  DocumentAnalysis,
+  'base' | 'text' | 'item' | 'source' | 'document' | 'summary' | 'config'
+>;
 
 export function readDocument(
   part: DocumentText,
@@ -68,7 +69,8 @@ export function readDocument(
   known: DocumentAnalysis | undefined,
 ): ReadDocument {
   const { text, base, item = false } = part;
-  if (known?.base === base) return known;
+  const isSame = known?.config === config;
+  if (isSame && known.base === base) return known;
   const source = known?.source ?? lazy(() => parsePart(part));
   const document = lazy(() => ({ ...source(), base }));
   return {
@@ -76,37 +78,35 @@ export function readDocument(
     text,
     item,
     source,
-    summary: known?.summary ?? summariseDocument(text, source, config),
+    summary: isSame ? known.summary : summariseDocument(text, source, config),
+    config,
     get document() {
       return document();
     },
   };
 }
 
-/** @param known what was known of a document of this text, good as long as all that it read still stands there */
+/** @param known what was known of a document of this text, good as long as every answer that it rests on is the same */
 export function analyseDocument(
   part: ReadDocument,
   input: DocumentInput,
-  claims: Claims,
   known: DocumentAnalysis | undefined,
 ): DocumentAnalysis {
   const { text, base, item, source, summary } = part;
-  if (known?.goesWith(claims) && known.isCurrent()) return moved(known, base);
-  const ofFile = recordClaims(claims);
-  const { crossReferences, reads } = crossReferencesOf(input.workspace, input.uri);
+  if (known?.isCurrent()) return moved(known, base);
+  const { crossReferences, config, relatedFiles, reads } = lookupsOf(input.workspace, input.uri, input.context);
   const document = () => part.document;
   const concerned = lazy(() => mayConcernAccelerators(text));
-  const lowered = lazy(() =>
-    concerned() ? lowerDocument(document(), input.config, ofFile.claims, crossReferences) : nothing,
-  );
+  const lowered = lazy(() => (concerned() ? lowerDocument(document(), config, crossReferences) : nothing));
   const costed = lazy(() => {
     const { workloads } = lowered();
-    if (!hasRelatedFiles(text, input.relatedFiles)) return workloads;
-    return withRelatedFiles(document(), workloads, input.relatedFiles, input.config, ofFile.claims, crossReferences);
+    const related = relatedFiles();
+    if (!hasRelatedFiles(text, related)) return workloads;
+    return withRelatedFiles(document(), workloads, related, config, crossReferences);
   });
   const costs = new WeakMap<Workload, CostResult>();
   const costOf = (workload: Workload) => {
-    const cost = costs.get(workload) ?? estimateCost(workload, input.config.prices);
+    const cost = costs.get(workload) ?? estimateCost(workload, config.prices);
     costs.set(workload, cost);
     return cost;
   };
@@ -115,10 +115,10 @@ export function analyseDocument(
     return runRules({
       document: document(),
       ...lowered(),
-      options: input.config,
+      options: config,
       crossReferences,
-      rules: input.config.rules,
-      ruleOptions: input.config.ruleOptions,
+      rules: config.rules,
+      ruleOptions: config.ruleOptions,
       costOf,
       strict: input.strict,
     });
@@ -129,13 +129,13 @@ export function analyseDocument(
     item,
     source,
     summary,
+    config,
     crossReferences,
     isCurrent: () => reads.hold(),
     withText(changed) {
       const copy = item ? { base, text: changed, item } : { base, text: changed };
-      return analyseDocument(readDocument(copy, input.config, undefined), input, ofFile.claims, undefined);
+      return analyseDocument(readDocument(copy, config, undefined), input, undefined);
     },
-    goesWith: ofFile.goesWith,
     get document() {
       return document();
     },

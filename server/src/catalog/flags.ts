@@ -1,7 +1,7 @@
 import { lazy } from '../yaml/lazy.ts';
 import flagsJson from './data/flags.json' with { type: 'json' };
 
-/** What a flag says. Rules and estimates look for meanings; how each program spells them is data. */
+/** What a flag sets. Rules and estimates look for meanings; the spellings of each program are data. */
 export type FlagMeaning =
   // Progress of a trainer.
   | 'checkpoint-interval'
@@ -39,46 +39,47 @@ export type FlagUnit = 'steps' | 'epochs' | 'days' | 'hours' | 'minutes' | 'seco
 /** One flag in one meaning. */
 export interface FlagRecord {
   /**
-   * Without dashes, in lower case, with `-` for `_`. `*.` at the start: also at the end of a dotted path. `-*` at the end: more words may follow.
+   * Without leading dashes, in lower case, with `-` for `_`. `*.` at the start: also as the end of a dotted path. `-*` at the end: more words
+   * may follow.
    */
   readonly flag: string;
   readonly means: FlagMeaning;
-  /** The programs that read it so; absent: every program that has it. */
+  /** The programs in which the flag has this meaning; absent: every program that has the flag. */
   readonly of?: readonly string[];
-  /** It takes one value. */
+  /** The flag takes one value. */
   readonly value?: boolean;
-  /** What an interval counts; `clock`: days:hours:minutes:seconds. */
+  /** The unit of an interval; `clock`: days:hours:minutes:seconds. */
   readonly unit?: FlagUnit;
   /** One of several flags whose values add up. */
   readonly part?: boolean;
-  /** The value that turns it off, and one that turns it on. */
+  /** The value that turns the flag off, and one that turns it on. */
   readonly off?: string;
   readonly on?: string;
 }
 
-/** Spellings of one meaning, described by their words: at least one word of each group, in any order, and no word that is not named. */
+/** Spellings of one meaning, described by their words: at least one word of each group, in any order, and no unlisted word. */
 export interface FlagFamily {
   readonly means: FlagMeaning;
   readonly every: readonly (readonly string[])[];
-  /** Further words that may stand in it. */
+  /** Other words that may occur. */
   readonly fill: readonly string[];
-  /** Words that rule it out, wherever in a dotted path they stand. */
+  /** Words that rule the meaning out, anywhere in a dotted path. */
   readonly never: readonly string[];
-  /** The spelling may be the end of a dotted path, and may take its last two parts: `checkpoint.interval`. */
+  /** The spelling may be the end of a dotted path and may span its last two parts: `checkpoint.interval`. */
   readonly inPath: boolean;
   readonly value?: boolean;
 }
 
 export type VariableMeaning = 'processes-per-node' | 'shards' | 'tensor-parallel' | 'pipeline-parallel' | 'pod-group';
 
-/** An environment variable that says what a flag would. */
+/** An environment variable with the same effect as a flag. */
 export interface VariableRecord {
-  /** `*` at the end: also every variable that begins so. */
+  /** `*` at the end: every variable with this prefix. */
   readonly variable: string;
   readonly means: VariableMeaning;
 }
 
-/** A name of a format of numbers whose size is known. */
+/** The name of a number format whose size is known. */
 interface FormatRecord {
   readonly format: string;
   readonly bytes: 2 | 4;
@@ -96,7 +97,7 @@ export const flagFamilies = stored.families;
 
 const formats = lazy(() => new Map(stored.formats.map(({ format, bytes }) => [format, bytes])));
 
-/** Bytes of a number in a format; undefined where the format is unknown. */
+/** Bytes per number in a format; undefined if the format is unknown. */
 export function bytesOfFormat(format: string): 2 | 4 | undefined {
   return formats().get(format.toLowerCase());
 }
@@ -110,7 +111,7 @@ const variables = lazy(() => {
   return names;
 });
 
-/** The environment variables of a meaning. */
+/** The environment variables with a meaning. */
 export function variablesOf(means: VariableMeaning): ReadonlySet<string> {
   return variables().get(means) ?? new Set();
 }

@@ -4,14 +4,14 @@ import { nodeLabelMeaning, providerOfLabel } from './node-labels.ts';
 import { sourceText, storedGpus } from './stored.ts';
 import type { GpuModel } from './types.ts';
 
-/** Every model, by catalogue id. */
+/** Every model, by catalog id. */
 export const gpus: ReadonlyMap<string, GpuModel> = new Map(
   storedGpus.gpus.map((gpu) => [gpu.id, { ...gpu, source: sourceText(storedGpus.sources, gpu.source) }]),
 );
 
 /**
- * What a device holds, in GiB: what its nodes say where a label of AWS is known, and else the marketed figure taken for GB, which is the
- * smaller reading. null where no figure is known, or only by memory.
+ * A device's memory in GiB: the value of its AWS node label if one is known, else the marketed figure read as GB, the smaller interpretation.
+ * null if no sourced figure is known.
  */
 export function deviceGiB({ memoryGiB, labels, unsourced }: GpuModel): number | null {
   const [mebibytes] = labels['karpenter.k8s.aws/instance-gpu-memory'] ?? [];
@@ -20,14 +20,14 @@ export function deviceGiB({ memoryGiB, labels, unsourced }: GpuModel): number | 
   return (memoryGiB * 1e9) / 2 ** 30;
 }
 
-/** GPU feature discovery appends the profile of uniformly cut cards, and -SHARED where a card is handed out several times. */
+/** GPU feature discovery appends the profile of uniformly partitioned cards, and -SHARED to cards that several pods share. */
 const discoverySuffix = /(?:-MIG-(?:INVALID|(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*))?(?:-SHARED)?$/;
 
 const none: readonly GpuModel[] = [];
 
 /**
- * The models that a node label selects. Empty: the label is no accelerator label or its value is unknown. Sharing and
- * MIG suffixes (-SHARED, -MIG-1g.5gb) are understood. An instance type or family counts where it has one known GPU.
+ * The models that a node label selects. Empty: not an accelerator label, or an unknown value. Sharing and MIG suffixes (-SHARED,
+ * -MIG-1g.5gb) are ignored. Instance types and families select a model if they have one known GPU.
  */
 export function gpusByLabel(key: string, value: string): readonly GpuModel[] {
   const direct = byLabel().get(key);
@@ -42,8 +42,7 @@ export function gpusByLabel(key: string, value: string): readonly GpuModel[] {
 }
 
 /**
- * The values of a label that the catalogue knows, sorted. Platforms add parts before the catalogue does, so a value
- * that is not among them is unknown rather than wrong.
+ * The values of a label in the catalog, sorted. Platforms add GPUs before the catalog does, so any other value is unknown rather than wrong.
  */
 export function labelCandidates(key: string): readonly string[] {
   const direct = byLabel().get(key);
@@ -64,15 +63,15 @@ const byLabel = lazy(() => {
   const index = new Map<string, Map<string, GpuModel[]>>();
   for (const gpu of gpus.values()) {
     for (const [key, values] of Object.entries(gpu.labels)) {
-      const ofKey = index.get(key) ?? new Map<string, GpuModel[]>();
-      index.set(key, ofKey);
-      for (const value of values) ofKey.set(value, [...(ofKey.get(value) ?? []), gpu]);
+      const models = index.get(key) ?? new Map<string, GpuModel[]>();
+      index.set(key, models);
+      for (const value of values) models.set(value, [...(models.get(value) ?? []), gpu]);
     }
   }
   return index;
 });
 
-/** Instance family -> the one GPU that all its sizes have; null where sizes differ or a size is not known. */
+/** Instance family -> the one GPU in all its sizes; null if sizes differ or the GPU of one is unknown. */
 const families = lazy(() => {
   const index = new Map<string, string | null>();
   for (const { provider, name, gpu } of allInstanceTypes()) {

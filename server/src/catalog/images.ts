@@ -2,7 +2,7 @@ import { lazy } from '../yaml/lazy.ts';
 import imagesJson from './data/images.json' with { type: 'json' };
 import type { Use } from './programs.ts';
 
-/** An image whose entrypoint is a program. Registries and the builds for other accelerators differ, so the end of the repository decides. */
+/** An image whose entrypoint is a known program. It is identified by the end of its repository, since registries and builds vary. */
 export interface ImageRecord {
   /**
    * `name`: the last part of the repository; `owner/name`: its last two parts; `name/`: any part before the last. `-*` at the end: more words
@@ -19,10 +19,10 @@ const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
   () => new Map(records.map((record) => [record.image, record])),
 );
 
-/** What a registry accepts: https://github.com/distribution/reference */
+/** The length that registries accept: https://github.com/distribution/reference */
 const maxRepository = 255;
 
-/** The record of an image's repository, without tag and digest. The most exact pattern counts. */
+/** The record for an image's repository (without tag and digest). The most specific pattern wins. */
 export function imageOf(repository: string): ImageRecord | undefined {
   if (repository.length > maxRepository) return undefined;
   const parts = repository.split('/');
@@ -41,7 +41,7 @@ function firstOf(patterns: readonly string[]): ImageRecord | undefined {
   return patterns.map((pattern) => byPattern().get(pattern)).find((record) => record !== undefined);
 }
 
-/** The patterns that a part of a repository matches, from the most exact to the shortest: `a-b`, `a-b-*`, `a-*`. */
+/** The patterns that a part of a repository matches, most specific first: `a-b`, `a-b-*`, `a-*`. */
 function patternsOf(part: string): readonly string[] {
   const cuts = [...part.matchAll(/-|(?<=[a-z])(?=\d)/g)].map(({ index }) => `${part.slice(0, index)}-*`);
   return [part, `${part}-*`, ...cuts.reverse()];

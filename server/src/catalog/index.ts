@@ -1,5 +1,5 @@
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
-export { allInstanceTypes, instanceType, mostGpusOf } from './instances.ts';
+export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { languageModel } from './models.ts';
 export {

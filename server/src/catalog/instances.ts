@@ -3,8 +3,8 @@ import { sourceText, storedInstances } from './stored.ts';
 import type { InstanceType } from './types.ts';
 
 /**
- * The shape of an instance type, by its provider's name for it, which is also the value of the label
- * node.kubernetes.io/instance-type. Undefined: the catalogue does not know it.
+ * An instance type by its provider's name, which is also the value of the label node.kubernetes.io/instance-type. Undefined if it is not in
+ * the catalog.
  */
 export function instanceType(name: string): InstanceType | undefined {
   return byName().get(name);
@@ -33,12 +33,12 @@ export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
 
 const byName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
 
-/** The most GPUs of a model that an instance type has; undefined where none is known to have any. */
-export function mostGpusOf(gpu: string): number | undefined {
-  return mostByGpu().get(gpu);
+/** The largest number of a GPU model in one instance type; undefined if no known instance type has the model. */
+export function maxGpusPerInstance(gpu: string): number | undefined {
+  return maxByGpu().get(gpu);
 }
 
-const mostByGpu = lazy(() => {
+const maxByGpu = lazy(() => {
   const most = new Map<string, number>();
   for (const { gpu, gpuCount } of allInstanceTypes())
     if (gpu !== null && gpuCount !== null) most.set(gpu, Math.max(gpuCount, most.get(gpu) ?? 0));

@@ -4,17 +4,17 @@ import { sourceText, storedMig } from './stored.ts';
 import type { GpuModel, MigProfile, MigTable } from './types.ts';
 
 /**
- * How a GPU can be cut. Undefined for a GPU that cannot be cut, and for one whose table no source gives (RTX PRO 4500):
- * `migCapable` tells these apart.
+ * The MIG profiles of a GPU. Undefined for a GPU without MIG and for one without a sourced table (RTX PRO 4500); `migCapable` distinguishes
+ * them.
  */
 export function migTable(gpuId: string): MigTable | undefined {
   return tableByGpu().get(gpuId);
 }
 
 /**
- * Every GPU and profile that has this resource name (nvidia.com/mig-1g.10gb is on A100 and H100). The name as
- * Kubernetes spells it: `nvidia.com/mig-1g.10gb.me` and not `nvidia.com/mig-1g.10gb+me`. A slice that is shared in turns may be called
- * `nvidia.com/mig-1g.10gb.shared` (`renameByDefault`). https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
+ * Every GPU and profile with this resource name (A100 and H100 have nvidia.com/mig-1g.10gb), as Kubernetes spells it:
+ * `nvidia.com/mig-1g.10gb.me`, not `nvidia.com/mig-1g.10gb+me`. A time-sliced slice can be named `nvidia.com/mig-1g.10gb.shared`
+ * (`renameByDefault`). https://github.com/NVIDIA/k8s-device-plugin#with-cuda-time-slicing
  */
 export function migByResource(
   resource: string,
@@ -22,14 +22,14 @@ export function migByResource(
   return byResource().get(resource.replace(/\.shared$/, '')) ?? [];
 }
 
-/** max(compute slices / total, memory slices / total): what a profile takes of a card. */
+/** The share of a card that a profile takes: max(compute slices / total, memory slices / total). */
 export function migShare(table: MigTable, profile: MigProfile): number {
   return Math.max(profile.computeSlices / table.computeSlices, profile.memorySlices / table.memorySlices);
 }
 
 /**
- * What a slice holds, in GiB: a little less than its name says. Where no table has the driver's figure, that of a slice of the same name on
- * another card counts, and else a twentieth less than the name, which is the least that any table tells.
+ * A slice's memory in GiB, which is slightly below the figure in its name. Without a figure from the driver for this card, it is the smallest
+ * of the slices with the same name on other cards, else 95 % of the name's figure, below which no table goes.
  */
 export function sliceGiB({ name, memoryGiB }: MigProfile): number {
   const known = smallestMiB().get(name);
@@ -43,7 +43,7 @@ const smallestMiB = lazy(() => {
   return index;
 });
 
-/** Every table, in the order of the facts: from A100 to Blackwell. */
+/** Every table in source order, from A100 to Blackwell. */
 export const migTables: () => readonly MigTable[] = lazy(() =>
   storedMig.tables.map((table, place) => ({
     ...table,

@@ -3,8 +3,8 @@ import { sourceText, storedModels } from './stored.ts';
 import type { LanguageModel } from './types.ts';
 
 /**
- * The model of a name on Hugging Face, `organisation/model`. A model trained on for chats has the size of its base, and so has a copy by those
- * who publish copies. Undefined for others: one that was quantised, pruned or merged has a size of its own.
+ * The model with a Hugging Face name, `organization/model`. Chat-tuned models and copies by known republishers have the size of their base.
+ * Undefined for all others: quantizing, pruning and merging change the size.
  */
 export function languageModel(name: string): LanguageModel | undefined {
   return byName().get(plainName(name));
@@ -21,7 +21,7 @@ const byName = lazy(
 );
 
 const copies = /^(?:unsloth|nousresearch)\//;
-const organisations: readonly (readonly [RegExp, string])[] = [
+const organizations: readonly (readonly [RegExp, string])[] = [
   [/^(?:meta-)?llama/, 'meta-llama'],
   [/^(?:mistral|mixtral)/, 'mistralai'],
   [/^gemma/, 'google'],
@@ -29,11 +29,11 @@ const organisations: readonly (readonly [RegExp, string])[] = [
   [/^phi/, 'microsoft'],
 ];
 
-/** Without what says how the model was trained on, and with the organisation that a copy was made from. */
+/** The name without suffixes of later training, under the organization that published the original. */
 function plainName(name: string): string {
   const lower = name.toLowerCase();
   const bare = lower.replace(copies, '');
-  const from = bare === lower ? '' : organisations.find(([pattern]) => pattern.test(bare))?.[1];
+  const from = bare === lower ? '' : organizations.find(([pattern]) => pattern.test(bare))?.[1];
   const whole = from ? `${from}/${bare}` : lower;
   return whole.replace('/meta-llama', '/llama').replace(/-(?:instruct|chat|hf|it|base|pt)(?=-|$)/g, '');
 }

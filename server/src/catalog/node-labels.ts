@@ -12,7 +12,7 @@ export type NodeLabelMeaning =
 
 interface NodeLabel extends Source {
   readonly names: NodeLabelMeaning;
-  /** Of `capacity`: what each value selects. */
+  /** For `capacity`: what each value selects. */
   readonly capacity?: Table<SelectedCapacity>;
 }
 
@@ -32,7 +32,7 @@ const capacityOf = (origin: Source, values: Table<SelectedCapacity>): NodeLabel 
   ...origin,
 });
 
-/** Every node label that the catalogue understands. The GPU models that a value selects are in gpus.json. */
+/** Every node label that gpulint understands. gpus.json has the GPU models that each value selects. */
 const labels = table<NodeLabel>({
   'nvidia.com/gpu.product': { names: 'gpu-model', source: 'NVIDIA/k8s-device-plugin@1b826acc', date: '2026-08-19' },
   'amd.com/gpu.product-name': { names: 'gpu-model', ...unsourced },
@@ -94,40 +94,40 @@ const labels = table<NodeLabel>({
   'kubernetes.azure.com/priority': capacityOf(karpenterAzure, table({ spot: 'spot', regular: 'on-demand' })),
 });
 
-/** What a node label names; undefined for a label that the catalogue does not understand. */
+/** What a node label names; undefined for labels that gpulint does not understand. */
 export function nodeLabelMeaning(key: string): NodeLabelMeaning | undefined {
   return labels[key]?.names;
 }
 
-/** Every node label that the catalogue understands. */
+/** Every node label that gpulint understands. */
 export function nodeLabels(): readonly string[] {
   return Object.keys(labels);
 }
 
-/** Whether the key names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */
+/** Whether a label names an accelerator model (nvidia.com/gpu.product, cloud.google.com/gke-accelerator ...). */
 export function isGpuLabel(key: string): boolean {
   return nodeLabelMeaning(key) === 'gpu-model';
 }
 
-/** Whether the key says how many accelerators a node has. */
+/** Whether a label's value is a node's number of accelerators. */
 export function isGpuCountLabel(key: string): boolean {
   return nodeLabelMeaning(key) === 'gpu-count';
 }
 
-/** Whether the key names an instance type of a provider. */
+/** Whether a label names a provider's instance type. */
 export function isInstanceTypeLabel(key: string): boolean {
   return nodeLabelMeaning(key) === 'instance-type';
 }
 
-/** The kind of capacity that a node label selects; undefined where it says nothing of it. Values are compared as Kubernetes does, exactly. */
+/** The capacity type that a node label selects; undefined if it selects none. Values must match exactly, as in Kubernetes. */
 export function spotSelector(key: string, value: string): SelectedCapacity | undefined {
   return labels[key]?.capacity?.[value];
 }
 
-/** The taint and label of AKS's spot nodes. */
+/** The taint and label of AKS spot nodes. */
 export const aksSpotTaint = 'kubernetes.azure.com/scalesetpriority';
 
-/** Taint keys that mark spot nodes: put on by AKS, and by convention on GKE. */
+/** Taint keys of spot nodes: set by AKS, and by convention on GKE. */
 export const spotTaintKeys: readonly string[] = [aksSpotTaint, 'cloud.google.com/gke-spot'];
 
 const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = [
@@ -141,7 +141,7 @@ const labelOwners: readonly (readonly [prefix: string, provider: Provider])[] = 
   ['gpu.nvidia.com/model', 'coreweave'],
 ];
 
-/** The provider whose nodes alone carry a label; null where several do (karpenter.sh/*, nvidia.com/*). */
+/** The only provider whose nodes carry a label; null if several do (karpenter.sh/*, nvidia.com/*). */
 export function providerOfLabel(key: string): Provider | null {
   return labelOwners.find(([prefix]) => (prefix.endsWith('/') ? key.startsWith(prefix) : key === prefix))?.[1] ?? null;
 }

@@ -2,7 +2,7 @@ import { tableOf } from '../yaml/table.ts';
 import { sourceText, storedPlatforms } from './stored.ts';
 import type { PlatformFacts } from './types.ts';
 
-/** What each platform does with GPU nodes, by id (gke-standard, eks-karpenter, aks ...). */
+/** How each platform labels and reclaims GPU nodes, by id (gke-standard, eks-karpenter, aks ...). */
 export const platforms: ReadonlyMap<string, PlatformFacts> = new Map(
   storedPlatforms.platforms.map(({ date: _date, sources, ...platform }) => [
     platform.id,

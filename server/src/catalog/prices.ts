@@ -2,7 +2,7 @@ import { lazy } from '../yaml/lazy.ts';
 import { type StoredPriceGroup, sourceText, storedInterruptions, storedPrices } from './stored.ts';
 import type { Offer, OfferQuery, Provider } from './types.ts';
 
-/** The region name of providers that ask one price everywhere. */
+/** The region name of providers with the same price everywhere. */
 export const everywhere = 'all';
 
 const defaultRegions: Readonly<Record<Provider, string>> = {
@@ -19,9 +19,9 @@ const defaultRegions: Readonly<Record<Provider, string>> = {
 };
 
 /**
- * The offers that match all that the query tells, dated ones first, each part by price per device, lowest first.
- * A region also matches offers that hold everywhere. GCP's N1 machines carry GPUs that their name does not tell: they are
- * found by GPU, or by machine type and GPU together, and never by machine type alone.
+ * The offers that match every field of a query: dated offers first, then undated ones, each by price per device, lowest first. A region also
+ * matches offers for all regions. The name of a GCP N1 machine does not identify its GPU, so N1 offers are found by GPU or by machine type and
+ * GPU, never by machine type alone.
  */
 export function offers(query: OfferQuery): readonly Offer[] {
   const found: Offer[] = [];
@@ -37,7 +37,7 @@ export function offers(query: OfferQuery): readonly Offer[] {
   return found.sort(cheaperFirst);
 }
 
-/** The dated offer with the lowest price per device for that capacity. Undated offers are never chosen. */
+/** The dated offer with the lowest price per device and capacity type. Undated offers are never chosen. */
 export function cheapestOffer(query: OfferQuery, capacity: 'on-demand' | 'spot'): Offer | undefined {
   let best: { readonly offer: Offer; readonly price: number } | undefined;
   for (const offer of offers(query)) {
@@ -47,27 +47,27 @@ export function cheapestOffer(query: OfferQuery, capacity: 'on-demand' | 'spot')
   return best?.offer;
 }
 
-/** US dollars an hour for one device of an offer; null where the offer has no such price. */
+/** US dollars per hour for one device of an offer; null if the offer has no such price. */
 export function pricePerDevice(offer: Offer, capacity: 'on-demand' | 'spot'): number | null {
   const price = capacity === 'spot' ? offer.spot : offer.onDemand;
   return price === null ? null : price / offer.gpuCount;
 }
 
-/** The region a price is read for when none is told. */
+/** The region used for prices if none is known. */
 export function defaultRegion(provider: Provider): string {
   return defaultRegions[provider];
 }
 
-/** The regions that there are prices of a provider for, the default one first; none where one price holds everywhere. */
+/** The regions with prices of a provider, default region first; empty if one price applies everywhere. */
 export function regionsOf(provider: Provider): readonly string[] {
-  const usual = defaultRegion(provider);
+  const preferred = defaultRegion(provider);
   const found = new Set(offers({ provider }).map(({ region }) => region));
-  for (const none of ['', everywhere, 'global']) found.delete(none);
-  const others = [...found].filter((region) => region !== usual).sort();
-  return found.has(usual) ? [usual, ...others] : others;
+  for (const placeholder of ['', everywhere, 'global']) found.delete(placeholder);
+  const others = [...found].filter((region) => region !== preferred).sort();
+  return found.has(preferred) ? [preferred, ...others] : others;
 }
 
-/** How many of its spot instances AWS took back within a month, as a band such as '<5%' or '>20%', with the data's date. */
+/** The share of spot instances that AWS reclaimed within a month, as a band such as '<5%' or '>20%', with the date of the data. */
 export function interruptionBand(
   instanceType: string,
   region: string,
@@ -81,7 +81,7 @@ export function interruptionBand(
   };
 }
 
-/** `pricesAsOf`: the oldest date of a dated price, so that no dated price is older. `sources`: all texts behind the prices. */
+/** `pricesAsOf`: the oldest date of all dated prices. `sources`: every source of a price. */
 export const catalogInfo: { readonly pricesAsOf: string; readonly sources: readonly string[] } = {
   get pricesAsOf() {
     return storedPrices.asOf.flatMap(([date]) => (date === null ? [] : [date])).sort()[0] ?? '';
@@ -91,7 +91,7 @@ export const catalogInfo: { readonly pricesAsOf: string; readonly sources: reado
   },
 };
 
-/** Built for a group when a query first reaches it: most sessions ask for few GPUs of the whole catalogue. */
+/** Built on a group's first query: most sessions need only a few GPUs of the catalog. */
 const builtOffers = new Map<StoredPriceGroup, readonly Offer[]>();
 
 function offersOf(group: StoredPriceGroup): readonly Offer[] {
@@ -125,7 +125,7 @@ const bands = lazy(() => {
   return index;
 });
 
-/** Dated before undated; then on-demand price per device; offers on spot alone come last, by their spot price. */
+/** Dated before undated offers, then by on-demand price per device; offers with only a spot price come last, by that price. */
 function cheaperFirst(left: Offer, right: Offer): number {
   const dated = Number(left.date === null) - Number(right.date === null);
   if (dated !== 0) return dated;

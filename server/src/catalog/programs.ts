@@ -4,48 +4,48 @@ import programsJson from './data/programs.json' with { type: 'json' };
 /** What a container is for. */
 export type Use = 'serving' | 'training' | 'batch' | 'interactive';
 
-/** A name on a command line that means one thing. */
+/** A name on a command line with one meaning. */
 export interface ProgramRecord {
-  /** A command, with a subcommand after a space (`vllm serve`); a Python module and all below it; a script without its ending. */
+  /** A command, with a subcommand after a space (`vllm serve`); a Python module and its submodules; a script without its extension. */
   readonly name: string;
   readonly as: 'command' | 'module' | 'script';
-  /** As people name the program, where the name above is another. */
+  /** The program's usual name, if it differs. */
   readonly program?: string;
   readonly use?: Use;
-  /** It says what it does, but cannot promise it: a web server serves a model, or a page. */
+  /** The use is only likely: a web server serves a model, or a page. */
   readonly likely?: boolean;
-  /** `processes`: a launcher of distributed programs. `program`: it runs the program that follows, such as `exec` and `timeout 60`. */
+  /** `processes`: a launcher of distributed programs. `program`: a wrapper of the program that follows, such as `exec` and `timeout 60`. */
   readonly runs?: 'processes' | 'program';
-  /** Words of its own before the program that it runs. */
+  /** The number of the wrapper's own operands before the wrapped program. */
   readonly operands?: number;
-  /** Its options may stand before the program that it runs; those named here take a value. */
+  /** The wrapper accepts options before the wrapped program; the listed ones take a value. */
   readonly valued?: readonly string[];
-  /** `nothing`: it neither computes nor leaves anything running; `lists`: it prints the devices; `ends`: it works and ends. */
+  /** `nothing`: no work, and nothing left running; `lists`: prints the devices; `ends`: works and exits. */
   readonly does?: 'nothing' | 'lists' | 'ends';
-  /** It reaches storage outside the pod. */
+  /** The program accesses storage outside the pod. */
   readonly stores?: boolean;
-  /** The collection of training scripts that a script belongs to. */
+  /** The script's collection of training scripts. */
   readonly suite?: string;
 }
 
-// This file, images.ts and flags.ts type data that is written by hand. Each record of it has a `source` and a `date`, which the bundles leave
-// out; test/command/program-data.test.ts checks them and the shapes. The compiler widens the values of JSON, so the shapes are written here.
+// This file, images.ts and flags.ts declare the types of hand-written data, because the compiler widens JSON values. Each record also has a
+// `source` and a `date`, which the bundles omit; test/command/program-data.test.ts checks them and the types.
 const records = (programsJson as unknown as { readonly programs: readonly ProgramRecord[] }).programs;
 
 const commands = lazy(() => byName('command'));
 const modules = lazy(() => byName('module'));
 const scripts = lazy(() => byName('script'));
 
-/** The command of a name, or with a subcommand the two together. */
+/** The record of a command, or of a command with its subcommand. */
 export function commandNamed(name: string, subcommand?: string): ProgramRecord | undefined {
   if (name.includes(' ')) return undefined;
   return commands().get(subcommand === undefined ? name : `${name} ${subcommand}`);
 }
 
-/** No module of the catalogue lies deeper than this. */
+/** The depth of the deepest module in the catalog. */
 const maxModuleDepth = 6;
 
-/** The record of a Python module, or of the closest one above it. */
+/** The record of a Python module, or of its closest parent. */
 export function moduleNamed(module: string): ProgramRecord | undefined {
   const parts = module.split('.', maxModuleDepth);
   for (let count = parts.length; count > 0; count--) {
@@ -59,7 +59,7 @@ export function scriptNamed(name: string): ProgramRecord | undefined {
   return scripts().get(name);
 }
 
-/** The launchers of distributed programs, by the first word of each command and by each module that starts them. */
+/** Launchers of distributed programs, by the first word of their command and by their modules. */
 export const launcherNames: () => ReadonlyMap<string, string> = lazy(
   () =>
     new Map(

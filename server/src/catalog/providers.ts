@@ -1,6 +1,6 @@
 import type { Provider } from './types.ts';
 
-/** As the provider writes itself. */
+/** A provider's name as the provider writes it. */
 export function providerName(provider: string): string {
   return providerNames[provider as Provider] ?? provider;
 }
@@ -18,5 +18,5 @@ const providerNames: Readonly<Record<Provider, string>> = {
   runpod: 'RunPod',
 };
 
-/** Every provider of the catalogue. */
+/** Every provider in the catalog. */
 export const providers: readonly string[] = Object.keys(providerNames);

@@ -4,21 +4,21 @@ import { migByResource, migTables } from './mig.ts';
 import { acceleratorResource, acceleratorResourceNames } from './resources.ts';
 import { isExchange, isShuffled, isSlip } from './spelling.ts';
 
-// Which accelerator resource a misspelt name was surely meant to be. Resource names are also the keys of the vendors' taints.
+// The accelerator resource that a misspelled name certainly means. Resource names are also the keys of the vendors' taints.
 //
-// A name is `domain/path`. Case counts for nothing, and the end of the domain (`.com`) may be missing. The rest of the domain may be one slip away
-// or shuffled. The path may be in the plural, or one slip away. Without a slash both parts must be right. MIG profiles are compared without any
-// separators. What two known names fit means neither.
+// A name is `domain/path`. Case is ignored, and the top-level domain (`.com`) may be missing. The rest of the domain may be one slip away or
+// shuffled. The path may be plural or one slip away. Without a slash, both parts must be exact. MIG profiles are compared without separators.
+// A name that fits two known names means neither.
 
-/** Names that were right once, or that people take for the right one. */
+/** Former names, and names commonly mistaken for the correct one. */
 const otherNames = table<string>({
   // Kubernetes before 1.10.
   'alpha.kubernetes.io/nvidia-gpu': 'nvidia.com/gpu',
-  // The labels of GKE's TPU nodes begin so.
+  // The prefix of the labels of GKE TPU nodes.
   'cloud.google.com/tpu': 'google.com/tpu',
 });
 
-/** The accelerator resource that a name was surely meant to be; undefined where it is right, or something else. */
+/** The accelerator resource that a misspelled name certainly means; undefined for correct and unrelated names. */
 export function meantResource(written: string): string | undefined {
   if (!/[./]/.test(written) || acceleratorResource(written) !== undefined) return undefined;
   const name = written.toLowerCase();
@@ -28,8 +28,7 @@ export function meantResource(written: string): string | undefined {
 }
 
 /**
- * The MIG resource that a misspelt name was surely meant to be. Undefined where the name is right, or where what it would be is no profile of
- * any GPU.
+ * The MIG resource that a misspelled name certainly means. Undefined for correct names, and if no GPU has such a profile.
  */
 export function meantMigResource(written: string): string | undefined {
   const [domain = '', path, ...rest] = written.toLowerCase().split('/');
@@ -37,7 +36,7 @@ export function meantMigResource(written: string): string | undefined {
   if (!isVendor(domain, partsOf('nvidia.com/mig', 'nvidia.com/mig'))) return undefined;
   const [only, ...others] = migNames().get(withoutSeparators(path)) ?? [];
   if (others.length === 0) return only;
-  // `-me` is a name of its own: the profile without media engines, where `.me` is the one with them.
+  // `-me` and `.me` are different profiles: without and with media engines.
   const sign = /-[a-z.]+$/.test(path) ? '-' : '.';
   return [only, ...others].find((name) => name?.slice(name.indexOf('gb') + 2).startsWith(sign));
 }
@@ -45,7 +44,7 @@ export function meantMigResource(written: string): string | undefined {
 interface KnownName {
   readonly meant: string;
   readonly domain: string;
-  /** The domain without its end. */
+  /** The domain without its top-level domain. */
   readonly vendor: string;
   readonly path: string;
 }
@@ -78,7 +77,7 @@ function isVendor(written: string, { domain, vendor }: KnownName): boolean {
 function isPath(written: string, path: string): boolean {
   const [one, other] = [singular(written), singular(path)];
   if (one === other || isExchange(one, other)) return true;
-  // Of short names one letter makes another (`vgpu`, `pgpu`), and other separators may be somebody's own name.
+  // One letter turns a short name into another valid one (`vgpu`, `pgpu`), and other separators may be a custom name.
   return other.length > 4 && separators(one) === separators(other) && isSlip(one, other);
 }
 
@@ -99,7 +98,7 @@ const migNames = lazy(() => {
   return index;
 });
 
-/** `mig-1g.10gb.me` -> `mig1g10gme`: the `b` may be missing too. */
+/** `mig-1g.10gb.me` -> `mig1g10gme`: the `b` may also be missing. */
 function withoutSeparators(path: string): string {
   return path.replace(/[-._+]/g, '').replace(/(\dg\d+g)b/, '$1');
 }

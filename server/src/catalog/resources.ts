@@ -1,11 +1,11 @@
 import { table } from '../yaml/table.ts';
 import type { AcceleratorForm, Vendor } from './types.ts';
 
-/** What an extended resource stands for, and who says so. */
+/** What an extended resource stands for, with the source. */
 export interface AcceleratorResource {
   readonly vendor: Vendor;
   readonly form: AcceleratorForm;
-  /** 'unsourced': from memory. */
+  /** 'unsourced': no source is known. */
   readonly source: string;
 }
 
@@ -17,7 +17,7 @@ const volcano = 'Volcano vGPU documentation, seen in a public text';
 const volcanoShare = 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)';
 const unsourced = 'unsourced';
 
-/** Names that are matched whole. Counters that travel with accelerators (EFA, RDMA, host devices) are none and are not here. */
+/** Names that must match exactly. Resources that accompany accelerators (EFA, RDMA, host devices) are not accelerators. */
 const names = table<AcceleratorResource>({
   'nvidia.com/gpu': { vendor: 'nvidia', form: 'whole', source: devicePlugin },
   'nvidia.com/gpu.shared': { vendor: 'nvidia', form: 'shared', source: devicePlugin },
@@ -53,12 +53,12 @@ const names = table<AcceleratorResource>({
 });
 
 interface ResourceFamily extends AcceleratorResource {
-  /** How every name of the family begins. */
+  /** The prefix of every name in the family. */
   readonly prefix: string;
   readonly rest: RegExp;
 }
 
-/** Families of names. The first that fits counts. */
+/** Families of names. The first match wins. */
 const families: readonly ResourceFamily[] = [
   { prefix: 'nvidia.com/mig-', rest: /^.+\.shared$/, vendor: 'nvidia', form: 'shared', source: devicePlugin },
   {
@@ -68,7 +68,7 @@ const families: readonly ResourceFamily[] = [
     form: 'mig',
     source: 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):internal/rm/rm.go',
   },
-  // A compute partition is a part of a card whose size its name does not tell in slices, so it is not of the form 'mig'.
+  // The name of a compute partition does not give its size in slices, so its form is not 'mig'.
   { prefix: 'amd.com/', rest: /^[sdqct]px_nps[1-8]$/, vendor: 'amd', form: 'shared', source: unsourced },
   { prefix: 'huawei.com/Ascend', rest: /^\w+-memory$/, vendor: 'huawei', form: 'memory', source: unsourced },
   // Templates such as Ascend310P-2c are parts of a card.
@@ -76,21 +76,21 @@ const families: readonly ResourceFamily[] = [
   { prefix: 'huawei.com/Ascend', rest: /^\w*$/, vendor: 'huawei', form: 'whole', source: unsourced },
 ];
 
-/** What an extended resource name stands for; undefined where it names no accelerator that the catalogue knows. */
+/** What an extended resource stands for; undefined if its name is not a known accelerator. */
 export function acceleratorResource(name: string): AcceleratorResource | undefined {
   const known = names[name];
   if (known !== undefined) return known;
-  // Most names that are asked about are cpu and memory.
+  // Most queried names are cpu and memory.
   if (!name.includes('/')) return undefined;
   return families.find(({ prefix, rest }) => name.startsWith(prefix) && rest.test(name.slice(prefix.length)));
 }
 
-/** The names that are matched whole, sorted; for near-miss messages. */
+/** The names that must match exactly, sorted, for near-miss messages. */
 export function acceleratorResourceNames(): readonly string[] {
   return Object.keys(names).sort();
 }
 
-/** How the names begin that are not matched whole. */
+/** The prefixes of the families of names. */
 export function acceleratorResourcePrefixes(): readonly string[] {
   return [...new Set(families.map(({ prefix }) => prefix))];
 }

@@ -1,21 +1,21 @@
-// How a written name finds the known one that was meant. All that compares names does it by one of these measures.
+// Measures of similarity between a written name and known ones. All comparisons of names use one of these.
 //
-// - `isSlip`: one slip of the keys apart. Where a known name is that near, it was surely meant.
-// - `isShuffled`: the same letters in another order, as people spell the names of vendors.
-// - `nearest`: a few edits apart. Perhaps meant: good for "did you mean", and for no finding.
+// - `isSlip`: one typing slip apart. A known name this close is certainly the intended one.
+// - `isShuffled`: the same letters in another order, a common misspelling of vendor names.
+// - `nearest`: a few edits apart. Good enough for "did you mean", not for a finding.
 
-/** One letter too many, too few, another or exchanged; names that differ in a number are those of several things. */
+/** One letter added, missing, replaced or swapped with its neighbor. Names that differ in a digit are different things. */
 export function isSlip(one: string, other: string): boolean {
   if (one === other || Math.min(one.length, other.length) < 4) return false;
   const { start, a, b, end } = difference(one, other);
   if (/\d/.test(a + b)) return false;
   if (a.length !== b.length) return a.length + b.length === 1;
-  // The last letter, or one that stands alone, is the one of a row: `train-a` and `train-b`.
+  // A last letter or a single-letter word can number a series: `train-a` and `train-b`.
   const alone = /(?:^|[^a-z])$/i.test(one.slice(0, start)) && /^(?:$|[^a-z])/i.test(one.slice(start + 1));
   return areExchanged(a, b) || (a.length === 1 && end > 0 && !alone);
 }
 
-/** Two letters side by side are exchanged, in names of any length: in short ones any other slip makes another name (`gpu`, `tpu`, `npu`). */
+/** Two adjacent letters swapped, in names of any length: in short names, any other slip yields another name (`gpu`, `tpu`, `npu`). */
 export function isExchange(one: string, other: string): boolean {
   const { a, b } = difference(one, other);
   return areExchanged(a, b) && /^[a-z]+$/i.test(a);
@@ -25,13 +25,13 @@ function areExchanged(a: string, b: string): boolean {
   return a.length === 2 && b.length === 2 && a[0] === b[1] && a[1] === b[0];
 }
 
-/** The same letters in another order, the first one in its place. */
+/** The same letters in another order, with the same first letter. */
 export function isShuffled(one: string, other: string): boolean {
   if (one === other || one.length < 5 || one.length !== other.length || one[0] !== other[0]) return false;
   return [...one].sort().join('') === [...other].sort().join('');
 }
 
-/** What two names have between what they begin and end with alike. */
+/** The parts of two names between their common prefix and suffix. */
 function difference(one: string, other: string) {
   let start = 0;
   while (start < one.length && one[start] === other[start]) start += 1;
@@ -40,16 +40,16 @@ function difference(one: string, other: string) {
   return { start, end, a: one.slice(start, one.length - end), b: other.slice(start, other.length - end) };
 }
 
-/** The candidates that somebody who wrote `word` may have meant, best first; none when nothing is close. */
+/** The candidates closest to `word`, best first; empty if none is close. */
 export function nearest(word: string, candidates: Iterable<string>): readonly string[] {
-  const wanted = word.toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const written = word.toLowerCase();
+  const limit = Math.max(1, Math.floor(written.length / 3));
   return [...candidates]
-    .filter((candidate) => candidate.length >= wanted.length - limit)
+    .filter((candidate) => candidate.length >= written.length - limit)
     .map((candidate) => {
-      const given = candidate.toLowerCase();
-      const begins = wanted.length > 2 && given.startsWith(wanted);
-      return { candidate, begins, distance: editDistance(wanted, given, begins ? given.length : limit) };
+      const known = candidate.toLowerCase();
+      const begins = written.length > 2 && known.startsWith(written);
+      return { candidate, begins, distance: editDistance(written, known, begins ? known.length : limit) };
     })
     .filter(({ distance, begins }) => distance <= limit || begins)
     .sort(
@@ -59,7 +59,7 @@ export function nearest(word: string, candidates: Iterable<string>): readonly st
     .slice(0, 3);
 }
 
-/** Levenshtein's distance with swapped neighbours as one step; infinite as soon as it is surely more than the limit. */
+/** Levenshtein distance with swapped neighbors as one edit; infinite once it must exceed the limit. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return Number.POSITIVE_INFINITY;
   let before: number[] = [];
@@ -78,7 +78,7 @@ function editDistance(a: string, b: string, limit: number): number {
       }
       current.push(best);
     }
-    // A swap reaches back over one row.
+    // A swap reaches back two rows.
     if (Math.min(...current) > limit && Math.min(...above) > limit) return Number.POSITIVE_INFINITY;
     before = above;
     above = current;

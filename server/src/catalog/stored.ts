@@ -1,6 +1,6 @@
 /**
- * The catalogue's JSON files as they are written, before look-ups are built on them. Sources are kept once per file, in
- * parts; a record names its parts by their places. test/catalog.test.ts checks every record against these shapes.
+ * The catalog's JSON files as stored, before lookups are built on them. Each file stores the parts of its sources once; a record refers to
+ * them by index. test/catalog.test.ts checks every record against these types.
  */
 import gpusJson from './data/gpus.json' with { type: 'json' };
 import instancesJson from './data/instances.json' with { type: 'json' };
@@ -11,7 +11,7 @@ import platformsJson from './data/platforms.json' with { type: 'json' };
 import pricesJson from './data/prices.json' with { type: 'json' };
 import type { GpuModel, InstanceType, MigProfile, MigTable, PlatformFacts, Provider } from './types.ts';
 
-/** Places in a file's `sources`. */
+/** Indexes into a file's `sources`. */
 export type SourcePlaces = readonly number[];
 type Stored<T> = Omit<T, 'source'> & { readonly source: SourcePlaces };
 
@@ -51,10 +51,10 @@ export interface StoredInstances {
   readonly instances: readonly StoredInstance[];
 }
 
-/** US dollars an hour for the whole instance. `region` is a place in the file's table. */
+/** US dollars per hour for the whole instance. `region` is an index into the file's table. */
 export type StoredPrice = readonly [region: number, onDemand: number | null, spot?: number];
 
-/** Prices of one origin; `asOf` and `spotBasis` are places in the file's tables. */
+/** Prices from one source; `asOf` and `spotBasis` are indexes into the file's tables. */
 export type StoredPrices = readonly [asOf: number, spotBasis: number | null, rows: readonly StoredPrice[]];
 
 export type StoredPriceGroup = readonly [
@@ -80,7 +80,7 @@ export interface StoredInterruptions {
   readonly source: SourcePlaces;
   readonly bands: readonly string[];
   readonly regions: readonly string[];
-  /** For each instance type, places of the regions of each band. */
+  /** For each instance type, the indexes of the regions in each band. */
   readonly types: readonly (readonly [instanceType: string, regions: readonly (readonly number[])[]])[];
 }
 
@@ -107,7 +107,7 @@ export interface StoredPlatforms {
   })[];
 }
 
-// The compiler widens JSON tuples to arrays of unions, so the shapes are told here, once.
+// The compiler widens JSON tuples to arrays of unions, so they are cast here, once.
 export const storedGpus = gpusJson as unknown as StoredGpus;
 export const storedMig = migJson as unknown as StoredMig;
 export const storedInstances = instancesJson as unknown as StoredInstances;

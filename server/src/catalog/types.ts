@@ -1,6 +1,6 @@
 import type { Table } from '../yaml/table.ts';
 
-/** Where a fact comes from. `date` is ISO (YYYY-MM-DD) or null when the source carries none. */
+/** The source of a fact. `date` is ISO (YYYY-MM-DD), or null if the source has none. */
 export interface Source {
   readonly source: string;
   readonly date: string | null;
@@ -8,14 +8,14 @@ export interface Source {
 
 export type Vendor = 'nvidia' | 'amd' | 'intel' | 'habana' | 'aws' | 'google' | 'qualcomm' | 'huawei';
 
-/** What of a device an accelerator resource stands for. Percent: of a device's compute or memory. */
+/** The part of a device that an accelerator resource stands for. `percent`: of a device's compute or memory. */
 export type AcceleratorForm = 'whole' | 'mig' | 'shared' | 'core' | 'memory' | 'percent';
 
 /** One accelerator model. */
 export interface GpuModel extends Source {
-  /** kebab-case, for instance `h100-80gb-sxm`. */
+  /** In kebab case, for example `h100-80gb-sxm`. */
   readonly id: string;
-  /** As people write it, for instance `H100 80GB SXM`. */
+  /** The usual spelling, for example `H100 80GB SXM`. */
   readonly name: string;
   readonly vendor: Vendor;
   readonly architecture: string;
@@ -30,23 +30,23 @@ export interface GpuModel extends Source {
   readonly migCapable: boolean;
   /** Node label key -> values that select this model. */
   readonly labels: Readonly<Record<string, readonly string[]>>;
-  /** Names of the fields that rest on memory alone: they may inform, and never raise an error or a warning. */
+  /** The fields without a source: they may be shown but never cause an error or a warning. */
   readonly unsourced: readonly string[];
 }
 
-/** One model of an open catalogue, as far as its size goes. */
+/** The size of a published language model. */
 export interface LanguageModel extends Source {
-  /** As Hugging Face names it: `organisation/model`. */
+  /** The Hugging Face name: `organization/model`. */
   readonly id: string;
-  /** GiB of the weights as they are published, within about 2 %. */
+  /** GiB of the published weights, within about 2 %. */
   readonly weightsGiB: number;
-  /** Bytes that one token takes in the KV cache at 16 bits: 2 × layers × KV heads × head size × 2; an upper bound where attention slides. */
+  /** Bytes per token in a 16-bit KV cache: 2 × layers × KV heads × head size × 2; an upper bound for sliding-window attention. */
   readonly cacheBytes: number;
-  /** Tokens of the longest context. */
+  /** The longest context, in tokens. */
   readonly context: number;
 }
 
-/** One way to cut a MIG-capable GPU. */
+/** One way to partition a MIG-capable GPU. */
 export interface MigProfile extends Source {
   /** NVIDIA's name, `1g.10gb+me`. */
   readonly name: string;
@@ -54,17 +54,17 @@ export interface MigProfile extends Source {
   readonly resource: string;
   readonly computeSlices: number;
   readonly memorySlices: number;
-  /** In MiB, as the driver reports it; null where no table says it. */
+  /** In MiB, as the driver reports it; null if no table lists it. */
   readonly memoryMiB: number | null;
-  /** In the profile's name. */
+  /** The figure in the profile's name. */
   readonly memoryGiB: number;
   readonly maxInstances: number;
-  /** Start slots, in memory slices. */
+  /** Start positions and sizes, in memory slices. */
   readonly placements: readonly { readonly start: number; readonly size: number }[];
   readonly placementsBasis: string;
 }
 
-/** The profiles that a group of GPU models shares. */
+/** The profiles shared by a group of GPU models. */
 export interface MigTable {
   readonly gpus: readonly string[];
   readonly computeSlices: number;
@@ -88,17 +88,17 @@ export interface InstanceType extends Source {
   readonly provider: Provider;
   readonly name: string;
   readonly gpu: string | null;
-  /** Devices; a fraction for vGPU sizes; null where no source says it. */
+  /** Number of devices; a fraction for vGPU sizes; null if no source gives it. */
   readonly gpuCount: number | null;
   readonly vcpu: number | null;
   readonly memoryGiB: number | null;
   readonly rdma: string | null;
   readonly rdmaDevices: number | null;
-  /** Names of the fields that rest on memory alone; ['all'] for a wholly unsourced record. */
+  /** The fields without a source; ['all'] for a record without any source. */
   readonly unsourced: readonly string[];
 }
 
-/** What one provider asks for one instance type in one region, in US dollars an hour for the whole instance. */
+/** A provider's price of one instance type in one region, in US dollars per hour for the whole instance. */
 export interface Offer {
   readonly provider: Provider;
   readonly instanceType: string;
@@ -107,23 +107,23 @@ export interface Offer {
   readonly gpuCount: number;
   readonly onDemand: number | null;
   readonly spot: number | null;
-  /** How the spot figure came about. */
+  /** How the spot price was derived. */
   readonly spotBasis: string | null;
-  /** null: the source has no date; such an offer is shown as "date unknown" and never chosen as the cheapest. */
+  /** null: the source has no date; such an offer is shown as "date unknown" and is never chosen as the cheapest. */
   readonly date: string | null;
   readonly source: string;
 }
 
-/** What an offer must match; what is left out matches all. */
+/** What an offer must match; a missing field matches every offer. */
 export interface OfferQuery {
-  /** Catalogue id. */
+  /** Catalog id. */
   readonly gpu?: string;
   readonly provider?: Provider;
   readonly region?: string;
   readonly instanceType?: string;
 }
 
-/** What a platform does with GPU nodes. */
+/** How a platform labels and reclaims GPU nodes. */
 export interface PlatformFacts {
   readonly id: string;
   readonly provider: Provider | null;

@@ -1,12 +1,14 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Analysis, FileAnalysis } from '../analysis.ts';
-import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
+import { noRelatedFiles } from '../model/related-files.ts';
+import type { RelatedFilesSource } from '../workspace/related-files.ts';
 import { bytesOf, contentOfRegular, type FileContent, type FileText } from './file-content.ts';
 import { type InputFile, standardInput } from './files.ts';
 import { applySafeFixes } from './fix.ts';
 import { placeFixes } from './fix-places.ts';
 import { realPath } from './reach.ts';
+import { sourceLines } from './reports/excerpt.ts';
 import type { CheckedFile, FileDiff, Outcome } from './reports/format.ts';
 import { costsOf, toReportFile } from './reports/json.ts';
 import type { ReportFile } from './reports/report-schema.ts';
@@ -21,19 +23,21 @@ import { replaceContent, type Saved } from './write-file.ts';
 export interface CheckFileOptions {
   /** write: the safe fixes go into the file; show: into `CheckedFile.diff`, and the file stays. */
   readonly fix: 'write' | 'show' | undefined;
+  /** Whether the report shows the lines of findings. */
+  readonly withLines: boolean;
   /** What `CheckedFile.source` is relative to. */
   readonly root: string;
   /** What other files say of a file. */
-  readonly relatedFilesOf: (file: string) => RelatedFiles;
+  readonly related: RelatedFilesSource;
 }
 
 /** What is found in one input, after its safe fixes where `fix` says so. Never throws: whatever happens, the other files are still checked. */
-export function checkFile(
+export async function checkFile(
   analysis: Analysis,
   input: InputFile,
   content: FileContent,
   options: CheckFileOptions,
-): CheckedFile {
+): Promise<CheckedFile> {
   if (content.kind === 'unreadable') {
     // A folder that was named and cannot be listed is found below itself.
     const named = input.folder === null || input.folder === input.path;
@@ -45,30 +49,31 @@ export function checkFile(
   const uri =
     input.file === standardInput ? `stdin:/${encodeURIComponent(input.path)}` : pathToFileURL(input.file).href;
   try {
-    return checkText(analysis, uri, input, content, options);
+    return await checkText(analysis, uri, input, content, options);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     warn(`failed on ${shownName(input)}, which is a bug: ${reason}`);
     return skipped(input, options, `gpulint failed on it: ${reason}`, 'broken');
   } finally {
     analysis.removeFile(uri);
+    options.related.forget(uri);
   }
 }
 
 /** Another program that writes a file again and again should not keep a run waiting. */
 const maxReadings = 3;
 
-function checkText(
+async function checkText(
   analysis: Analysis,
   uri: string,
   input: InputFile,
   content: FileText,
   options: CheckFileOptions,
   reading = 1,
-): CheckedFile {
-  const { fix, root, relatedFilesOf } = options;
+): Promise<CheckedFile> {
+  const { fix, root, related, withLines } = options;
   const source = sourcePath(root, input);
-  const relatedFiles = input.file === standardInput ? noRelatedFiles : relatedFilesOf(input.file);
+  const relatedFiles = input.file === standardInput ? noRelatedFiles : await related.of(uri);
   const before = analysis.setFile(uri, content.text, 0, undefined, relatedFiles);
   const fixed = fix === undefined ? { file: before, applied: [] } : applySafeFixes(analysis, before);
   const differs = fixed.file.text !== content.text;
@@ -79,6 +84,8 @@ function checkText(
   }
   if (saved === 'changed') warn(`${shownName(input)} keeps changing; its fixes were not written`);
   const isFixed = differs && fix === 'write' && saved === 'written';
+  // Overlays that come later have it as their base.
+  if (isFixed) related.changed(uri);
   const file = isFixed || !differs ? fixed.file : analysis.setFile(uri, content.text);
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
     warn(`rule ${rule} failed on ${shownName(input)}, which is a bug: ${error}`);
@@ -90,6 +97,7 @@ function checkText(
     workloads: describeWorkloads(file),
     costs: costsOf(file),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
+    ...(withLines ? { lines: sourceLines(file, report.findings) } : {}),
   };
   if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };
   if (!isFixed) return checked;
@@ -102,13 +110,13 @@ function checkText(
 }
 
 /** The same with what the file holds now. */
-function checkFileAgain(
+async function checkFileAgain(
   analysis: Analysis,
   uri: string,
   input: InputFile,
   options: CheckFileOptions,
   reading: number,
-): CheckedFile {
+): Promise<CheckedFile> {
   const content = contentOfRegular(input.file);
   return content.kind === 'text'
     ? checkText(analysis, uri, input, content, options, reading)

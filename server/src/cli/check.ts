@@ -2,31 +2,33 @@ import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
 import { configName } from '../config/places.ts';
-import type { ProjectConfig } from '../config.ts';
 import { plural } from '../cost/format.ts';
 import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
-import { checkFile } from './check-file.ts';
+import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
+import { kustomizedFiles, withCountedIn } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
-import { neighbours } from './related-files.ts';
+import { relatedFilesWithin } from './related-files.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
+import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { seeTogether } from './workspace.ts';
+import { type ConfiguredInput, seeTogether } from './workspace.ts';
 
 export interface CheckOptions {
-  /** Undefined: text. */
+  /** Undefined: text, which `full` shows with the source lines. */
   readonly render: RenderReport | undefined;
+  readonly full?: boolean;
   readonly fix?: boolean;
   /** Write what `fix` would change, as a diff in place of a report; the files stay as they are. */
   readonly diff?: boolean;
@@ -49,14 +51,14 @@ export interface CheckOptions {
  * Checks files, folders and standard input (`-`), and writes the report.
  * @returns the exit status: 2 when gpulint could not do its part on a path that was named or on a file, else 1 when something at or above
  * `failOn` was found (with `diff`: when there is something to change), else 0
- * @throws UsageError when nothing could be read, or what is to be read or written beside the files cannot be.
+ * @throws UsageError when nothing could be read, or another file that is to be read or written cannot be.
  */
 export async function check(paths: readonly string[], options: CheckOptions): Promise<number> {
   const { baseline, failOn } = options;
   if (options.writeBaseline === true && baseline === undefined) {
     throw new UsageError('--write-baseline needs --baseline <file>, which says where to');
   }
-  const other = options.writeBaseline === true ? '--write-baseline' : options.render && '--format';
+  const other = options.writeBaseline === true ? '--write-baseline' : (options.render ?? options.full) && '--format';
   if (options.diff === true && other) throw new UsageError(`--diff writes nothing but a diff: leave out ${other}`);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
@@ -82,7 +84,8 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
 
   const text = textOptions(options);
   const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
-  const pieces = options.render?.(report) ?? renderText(paths, files, text);
+  const pieces =
+    options.render?.(report) ?? renderText(paths, files, text, options.full === true ? renderFullFile : renderFile);
   write(pieces, options);
 
   if (failed) return 2;
@@ -114,24 +117,22 @@ async function checkAll(paths: readonly string[], options: CheckOptions): Promis
   const analysis = new Analysis();
   const root = sourceRoot();
   const reach = reachOf(paths.map((given) => (given === standardInput ? (options.stdinFilename ?? '.') : given)));
-  const relatedFilesOf = neighbours(reach);
+  const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
   seeTogether(analysis, inputs, reach);
+  const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
+  const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    results.push(checkFile(analysis, input, await contentOf(input, reach), { fix, root, relatedFilesOf }));
+    const checked = await checkFile(analysis, input, await contentOf(input, reach), how);
+    results.push(withCountedIn(checked, countedIn(input)));
   }
   return results;
 }
 
 function isUnread({ outcome }: CheckedFile): boolean {
   return outcome === 'unreadable' || outcome === 'missing';
-}
-
-export interface ConfiguredInput {
-  readonly input: InputFile | BadInput;
-  readonly config: ProjectConfig;
 }
 
 /** The files behind each path, each with its config; a file that two paths lead to is taken once. */
@@ -191,8 +192,9 @@ function* renderText(
   paths: readonly string[],
   checked: readonly CheckedFile[],
   options: TextOptions,
+  render: typeof renderFile,
 ): Generator<string> {
-  for (const file of checked) yield renderFile(file, options);
+  for (const file of checked) yield render(file, options);
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield wayToPrices;

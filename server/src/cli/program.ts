@@ -8,7 +8,7 @@ import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
 import { systemReason, UsageError } from './usage-error.ts';
 
-/** The formats other than text, each loaded on demand. */
+/** The formats except text and full, each loaded on demand. */
 const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
   ['json', async () => (await import('./reports/json.ts')).renderJson],
   ['sarif', async () => (await import('./reports/sarif.ts')).renderSarif],
@@ -56,7 +56,7 @@ function createProgram(done: (status: number) => void): Command {
       new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
     )
     .addOption(
-      new Option('--format <format>', 'the output format').choices(['text', ...formats.keys()]).default('text'),
+      new Option('--format <format>', 'the output format').choices(['text', 'full', ...formats.keys()]).default('text'),
     )
     .option('--output <file>', 'write to a file instead of standard output')
     .option('--fix', 'apply the safe fixes')
@@ -78,7 +78,7 @@ function createProgram(done: (status: number) => void): Command {
     .option('--stdin-filename <name>', 'the file name to report for standard input')
     .action(
       async (paths: readonly string[], { format, ...options }: Omit<CheckOptions, 'render'> & { format: string }) => {
-        done(await check(paths, { ...options, render: await formats.get(format)?.() }));
+        done(await check(paths, { ...options, full: format === 'full', render: await formats.get(format)?.() }));
       },
     );
 

@@ -42,6 +42,12 @@ export function printable(text: string): string {
   return text.replace(unprintable, escaped).replace(logCommand, escaped);
 }
 
+/** What `printable` writes instead of characters of a text, by their offsets. */
+export function escapesIn(text: string): ReadonlyMap<number, string> {
+  const found = [...text.matchAll(unprintable), ...text.matchAll(logCommand)];
+  return new Map(found.map(({ index, 0: character }) => [index, escaped(character)]));
+}
+
 export function isUnprintable(character: string): boolean {
   return printable(character) !== character;
 }

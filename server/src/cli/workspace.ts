@@ -1,13 +1,19 @@
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Analysis } from '../analysis.ts';
+import type { ProjectConfig } from '../config.ts';
 import { kindsIn, namesIn } from '../workspace/kinds.ts';
 import { deferred, summariseText } from '../workspace/summary.ts';
-import type { ConfiguredInput } from './check.ts';
 import { bytesOfFound, decode, maxFileBytes } from './file-content.ts';
 import type { BadInput, InputFile } from './files.ts';
 import type { Reach } from './reach.ts';
 import { readRegular } from './read-file.ts';
+
+/** A file of a run, and the config that holds for it. */
+export interface ConfiguredInput {
+  readonly input: InputFile | BadInput;
+  readonly config: ProjectConfig;
+}
 
 /**
  * Shows the files of a run to each other. Each is looked through for the kinds that others name; it is read only when one of them does, and
@@ -28,7 +34,7 @@ export function seeTogether(analysis: Analysis, inputs: readonly ConfiguredInput
   }
 }
 
-/** Nothing where a file is none, as a pipe that can be read only once, or cannot be read: that is told when it is checked. */
+/** Nothing where a file is none, as a pipe that can be read only once, or cannot be read: that is reported when it is checked. */
 function bytesOf(input: InputFile | BadInput, reach: Reach): Buffer {
   try {
     if ('problem' in input) return nothing;

@@ -5,20 +5,20 @@ import { type Flag, readFlags } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
-/** How often a trainer saves: in time, or, as for most, in steps, whose length the command line does not say. */
+/** How often a trainer saves: in time or, for most, in steps, whose duration is not on the command line. */
 export interface CheckpointInterval {
   readonly every: { readonly seconds: number } | { readonly steps: number };
-  /** What the flag's value counts. */
+  /** The unit of the flag's value. */
   readonly unit: FlagUnit;
-  /** Other flags may add to it. */
+  /** Other flags may add to the interval. */
   readonly part: boolean;
-  /** The name of the flag, as it is read: `save-checkpoints-secs`. */
+  /** The normalized name of the flag: `save-checkpoints-secs`. */
   readonly name: string;
   readonly word: Word;
   readonly flag: Flag;
 }
 
-/** The intervals on a command line, in time or in steps. Intervals in epochs are left out: how long an epoch is, the command line does not say. */
+/** The intervals on a command line, in time or in steps. Intervals in epochs are omitted: the length of an epoch is unknown. */
 export function findCheckpointIntervals(
   command: readonly string[],
   args: readonly string[],
@@ -28,13 +28,13 @@ export function findCheckpointIntervals(
   );
 }
 
-/** Seconds between two checkpoints; null where they are counted in steps and the length of one is not known. */
+/** Seconds between two checkpoints; null for steps of unknown duration. */
 export function secondsBetween({ every }: CheckpointInterval, stepSeconds: number | null): number | null {
   if ('seconds' in every) return every.seconds;
   return stepSeconds === null ? null : every.steps * stepSeconds;
 }
 
-/** Whether a flag says after how many steps a trainer saves, in words that any trainer may use. */
+/** Whether a flag sets the number of steps between two saves. */
 export function countsStepsToSave(flag: Flag): boolean {
   const found = meaningOf(flag, 'checkpoint-interval');
   return found !== undefined && 'every' in found && unitOf(flag, found) === 'steps';
@@ -49,7 +49,7 @@ function intervalOf(flag: Flag): CheckpointInterval | undefined {
   return every && { every, unit, part, name: flag.name, word: flag.word, flag };
 }
 
-/** The unit that the catalogue knows, or the one that the flag's own words name; without one a trainer counts steps. */
+/** The unit in the catalog, else the unit named by the words of the flag, else steps. */
 function unitOf({ written }: Flag, found: FoundMeaning): FlagUnit {
   if ('unit' in found && found.unit !== undefined) return found.unit;
   return (
@@ -73,7 +73,7 @@ function everyOf(value: string, unit: FlagUnit): CheckpointInterval['every'] | u
 
 const secondsPerUnit = table<number>({ days: 86_400, hours: 3600, minutes: 60, seconds: 1 });
 
-/** `00:02:00:00` is two hours. https://lightning.ai/docs/pytorch/stable/common/trainer.html#max-time */
+/** Seconds in `days:hours:minutes:seconds`; 0 if malformed. `00:02:00:00` is 7,200. https://lightning.ai/docs/pytorch/stable/common/trainer.html#max-time */
 function clock(text: string): number {
   const match = /^(\d{1,3}):(\d{1,2}):(\d{1,2}):(\d{1,2})$/.exec(text);
   if (match === null) return 0;

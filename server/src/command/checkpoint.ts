@@ -5,28 +5,28 @@ import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
 /**
- * Something in a container's command line or environment that says where it keeps its progress.
+ * A part of a container's command line or environment that shows where the container saves its progress.
  * - `store`: an object store, or a tool that copies to one.
- * - `path`: a directory in the container; whether it outlives the pod depends on what is mounted there.
- * - `resume`: it says that it will resume, and not from where.
- * - `unknown`: a name is there whose value is not.
+ * - `path`: a directory in the container; whether it outlives the pod depends on the volume mounted there.
+ * - `resume`: the container resumes from an unnamed place.
+ * - `unknown`: a name without a known value.
  */
 export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
-  /** The path or address, or the name whose value is not known. */
+  /** The path or address, or the name without a known value. */
   readonly text: string;
-  /** The flag that says it, where one does. */
+  /** The flag, if the sign is one. */
   readonly word?: Word;
 }
 
 export interface CheckpointInput {
   readonly command: readonly string[];
   readonly args: readonly string[];
-  /** Undefined values come from elsewhere (secrets, config maps, fields). */
+  /** Undefined values come from elsewhere (Secrets, ConfigMaps, fields). */
   readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
 }
 
-/** All signs of checkpoints, in no particular order. Saving activations or gradients again ("gradient checkpointing") is none. */
+/** All signs of checkpoints, in no particular order. Recomputing activations ("gradient checkpointing") is not one. */
 export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
   const text = [...input.command, ...input.args].join(' ');
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
@@ -43,7 +43,7 @@ export function findCheckpointSigns(input: CheckpointInput): readonly Checkpoint
 const storeAddress =
   /(?<![\w])(?:s3|s3a|s3n|gs|gcs|az|abfs|abfss|wasb|wasbs|adl|oci|oss|cos|obs|tos|hdfs|r2|azureml|dbfs|swift|minio):\/\/[^\s"',;]*/g;
 
-/** Addresses of object stores, but for those that are only read: data sets, weights, code. */
+/** Addresses of object stores, except those that are only read: data sets, weights, code. */
 function storesIn(text: string): readonly CheckpointSign[] {
   return [...text.matchAll(storeAddress)].flatMap((match): CheckpointSign[] => {
     const before = text.slice(Math.max(0, match.index - 80), match.index);
@@ -51,7 +51,7 @@ function storesIn(text: string): readonly CheckpointSign[] {
   });
 }
 
-/** Whether the words right before an address say that it is only read from. */
+/** Whether the words directly before an address show that it is only read. */
 function isReadOnly(before: string): boolean {
   if (/\b(?:cp|sync|rsync|copy|download)\s+(?:-\S+\s+)*["']?$/.test(before)) return true;
   const name = /([\w.-]+)["']?\s*[=:\s]\s*["']?$/.exec(before)?.[1];
@@ -62,13 +62,13 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   const { name, written, value, dynamic } = flag;
   const words = wordsOf(written);
   if (words.some((word) => resumeWords.has(word))) {
-    return isOff(value) ? [] : [placeOrElse(value, dynamic, { kind: 'resume', text: name })];
+    return isOff(value) ? [] : [placeSign(value, dynamic, { kind: 'resume', text: name })];
   }
   if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
-  // A trainer's settings may stand in a file that is not seen here.
+  // A trainer's settings may be in a file that is not available here.
   if (words.includes('config') || name === 'c') return value === undefined ? [] : [{ kind: 'unknown', text: name }];
   if (!isPlaceName(words)) return [];
-  return value === undefined && !dynamic ? [] : [placeOrElse(value, dynamic, { kind: 'unknown', text: name })];
+  return value === undefined && !dynamic ? [] : [placeSign(value, dynamic, { kind: 'unknown', text: name })];
 }
 
 function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {
@@ -78,24 +78,24 @@ function signOfEnv(name: string, value: string | undefined): readonly Checkpoint
   if (stores.length > 0) return stores;
   if (words.some((word) => resumeWords.has(word))) return isOff(value) ? [] : [{ kind: 'resume', text: name }];
   if (!isPlaceName(words)) return [];
-  return [placeOrElse(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
+  return [placeSign(value, value === undefined || value.includes('$'), { kind: 'unknown', text: name })];
 }
 
-/** Tools that reach other storage, and settings files named without a flag. */
+/** Tools that access other storage, and settings files passed without a flag. */
 function signOfWord(text: string): readonly CheckpointSign[] {
   if (commandNamed(text)?.stores === true) return [{ kind: 'store', text }];
   return /\.(ya?ml|toml)$/.test(text) && !text.startsWith('-') ? [{ kind: 'unknown', text }] : [];
 }
 
-/** A path where the value is one; otherwise what else it says. Store addresses have been read by themselves. */
-function placeOrElse(value: string | undefined, dynamic: boolean, otherwise: CheckpointSign): CheckpointSign {
+/** A sign of the path or store address in a value; `otherwise` for any other value. */
+function placeSign(value: string | undefined, dynamic: boolean, otherwise: CheckpointSign): CheckpointSign {
   if (value === undefined || dynamic || !/^[./~]|\//.test(value)) return otherwise;
   return value.includes('://') ? { kind: 'store', text: value } : { kind: 'path', text: value };
 }
 
-/** Names of places to which progress is written: `--output_dir`, `--save`, `checkpoint.folder`, `CKPT_ROOT`. */
+/** Whether a name stands for a place to which progress is written: `--output_dir`, `--save`, `checkpoint.folder`, `CKPT_ROOT`. */
 function isPlaceName(words: readonly string[]): boolean {
-  if (words.some((word) => notWrittenWords.has(word))) return false;
+  if (words.some((word) => notOutputWords.has(word))) return false;
   if (!words.some((word) => progressWords.has(word))) return false;
   return words.length === 1 || words.some((word) => placeWords.has(word));
 }
@@ -139,7 +139,7 @@ const placeWords: ReadonlySet<string> = new Set([
     'destination',
   ],
 ]);
-const notWrittenWords: ReadonlySet<string> = new Set([
+const notOutputWords: ReadonlySet<string> = new Set([
   ...[
     'load',
     'gradient',
@@ -160,7 +160,7 @@ const resumeWords: ReadonlySet<string> = new Set(['resume', 'autoresume', 'resto
 const bucketWords: ReadonlySet<string> = new Set([
   ...['bucket', 's3', 'gcs', 'minio', 'aws', 'oss', 'tos', 'cos', 'obs', 'blob', 'hdfs', 'nfs', 'fsx', 'efs', 'lustre'],
 ]);
-/** Names of what is only read. */
+/** Words in the names of inputs. */
 const inputWords: ReadonlySet<string> = new Set([
   ...[
     'data',

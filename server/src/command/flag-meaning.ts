@@ -3,15 +3,15 @@ import { lazy } from '../yaml/lazy.ts';
 import type { Flag } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 
-/** A flag's name, as `readFlags` gives it. */
+/** A flag's name, as `readFlags` returns it. */
 export type FlagName = Pick<Flag, 'name' | 'written'>;
 
-/** What the catalogue says of a flag in one meaning: its own record, or the family that its words belong to. */
+/** A flag with a meaning in the catalog: its own record, or the family that its words match. */
 export type FoundMeaning = FlagRecord | FlagFamily;
 
 /**
- * Whether a flag has a meaning, and what the catalogue knows of it. Records come before families.
- * @param program the program that reads the flag, where it is known: some flags mean something in one program only
+ * The catalog entry that gives a flag a meaning; undefined if it does not have that meaning. Records take precedence over families.
+ * @param program the program that reads the flag, if known: some flags have a meaning in one program only
  */
 export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string): FoundMeaning | undefined {
   const { name } = flag;
@@ -28,7 +28,7 @@ export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string):
   return families.length === 0 ? undefined : familyOf(partsOf(flag), families);
 }
 
-/** The programs that a meaning's flags belong to. */
+/** The programs that have flags with a meaning. */
 export function programsWith(means: FlagMeaning): ReadonlySet<string> {
   return new Set(flagRecords.flatMap(({ means: own, of }) => (own === means ? (of ?? []) : [])));
 }
@@ -39,13 +39,13 @@ export function takesValue(flag: FlagName): boolean {
   return names.has(flag.name) || (flag.name.length <= maxName && familyOf(partsOf(flag), families) !== undefined);
 }
 
-/** No flag of the catalogue is as long as this. */
+/** All flags in the catalog are shorter. */
 const maxName = 120;
 
 interface Family {
   readonly family: FlagFamily;
   readonly groups: readonly ReadonlySet<string>[];
-  /** All words that may stand in it. */
+  /** All words that may occur in a spelling. */
   readonly words: ReadonlySet<string>;
   readonly never: ReadonlySet<string>;
 }
@@ -78,7 +78,7 @@ const valued = lazy(() => ({
   families: families().filter(({ family }) => family.value === true),
 }));
 
-/** The patterns of records that a name matches: `a.b-c`, then `*.b-c`, and `a.b-c-*`, `a.b-*` for names without a path. */
+/** The record patterns that a name matches: `a.b`, `*.a.b`, `*.b` for a dotted path; `a-b`, `*.a-b`, `a-b-*`, `a-*` for other names. */
 function patternsOf(name: string): readonly string[] {
   const patterns = [name, `*.${name}`];
   if (!name.includes('.')) {
@@ -98,10 +98,10 @@ function partsOf({ written }: FlagName): readonly (readonly string[])[] {
 }
 
 function familyOf(parts: readonly (readonly string[])[], among: readonly Family[]): FlagFamily | undefined {
-  return among.find((one) => isOf(parts, one))?.family;
+  return among.find((one) => belongsTo(parts, one))?.family;
 }
 
-function isOf(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
+function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
   const last = parts.at(-1) ?? [];
   if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.has(word)))) return false;
   const fits = (some: readonly string[]) =>

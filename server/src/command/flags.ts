@@ -1,21 +1,21 @@
 import type { Word } from './shell.ts';
 
-/** A flag or an override on a command line, with the words that hold it. */
+/** A flag or an override on a command line, with its words. */
 export interface Flag {
-  /** Without dashes, with `-` for `_`: `--save_steps` and `--save-steps` are both `save-steps`. Hydra keys keep their dots. */
+  /** In lower case, without leading dashes, with `-` for `_`: `save-steps` for `--save_steps`. Hydra keys keep their dots. */
   readonly name: string;
-  /** The name as it is written, without dashes in front. */
+  /** The name as written, without leading dashes. */
   readonly written: string;
-  /** Undefined for a switch, which takes no value. */
+  /** Undefined for a switch. */
   readonly value: string | undefined;
-  /** The value holds an expansion of the shell or of Kubernetes, so it is not known. */
+  /** The value contains an expansion by the shell or Kubernetes, so it is unknown. */
   readonly dynamic: boolean;
   readonly word: Word;
-  /** The word that holds the value: the same, or the next. Undefined for a switch. */
+  /** The word with the value: the same or the next one. Undefined for a switch. */
   readonly valueWord: Word | undefined;
 }
 
-/** The flags among the words of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
+/** The flags of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
 export function readFlags(words: readonly Word[]): readonly Flag[] {
   const known = flagsOf.get(words);
   if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
   return flags;
 }
 
-/** Several rules ask for the flags of one command. */
+/** A cache: several rules read the flags of the same command. */
 const flagsOf = new WeakMap<readonly Word[], readonly Flag[]>();
 
 function named(written: string): Pick<Flag, 'name' | 'written'> {

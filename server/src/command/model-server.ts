@@ -2,22 +2,22 @@ import { bytesOfFormat, type FlagMeaning } from '../catalog/flags.ts';
 import { type FlagName, meaningOf, takesValue } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
-import { recogniseProgram } from './programs.ts';
+import { recognizeProgram } from './programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** What a command line says of the memory that a model server will use. */
+/** The settings on a command line that decide how much memory a model server uses. */
 export interface ModelServer {
-  /** As it is written: `organisation/model`, a path, an address; undefined where nothing names one. */
+  /** As written: `organization/model`, a path or an address; undefined if none is named. */
   readonly model: string | undefined;
-  /** Bytes of one parameter and of one number of the cache: 16 bits are what most models are published in; null where the format is not known. */
+  /** Bytes of one parameter and of one cached number: 2 by default, as most models are published in 16 bits; null if the format is unknown. */
   readonly bytes: 2 | 4 | null;
-  /** Tokens of the longest request; undefined: the model's own limit; null where the length is written in an unknown way. */
+  /** The longest request, in tokens; undefined: the model's own limit; null: a length in an unknown form. */
   readonly context: number | null | undefined;
-  /** Somebody has sized it for many requests at a time, or as a part of a larger system: more memory is of use. */
+  /** The server is sized for many concurrent requests or as a part of a larger system, so it can use more memory. */
   readonly tuned: boolean;
 }
 
-/** The servers whose flags are known, by the names that `recogniseProgram` gives. */
+/** The servers whose flags are known, by the names that `recognizeProgram` returns. */
 export const modelServers: ReadonlySet<string> = new Set([
   'vllm',
   'sglang',
@@ -26,9 +26,9 @@ export const modelServers: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the one model server of a container says of its model. Undefined where it is not the only thing that runs, where a script, a file or an
- * expansion may say more than is read, and where it may use only a part of its device.
- * @param entrypoint the server that the image starts without a command
+ * The settings of a container's model server. Undefined if the server is not the only one or runs next to background processes, if a script,
+ * a file or an expansion may add flags, and if it may use only a part of its device.
+ * @param entrypoint the server that the image starts if there is no command
  */
 export function readModelServer(input: ProcessInput, entrypoint: string | undefined): ModelServer | undefined {
   const found = findServer(input, entrypoint);
@@ -40,21 +40,23 @@ export function readModelServer(input: ProcessInput, entrypoint: string | undefi
   if (hasUnknown(words, flags, model)) return undefined;
 
   const written = flags.map((flag): Setting => ({ ...flag, value: expand(flag.value, input) }));
-  // Each flag of TGI is a variable, too; a flag counts before it.
+  // Each flag of TGI is also a variable; the flag takes precedence.
   const settings = isTgi ? [...input.env.map(asSetting), ...written] : written;
-  const of = (means: FlagMeaning) => settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
-  const fraction = of('memory-fraction').at(-1);
-  if (fraction !== undefined && !(Number(fraction.value) >= leastFraction)) return undefined;
-  if (of('settings-file').length > 0) return undefined;
+  const withMeaning = (means: FlagMeaning) =>
+    settings.filter((setting) => meaningOf(setting, means, program) !== undefined);
+  const fraction = withMeaning('memory-fraction').at(-1);
+  if (fraction !== undefined && !(Number(fraction.value) >= minFraction)) return undefined;
+  if (withMeaning('settings-file').length > 0) return undefined;
 
-  const named = of('model').at(-1);
-  const length = of('context-length').at(-1);
-  const stretched = of('context-stretch').length > 0;
+  const named = withMeaning('model').at(-1);
+  const length = withMeaning('context-length').at(-1);
+  const stretched = withMeaning('context-stretch').length > 0;
   return {
     model: named === undefined ? expand(model?.text, input) : named.value,
-    bytes: bytesOf(of('number-format').map(({ value }) => value)),
+    bytes: bytesOf(withMeaning('number-format').map(({ value }) => value)),
     context: stretched ? null : length === undefined ? undefined : tokens(length.value),
-    tuned: requestFlags.some((means) => of(means).length > 0) || input.env.some(({ name }) => /LORA/.test(name)),
+    tuned:
+      requestFlags.some((means) => withMeaning(means).length > 0) || input.env.some(({ name }) => /LORA/.test(name)),
   };
 }
 
@@ -62,7 +64,7 @@ interface Setting extends FlagName {
   readonly value: string | undefined;
 }
 
-/** What somebody sets who expects many requests, or more devices. */
+/** Flags that people set to serve many requests or to use more devices. */
 const requestFlags: readonly FlagMeaning[] = ['request-capacity', 'data-parallel', 'pipeline-parallel'];
 
 /** `MAX_BATCH_SIZE` as `max-batch-size`. */
@@ -70,13 +72,13 @@ function asSetting({ name, value }: ProcessInput['env'][number]): Setting {
   return { name: name.toLowerCase().replaceAll('_', '-'), written: name, value };
 }
 
-/** The only server, started once and for itself. */
+/** The only server, started once. */
 function findServer(input: ProcessInput, entrypoint: string | undefined) {
   const { statements, complete, script } = readCommandLine(input.command, input.args);
   const commands = allCommands(statements);
   if (!complete || commands.some(({ background }) => background)) return undefined;
   const servers = commands.flatMap((command) => {
-    const found = recogniseProgram([command]);
+    const found = recognizeProgram([command]);
     return found?.use === 'serving' ? [{ program: found.program, command }] : [];
   });
   const [only, ...others] = servers;
@@ -88,7 +90,7 @@ function findServer(input: ProcessInput, entrypoint: string | undefined) {
   return { program: entrypoint, words: commands.flatMap(({ words }: SimpleCommand) => words) };
 }
 
-/** Words that may stand for further flags. The value of a flag may be an expansion where the flag is known to take one. */
+/** Whether a word may expand to more flags. The value of a flag that is known to take one cannot. */
 function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word | undefined): boolean {
   const read = new Set<Word | undefined>([model]);
   for (const flag of flags) {
@@ -98,23 +100,23 @@ function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word 
   return words.some((word) => (word.dynamic || word.text.includes('$')) && !read.has(word));
 }
 
-/** Who takes less of the card than this, leaves the rest to others on purpose. The servers' own defaults are about 0.9. */
-const leastFraction = 0.8;
+/** A smaller fraction leaves the rest of the card to others on purpose. The servers' own defaults are about 0.9. */
+const minFraction = 0.8;
 
-/** Quantised weights have scales and layers in other formats besides the bits of their name: their size is unknown. */
+/** Quantized weights also contain scales and layers in other formats, so their size is unknown. */
 function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {
   const bytes = formats.map((format) => bytesOfFormat(format ?? ''));
   if (bytes.includes(undefined)) return null;
   return bytes.includes(4) ? 4 : 2;
 }
 
-/** `vllm serve organisation/model`, and images that start a server with what they are given. */
+/** The model in `vllm serve organization/model`, or in the arguments of an image that starts a server. */
 function positional(words: readonly Word[]): Word | undefined {
   const first = words[words.findIndex(({ text }) => text === 'serve') + 1];
   return first === undefined || first.text.startsWith('-') ? undefined : first;
 }
 
-/** A word that is one variable of the container, `$(NAME)`, `$NAME` or `${NAME}`, has its value; other expansions are not known. */
+/** The value of a word that is one variable of the container (`$(NAME)`, `$NAME` or `${NAME}`); undefined for other expansions. */
 function expand(text: string | undefined, { env }: ProcessInput): string | undefined {
   const name = /^\$(?:\((\w+)\)|\{(\w+)\}|(\w+))$/
     .exec(text ?? '')
@@ -124,7 +126,7 @@ function expand(text: string | undefined, { env }: ProcessInput): string | undef
   return text?.includes('$') ? undefined : text;
 }
 
-/** `32768`, `32k` (thousands) and `32K` (of 1,024), as vLLM reads them. */
+/** `32768`, `32k` (× 1,000) and `32K` (× 1,024), as vLLM reads them. */
 function tokens(text: string | undefined): number | null {
   const [, digits, unit = ''] = /^(\d{1,8})([kK]?)$/.exec(text ?? '') ?? [];
   if (digits === undefined || Number(digits) === 0) return null;

@@ -1,4 +1,4 @@
-/** The words of a name: split at everything that is no letter or digit, and where camel case begins a word. `Gemma3LLMTrain` is three words. */
+/** The words of a name, split at every character except letters and digits, and at camel case. `Gemma3LLMTrain` has three words. */
 export function wordsOf(name: string): readonly string[] {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')

@@ -5,25 +5,25 @@ import { readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** Over how many devices one model server spreads its model, as far as the container says. */
+/** How many devices one model server spreads its model over, according to its container. */
 export interface Sharding {
-  /** Devices that one layer is split over. */
+  /** The number of devices that share one layer. */
   readonly tensor: number;
-  /** All of its devices in this pod: tensor x pipeline x data; null where a part is not known, or lies in other pods. */
+  /** All its devices in this pod: tensor × pipeline × data; null if a factor is unknown. */
   readonly devices: number | null;
-  /** What says so, as it is written. */
+  /** The flag or variable, as written. */
   readonly text: string;
-  /** Its first and last word; undefined for an environment variable. */
+  /** The flag's first and last word; undefined for an environment variable. */
   readonly words: readonly [Word, Word] | undefined;
-  /** The name of the environment variable, where it is one. */
+  /** The name of the environment variable, if it is one. */
   readonly variable: string | undefined;
-  /** A part of a larger group: other pods hold the rest of its devices. */
+  /** The server is a part of a larger group: other pods hold the rest of its devices. */
   readonly spansPods: boolean;
 }
 
 /**
- * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined where nothing says it, where a
- * template or an expansion does, and where several commands do: those are servers side by side.
+ * How a container's model server is sharded: vLLM, SGLang, TGI, LMDeploy, TensorRT-LLM, NIM. Undefined if nothing sets it, if a template or an
+ * expansion sets it, and if several commands do, since those are separate servers.
  */
 export function findSharding(input: ProcessInput): Sharding | undefined {
   const line = readCommandLine(input.command, input.args);
@@ -31,7 +31,7 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;
   if (others.length > 0 || !line.complete) return undefined;
-  if (only !== undefined) return ofCommand(only, spansPods);
+  if (only !== undefined) return shardingOfCommand(only, spansPods);
   const set = input.env.filter(({ name }) => variablesOf('tensor-parallel').has(name));
   const [variable] = set;
   const tensor = countOf(variable?.value);
@@ -43,10 +43,10 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   return { tensor, devices, text, words: undefined, variable: variable.name, spansPods };
 }
 
-/** What shows that a server is one part of a group of pods. */
+/** Matches signs that a server is a part of a group of pods. */
 const otherPods = lazy(() => {
   const flags = flagRecords.filter(({ means }) => means === 'pod-group').map(({ flag }) => flag);
-  // Long flags may be the start of longer ones; short ones are words.
+  // Long flags also match as prefixes of longer ones; short flags must be whole words.
   const patterns = flags.map((flag) => (flag.length > 3 ? flag.replaceAll('-', '[-_]') : String.raw`${flag}\b`));
   const variables = [...variablesOf('pod-group')].map((variable) => variable.replace('*', ''));
   return new RegExp(
@@ -60,21 +60,21 @@ function tensorFlag({ words }: SimpleCommand): ReturnType<typeof readFlags>[numb
   );
 }
 
-function ofCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
+function shardingOfCommand(command: SimpleCommand, spansPods: boolean): Sharding | undefined {
   const { words } = command;
   const flags = readFlags(words).filter(({ word }) => word.text.startsWith('-'));
   const flag = tensorFlag(command);
   const tensor = flag?.dynamic === true ? undefined : countOf(flag?.value);
   if (flag === undefined || tensor === undefined) return undefined;
-  const of = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
+  const withMeaning = (means: FlagMeaning) => flags.filter((one) => meaningOf(one, means) !== undefined);
   const factor = (means: FlagMeaning): number | null => {
-    const last = of(means).at(-1);
+    const last = withMeaning(means).at(-1);
     if (last === undefined) return 1;
     return last.dynamic ? null : (countOf(last.value) ?? null);
   };
-  // With attention that is data-parallel, the replicas of it share the devices of the tensor group.
-  const attention = of('data-parallel-attention').length > 0;
-  const local = of('local-data-parallel').length > 0;
+  // With data-parallel attention, its replicas share the devices of the tensor group.
+  const attention = withMeaning('data-parallel-attention').length > 0;
+  const local = withMeaning('local-data-parallel').length > 0;
   const data = attention ? 1 : factor(local ? 'local-data-parallel' : 'data-parallel');
   const pipeline = factor('pipeline-parallel');
   const next = words[words.indexOf(flag.word) + 1];

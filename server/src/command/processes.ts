@@ -4,15 +4,15 @@ import { meaningOf, programsWith } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
-/** The processes that a container's command line says it starts in its pod, one for each device. */
+/** The processes that a container's command line starts in its pod, one per device. */
 export interface LocalProcesses {
-  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script gets their number. */
+  /** `launch`: a launcher starts them (torchrun); `shard`: one server splits the model over them; `world`: a script receives their number. */
   readonly kind: 'launch' | 'shard' | 'world';
-  /** `all`: as many as there are devices; null where the number is not known. */
+  /** `all`: one per device; null if the number is unknown. */
   readonly count: number | 'all' | null;
-  /** What says so, as it is written: `--nproc-per-node=8`. */
+  /** The flag or variable, as written: `--nproc-per-node=8`. */
   readonly text: string;
-  /** Its first and last word; undefined for an environment variable. */
+  /** The flag's first and last word; undefined for an environment variable. */
   readonly words: readonly [Word, Word] | undefined;
 }
 
@@ -22,13 +22,16 @@ export interface ProcessInput {
   readonly env: readonly { readonly name: string; readonly value: string | undefined }[];
 }
 
-/** Everything on a command line and in the environment that says how many processes run side by side in the pod. */
+/** Everything on a command line and in the environment that sets how many processes run in parallel in the pod. */
 export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
-  return [...commands.flatMap(ofCommand), ...input.env.flatMap(({ name, value }) => ofEnv(name, value))];
+  return [
+    ...commands.flatMap(processesInCommand),
+    ...input.env.flatMap(({ name, value }) => processesInEnv(name, value)),
+  ];
 }
 
-/** The number of nodes that a launcher counts on (`--nnodes=4`); a range of an elastic launch is unknown. */
+/** The numbers of nodes that launchers expect (`--nnodes=4`); null for the range of an elastic launch. */
 export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
   const commands = allCommands(readCommandLine(input.command, input.args).statements);
   return commands.flatMap((command) => {
@@ -36,11 +39,11 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
     if (launcher === undefined) return [];
     return readFlags(command.words)
       .filter((flag) => meaningOf(flag, 'nodes', launcher) !== undefined)
-      .map((flag) => said('launch', flag, command));
+      .map((flag) => processesOf('launch', flag, command));
   });
 }
 
-/** The processes that mpirun starts over all hosts, and whether it may put several on one slot. */
+/** The processes that mpirun starts on all hosts, and whether it may start several per slot. */
 export function findMpiProcesses(
   input: ProcessInput,
 ): readonly (LocalProcesses & { readonly oversubscribes: boolean })[] {
@@ -50,32 +53,32 @@ export function findMpiProcesses(
     const at = command.words.findIndex(({ text }) => launchers.has(baseName(text)));
     if (at < 0) return [];
     const launcher = baseName(command.words[at]?.text ?? '');
-    // Flags of the program that is started come after it, so only the first count is mpirun's.
+    // The flags of the started program follow, so only the first count is mpirun's.
     const flag = readFlags(command.words.slice(at)).find((one) => meaningOf(one, 'ranks', launcher) !== undefined);
     const oversubscribes = command.words.some(({ text }) => /oversubscribe/.test(text));
-    return flag === undefined ? [] : [{ ...said('launch', flag, command), oversubscribes }];
+    return flag === undefined ? [] : [{ ...processesOf('launch', flag, command), oversubscribes }];
   });
 }
 
-function ofCommand(command: SimpleCommand): readonly LocalProcesses[] {
+function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
   const launcher = launcherOf(command, 'nodes');
   const flags = readFlags(command.words);
   const machines = flags.find((flag) => meaningOf(flag, 'nodes', launcher) !== undefined);
   return flags.flatMap((flag): LocalProcesses[] => {
     const is = (means: FlagMeaning) => meaningOf(flag, means, launcher) !== undefined;
-    if (is('processes-per-node')) return [said('launch', flag, command)];
+    if (is('processes-per-node')) return [processesOf('launch', flag, command)];
     if (is('processes')) {
-      const all = said('launch', flag, command);
+      const all = processesOf('launch', flag, command);
       const nodes = machines === undefined ? 1 : countOf(machines.value, machines.dynamic);
       const count = typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
       return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
-    if (is('tensor-parallel')) return [said('shard', flag, command)];
-    return is('world-size') ? [said('world', flag, command)] : [];
+    if (is('tensor-parallel')) return [processesOf('shard', flag, command)];
+    return is('world-size') ? [processesOf('world', flag, command)] : [];
   });
 }
 
-function ofEnv(name: string, value: string | undefined): readonly LocalProcesses[] {
+function processesInEnv(name: string, value: string | undefined): readonly LocalProcesses[] {
   const kind = variablesOf('processes-per-node').has(name)
     ? 'launch'
     : variablesOf('shards').has(name)
@@ -87,7 +90,7 @@ function ofEnv(name: string, value: string | undefined): readonly LocalProcesses
   ];
 }
 
-function said(kind: LocalProcesses['kind'], flag: Flag, { words }: SimpleCommand): LocalProcesses {
+function processesOf(kind: LocalProcesses['kind'], flag: Flag, { words }: SimpleCommand): LocalProcesses {
   const next = words[words.indexOf(flag.word) + 1];
   const last = flag.value !== undefined && !flag.word.text.includes('=') && next !== undefined ? next : flag.word;
   const text = last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`;
@@ -100,7 +103,7 @@ function countOf(value: string | undefined, dynamic: boolean): number | 'all' | 
   return /^\d{1,5}$/.test(value) ? Number(value) : null;
 }
 
-/** The launcher among a command's words that has flags of a meaning, through interpreters and `python -m`. */
+/** The launcher among a command's words that has flags with a meaning, also behind interpreters and `python -m`. */
 function launcherOf({ words }: SimpleCommand, means: FlagMeaning): string | undefined {
   const known = programsWith(means);
   return words

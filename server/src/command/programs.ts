@@ -5,12 +5,12 @@ import { allCommands, baseName, readCommandLine, type SimpleCommand } from './sh
 
 export type { Use } from '../catalog/programs.ts';
 
-/** A program that was recognised, and what it is there for. */
-export interface RecognisedProgram {
-  /** As people name it: `vllm`, `torchrun`. */
+/** A recognized program and its use. */
+export interface RecognizedProgram {
+  /** The usual name: `vllm`, `torchrun`. */
   readonly program: string;
   readonly use: Use;
-  /** `likely`: launchers and names of scripts, which say what they do but cannot promise it. */
+  /** `likely`: launchers and script names, which suggest a use but do not guarantee it. */
   readonly confidence: 'certain' | 'likely';
 }
 
@@ -20,36 +20,36 @@ export interface ContainerUse {
   readonly confidence: 'certain' | 'likely' | null;
 }
 
-/** What a container is there for, by what it runs and, where that says nothing, by its image. */
+/** What a container is for, by its command or, if that is inconclusive, by its image. */
 export function containerUse(input: {
   readonly image?: string;
   readonly command: readonly string[];
   readonly args: readonly string[];
 }): ContainerUse {
   const found =
-    recogniseProgram(allCommands(readCommandLine(input.command, input.args).statements)) ??
+    recognizeProgram(allCommands(readCommandLine(input.command, input.args).statements)) ??
     (input.image === undefined || (input.command.length > 0 && !isEntrypointScript(input.command))
       ? undefined
       : byImage(input.image));
   return found ?? { use: null, program: null, confidence: null };
 }
 
-/** The most telling program among the commands of a container. */
-export function recogniseProgram(commands: readonly SimpleCommand[]): RecognisedProgram | undefined {
-  let best: RecognisedProgram | undefined;
+/** The most significant program among the commands of a container. */
+export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
+  let best: RecognizedProgram | undefined;
   for (const command of commands) {
-    const found = recognise(programWords(command), 0);
+    const found = recognize(programWords(command), 0);
     if (found !== undefined && (best === undefined || weight(found) > weight(best))) best = found;
   }
   return best;
 }
 
-/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and the like. */
+/** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
 export function programWords(command: SimpleCommand): readonly string[] {
   return withoutWrappers(command.words.map((word) => word.text));
 }
 
-/** The program of a command line: interpreters are looked through, so `python3 -u -m vllm.x` is `-m vllm.x`. */
+/** The words without wrappers in front, such as `exec`, `sudo` and `timeout 60`. */
 export function withoutWrappers(words: readonly string[]): readonly string[] {
   let at = 0;
   while (at < words.length) {
@@ -63,7 +63,7 @@ export function withoutWrappers(words: readonly string[]): readonly string[] {
   return words.slice(at);
 }
 
-/** Behind the options and assignments that stand before the program that another one runs. */
+/** The index after a wrapper's options and assignments. */
 function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {
   let at = start;
   while (valued !== undefined && at < words.length && /^-|^[A-Za-z_]\w*=/.test(words[at] ?? '')) {
@@ -72,24 +72,24 @@ function pastOptions(words: readonly string[], start: number, { valued }: Progra
   return at;
 }
 
-function weight(found: RecognisedProgram): number {
+function weight(found: RecognizedProgram): number {
   return (found.confidence === 'certain' ? 10 : 0) + { serving: 3, training: 3, interactive: 2, batch: 1 }[found.use];
 }
 
-function recognise(words: readonly string[], depth: number): RecognisedProgram | undefined {
+function recognize(words: readonly string[], depth: number): RecognizedProgram | undefined {
   const first = words[0];
   if (first === undefined || depth > 4) return undefined;
   const name = baseName(first);
-  if (/^python[\d.]*$/.test(name)) return recognisePython(words.slice(1), depth);
+  if (/^python[\d.]*$/.test(name)) return recognizePython(words.slice(1), depth);
   const rest = words.slice(1);
   const subcommand = rest.find((word) => !word.startsWith('-'));
   const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
-  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? name, rest);
+  if (known?.runs === 'processes') return recognizeLaunched(known.program ?? name, rest);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
   return /\.(py|sh)$/.test(name) ? byScriptName(first) : undefined;
 }
 
-function recognisePython(words: readonly string[], depth: number): RecognisedProgram | undefined {
+function recognizePython(words: readonly string[], depth: number): RecognizedProgram | undefined {
   let at = 0;
   while (at < words.length && /^-/.test(words[at] ?? '')) {
     const flag = words[at] ?? '';
@@ -104,20 +104,20 @@ function recognisePython(words: readonly string[], depth: number): RecognisedPro
   return script === undefined ? undefined : byScriptName(script);
 }
 
-function byModule(module: string, rest: readonly string[], depth: number): RecognisedProgram | undefined {
+function byModule(module: string, rest: readonly string[], depth: number): RecognizedProgram | undefined {
   const known = moduleNamed(module);
-  if (known?.runs === 'processes') return recogniseLaunched(known.program ?? module, rest);
+  if (known?.runs === 'processes') return recognizeLaunched(known.program ?? module, rest);
   if (known?.use !== undefined) return asProgram(known, known.name, known.use);
   // `python -m vllm serve` is `vllm serve`.
-  return recognise([module, ...rest], depth + 1) ?? byScriptName(module);
+  return recognize([module, ...rest], depth + 1) ?? byScriptName(module);
 }
 
-function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognisedProgram {
+function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognizedProgram {
   return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
 }
 
-/** A distributed launcher: training, unless the script it launches says otherwise. */
-function recogniseLaunched(launcher: string, words: readonly string[]): RecognisedProgram {
+/** A distributed launcher: training, unless the launched script indicates another use. */
+function recognizeLaunched(launcher: string, words: readonly string[]): RecognizedProgram {
   const script = words.find((word) => /\.py$/.test(word)) ?? moduleOf(words);
   const inner = script === undefined ? undefined : byScriptName(script);
   const program = words.map((word) => commandNamed(baseName(word))?.use).find((use) => use === 'batch');
@@ -131,8 +131,8 @@ function moduleOf(words: readonly string[]): string | undefined {
   return at < 0 ? undefined : words[at + 1];
 }
 
-/** What the name of a script says. Whole words only: `constraint.py` trains nothing. */
-function byScriptName(path: string): RecognisedProgram | undefined {
+/** The use that a script's name indicates. Only whole words count: `constraint.py` does not train. */
+function byScriptName(path: string): RecognizedProgram | undefined {
   const name = baseName(path).replace(/\.(py|sh)$/, '');
   const known = scriptNamed(name);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
@@ -149,13 +149,13 @@ function isEntrypointScript(command: readonly string[]): boolean {
   return command.length === 1 && /entrypoint/.test(baseName(command[0] ?? ''));
 }
 
-function byImage(image: string): RecognisedProgram | undefined {
+function byImage(image: string): RecognizedProgram | undefined {
   const repository = image.split('@')[0]?.replace(/:[^/:]*$/, '') ?? '';
   const found = imageOf(repository);
   return found && { program: found.program, use: found.use, confidence: 'likely' };
 }
 
-// Words that say what a script does.
+// Words in script names that indicate a use.
 
 const trainingWords: ReadonlySet<string> = new Set([
   'train',

@@ -1,11 +1,11 @@
 /**
- * A word of a command line. `item` is the index of the list item (command, then args) it came from, `start` and `end` are offsets in
- * that item's decoded value, so that whoever knows where the item stands in the YAML can point at the word.
+ * A word of a command line. `item` is the index of its list item (command, then args); `start` and `end` are offsets in that item's decoded
+ * value, from which callers compute the position in the YAML.
  */
 export interface Word {
   /** Without quotes. Expansions stay as written: `$HOME/x`. */
   readonly text: string;
-  /** Holds an expansion ($X, $(...), `...`): the text is not what the program will see. */
+  /** Contains an expansion ($X, $(...), `...`): the program receives another text. */
   readonly dynamic: boolean;
   readonly item: number;
   readonly start: number;
@@ -73,7 +73,7 @@ function isOperatorChar(char: string): boolean {
   return char === ';' || char === '&' || char === '|' || char === '(' || char === ')' || char === '<' || char === '>';
 }
 
-/** One word with its quotes resolved. `closed` is false when a quote or an expansion never ends. */
+/** One word with its quotes resolved. `closed` is false if a quote or an expansion never ends. */
 function readWord(text: string, start: number, item: number): { word: Word; quoted: boolean; closed: boolean } {
   let at = start;
   let value = '';
@@ -142,7 +142,7 @@ function readDoubleQuoted(
   return { value, end: Math.min(at + 1, text.length), dynamic, closed };
 }
 
-/** Where `$NAME`, `${...}`, `$(...)` or a backquoted command ends; beyond the text when it never does. */
+/** The end of `$NAME`, `${...}`, `$(...)` or a backquoted command; beyond the text if it never ends. */
 function expansionEnd(text: string, start: number): number {
   if (text[start] === '`') {
     const end = text.indexOf('`', start + 1);

@@ -4,7 +4,7 @@ export type { Word } from './shell-lexer.ts';
 
 export type Statement = SimpleCommand | Loop | Group;
 
-/** What joins a statement to the one before it. `||`: it runs only when that one failed. */
+/** What joins a statement to the previous one. `||`: the statement runs only if that one failed. */
 export type Connector = '&&' | '||' | '|' | null;
 
 /** A program with its arguments. */
@@ -28,7 +28,7 @@ export interface Loop {
   readonly after: Connector;
 }
 
-/** What may run or not: the branches of `if` and `case`, a function's body, a subshell, a brace group. */
+/** Grouped statements: the branches of `if` and `case`, a function's body, a subshell, a brace group. */
 export interface Group {
   readonly kind: 'group';
   readonly keyword: 'if' | 'case' | 'function' | 'subshell' | 'braces';
@@ -37,19 +37,19 @@ export interface Group {
   readonly after: Connector;
 }
 
-/** A container's command line, with the script of `sh -c` taken apart. */
+/** A container's command line, with the script of `sh -c` parsed. */
 export interface CommandLine {
   readonly statements: readonly Statement[];
-  /** A shell reads it: words may be expanded. */
+  /** A shell runs it, so words may be expanded. */
   readonly script: boolean;
-  /** False where something could not be read (an unclosed quote, a limit): what was read is right, but not all there is. */
+  /** False if a part could not be parsed (an unclosed quote, a limit): the statements are correct but not complete. */
   readonly complete: boolean;
 }
 
 const maxScript = 200_000;
 const maxDepth = 40;
 
-/** What a container runs, as far as its `command` and `args` say. Never throws; linear in the length of the text. */
+/** What a container runs according to its `command` and `args`. Never throws; takes linear time. */
 export function readCommandLine(command: readonly string[], args: readonly string[]): CommandLine {
   const items = [...command, ...args];
   if (items.length !== last.items.length || items.some((item, index) => item !== last.items[index]))
@@ -57,7 +57,7 @@ export function readCommandLine(command: readonly string[], args: readonly strin
   return last.line;
 }
 
-/** Rules look at one container after the other, and a dozen of them ask for its command line. */
+/** A cache of one: rules visit one container after the other, and a dozen of them read its command line. */
 let last: { readonly items: readonly string[]; readonly line: CommandLine } = {
   items: [],
   line: { statements: [], script: false, complete: true },
@@ -72,7 +72,7 @@ function readItems(items: readonly string[]): CommandLine {
   return readScript(items[script] ?? '', script);
 }
 
-/** The statements of a shell script, for instance one that a ConfigMap holds. */
+/** The statements of a shell script, for example one in a ConfigMap. */
 export function readScript(text: string, item = 0): CommandLine {
   const tooLong = text.length > maxScript;
   const lexed = lexShell(tooLong ? text.slice(0, maxScript) : text, item);
@@ -80,7 +80,7 @@ export function readScript(text: string, item = 0): CommandLine {
   const statements: Statement[] = [];
   while (parser.at < parser.tokens.length) {
     statements.push(...parseList(parser, 0));
-    // A stray closing word (`done`, `)`): step over it, the rest is still worth reading.
+    // Skip a stray closing word (`done`, `)`): the rest is still worth parsing.
     if (parser.at < parser.tokens.length) {
       parser.at++;
       parser.complete = false;
@@ -89,7 +89,7 @@ export function readScript(text: string, item = 0): CommandLine {
   return { statements, script: true, complete: parser.complete };
 }
 
-/** Every simple command, whatever loops and groups it stands in, in the order of the text. */
+/** Every simple command, also those in loops and groups, in text order. */
 export function allCommands(statements: readonly Statement[]): readonly SimpleCommand[] {
   return statements.flatMap((statement) => {
     if (statement.kind === 'command') return [statement];
@@ -105,7 +105,7 @@ export function baseName(path: string): string {
 
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash', 'zsh', 'ksh']);
 
-/** The index of the item that is a shell's script; undefined where no shell reads one. */
+/** The index of the item with a shell's script; undefined if no shell runs one. */
 function shellScript(items: readonly string[]): number | undefined {
   const start = items.findIndex((item) => !prefixWords.has(baseName(item)));
   if (start < 0 || !shells.has(baseName(items[start] ?? ''))) return undefined;
@@ -118,7 +118,7 @@ function shellScript(items: readonly string[]): number | undefined {
   return undefined;
 }
 
-/** What may stand before the shell without changing what it runs. */
+/** Words that may precede the shell without changing what it runs. */
 const prefixWords: ReadonlySet<string> = new Set(['tini', 'dumb-init', '--', 'exec', 'sudo', '-g', '-s', 'catatonit']);
 
 interface Parser {
@@ -139,7 +139,7 @@ function parseList(parser: Parser, depth: number): Statement[] {
     const word = reserved(token);
     if (word !== undefined && closing.has(word)) break;
     if (token.kind === 'operator' && token.text !== '(') {
-      // A line may end behind a connector.
+      // A line may end after a connector.
       if (token.text !== '\n') after = connector(token.text);
       parser.at++;
       continue;
@@ -259,7 +259,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
         continue;
       }
       if (token.text === '(' && words.length === 0) {
-        // An array: `NAME=(a b)`. Its items are no program.
+        // The items of an array, `NAME=(a b)`, are not a program.
         while (parser.at < parser.tokens.length && !isOperator(parser.tokens[parser.at], ')')) parser.at++;
         parser.at++;
         continue;
@@ -277,7 +277,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
     else words.push(token.word);
   }
   if (words.length === 0 && assignments.length === 0) {
-    // Nothing was consumed only on an operator; step over it so that the walk always advances.
+    // Nothing was consumed, so this is an operator; skip it to advance.
     if (parser.tokens[parser.at]?.kind === 'operator') parser.at++;
     return undefined;
   }
@@ -308,7 +308,7 @@ function isOperator(token: Token | undefined, text: string): boolean {
   return token?.kind === 'operator' && token.text === text;
 }
 
-/** The text of an unquoted word; reserved words are reserved only when nothing of them is quoted. */
+/** The text of an unquoted word; a word with quotes is never reserved. */
 function reserved(token: Token | undefined): string | undefined {
   return token?.kind === 'word' && !token.quoted ? token.word.text : undefined;
 }

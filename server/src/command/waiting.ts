@@ -1,23 +1,23 @@
 import { commandNamed } from '../catalog/programs.ts';
 import { table } from '../yaml/table.ts';
-import { programWords, recogniseProgram } from './programs.ts';
+import { programWords, recognizeProgram } from './programs.ts';
 import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
-/** A command line that waits and does nothing else, without end or for a long time. */
+/** A command line that waits for a long time or forever. */
 export interface Waiting {
-  /** What it waits with, as it is written: `sleep infinity`. */
+  /** The waiting command, as written: `sleep infinity`. */
   readonly what: string;
-  /** `works-first`: it does something that ends, and then waits. `looks-first`: it does no more than print what devices there are. */
+  /** `works-first`: work that ends comes before the wait. `looks-first`: the wait only follows a listing of the devices. */
   readonly kind: 'only-waits' | 'looks-first' | 'works-first';
-  /** Seconds until it ends; Infinity where it never does. */
+  /** Seconds until the wait ends; Infinity if it never does. */
   readonly seconds: number;
-  /** Its first and last word. */
+  /** The first and last word of the wait. */
   readonly words: readonly [Word, Word];
 }
 
 /**
- * Whether a container only waits. Undefined where it does not, or where that is not plain: a wait that keeps a server in the background
- * alive is no mere wait, and neither is one behind a command of which it is not known what it leaves running.
+ * The wait that a container ends in. Undefined if there is none or if it may serve a purpose: a wait may keep a background server alive, or
+ * follow an unknown command that leaves something running.
  */
 export function findWaiting(command: readonly string[], args: readonly string[]): Waiting | undefined {
   const line: CommandLine = readCommandLine(command, args);
@@ -27,10 +27,10 @@ export function findWaiting(command: readonly string[], args: readonly string[])
   for (const statement of line.statements) {
     const waiting = waitOf(statement);
     if (waiting !== undefined) {
-      // After a failure, or as one end of a pipe: it may never come to this wait.
+      // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
       const found: Waiting = { ...waiting, kind };
-      // `sleep infinity & wait`: it waits once `wait` says so.
+      // `sleep infinity & wait`: the wait starts at `wait`.
       if (statement.background) pending = found;
       else return found;
       continue;
@@ -39,22 +39,22 @@ export function findWaiting(command: readonly string[], args: readonly string[])
     if (effect === 'unknown') return undefined;
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
-    if (kind === 'only-waits' && looks(statement)) kind = 'looks-first';
+    if (kind === 'only-waits' && onlyListsDevices(statement)) kind = 'looks-first';
   }
   return undefined;
 }
 
-/** What the catalogue says that a command does, where it is known to end. */
+/** What a command does, according to the catalog, if it is known to end. */
 function doesOf(command: SimpleCommand) {
   return commandNamed(baseName(programWords(command)[0] ?? ''))?.does;
 }
 
-function looks(statement: Statement): boolean {
+function onlyListsDevices(statement: Statement): boolean {
   return statement.kind === 'command' && doesOf(statement) === 'lists';
 }
 
-/** A sleep this long outlives whatever was meant to happen. */
-const longestWait = 30 * 86_400;
+/** A sleep this long counts as endless. */
+const endlessSeconds = 30 * 86_400;
 
 function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   if (statement.kind === 'group') {
@@ -75,7 +75,7 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
     case 'sleep': {
       const seconds = sleepSeconds(rest);
       if (seconds === undefined || seconds === 0) return undefined;
-      return { what, seconds: seconds >= longestWait ? Number.POSITIVE_INFINITY : seconds, words: ends };
+      return { what, seconds: seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds, words: ends };
     }
     case 'tail':
       return rest.includes('/dev/null') && rest.some((flag) => /^(-[a-zA-Z]*[fF]|--follow.*)$/.test(flag))
@@ -88,7 +88,7 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
   }
 }
 
-/** `while true; do sleep 60; done`, with nothing in its body but sleeps and messages. */
+/** The wait in `while true; do sleep 60; done`, whose body has only sleeps and messages. */
 function loopWait({
   keyword,
   condition,
@@ -96,22 +96,28 @@ function loopWait({
 }: Extract<Statement, { kind: 'loop' }>): Omit<Waiting, 'kind'> | undefined {
   if (keyword === 'for' || condition.length !== 1) return undefined;
   const [test] = condition;
-  const said = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
+  const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
   const endless = keyword === 'while' ? /^(true|:|\[ (1|true) \]|\[\[ (1|true) \]\]|test 1)$/ : /^(false|\[ \])$/;
-  if (!endless.test(said)) return undefined;
+  if (!endless.test(conditionText)) return undefined;
   const waits = body.map((statement) => (statement.background ? undefined : waitOf(statement)));
   const idle = body.every(
     (statement, index) => waits[index] !== undefined || (!statement.background && effectOf(statement) === 'nothing'),
   );
   if (!idle || waits.every((wait) => wait === undefined)) return undefined;
-  const slept = waits.find((wait) => wait !== undefined);
-  return slept && { ...slept, what: `${keyword} ${said}; do … ${slept.what}; done`, seconds: Number.POSITIVE_INFINITY };
+  const wait = waits.find((one) => one !== undefined);
+  return (
+    wait && {
+      ...wait,
+      what: `${keyword} ${conditionText}; do … ${wait.what}; done`,
+      seconds: Number.POSITIVE_INFINITY,
+    }
+  );
 }
 
-/** What a statement that does not wait does: nothing worth a GPU, some work that ends, `wait`, or something that nobody knows. */
+/** What a statement other than a wait does: nothing worth a GPU, work that ends, `wait`, or something unknown. */
 function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknown' {
   if (statement.kind === 'group') {
-    // A function is only declared here; what it does happens where it is called, under a name that is not known.
+    // A function is only declared here. It runs where it is called, under a name that is unknown there.
     if (statement.keyword === 'function') return 'nothing';
     if (statement.background) return 'unknown';
     return strongest(statement.body.map((inner) => (waitOf(inner) === undefined ? effectOf(inner) : 'unknown')));
@@ -128,10 +134,10 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
   if (does === 'ends') return 'works';
-  const recognised = recogniseProgram([statement]);
-  // A script that is named after training ends, as training does; other names promise less.
-  if (recognised?.use === 'training') return 'works';
-  return recognised?.confidence === 'certain' && recognised.use === 'batch' ? 'works' : 'unknown';
+  const recognized = recognizeProgram([statement]);
+  // A script named after training ends, as training does; other names are less certain.
+  if (recognized?.use === 'training') return 'works';
+  return recognized?.confidence === 'certain' && recognized.use === 'batch' ? 'works' : 'unknown';
 }
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
@@ -141,7 +147,7 @@ function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')
 
 const sleepUnits = table({ s: 1, m: 60, h: 3600, d: 86_400 });
 
-/** GNU sleep adds its operands up and takes units; `infinity` may be shortened. */
+/** Seconds for GNU sleep, which adds up its operands and accepts units; `infinity` may be shortened. */
 function sleepSeconds(operands: readonly string[]): number | undefined {
   let seconds = 0;
   for (const operand of operands) {

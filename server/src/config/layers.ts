@@ -22,7 +22,7 @@ export interface ProjectConfig extends ModelOptions {
   readonly prices: OwnPrices;
   /** Globs, relative to the config file's folder, of what a walk over folders passes by. A file that is named itself is always read. */
   readonly ignore: readonly string[];
-  /** Where each value came from; a key that is missing has its default. Left out where nothing was told. */
+  /** Where each value came from; a key that is missing has its default. Left out where nothing is set. */
   readonly origins?: ConfigOrigins;
 }
 
@@ -99,7 +99,7 @@ function addLayer(
   if (provider !== null && provider !== merged.provider) {
     merged.provider = provider;
     origins.provider = own.provider ?? own.platform ?? origin;
-    // The region that was told is one of the other provider.
+    // The known region is one of the other provider.
     merged.region = null;
     delete origins.region;
   }
@@ -136,13 +136,13 @@ function addLayer(
   if (told.ignore !== undefined) merged.ignore = told.ignore;
 }
 
-/** Options of several places stand beside each other; of one option the last counts. */
+/** Options of several places add up; of one option the last counts. */
 function addNumbers(before: RuleNumbers, told: ConfigInput['ruleOptions'] = {}): RuleNumbers {
   const changed = Object.entries(told).map(([id, numbers]) => [id, table(before[id], numbers)] as const);
   return changed.length === 0 ? before : table(before, tableOf(changed));
 }
 
-/** Prices of several places stand beside each other; of one thing the last counts. */
+/** Prices of several places add up; of one thing the last counts. */
 function addPrices(before: OwnPrices, told: NonNullable<ConfigInput['prices']>): OwnPrices {
   return {
     discountPercent: told.discountPercent ?? before.discountPercent,

@@ -27,8 +27,8 @@ export async function nearestConfig<T>(
 }
 
 /**
- * Whether a document is no file that lies beside others: a new one that was never saved, or an object that VS Code's Kubernetes and OpenShift
- * extensions load from a cluster. Nothing may be read beside those: to their file systems every name is an object, which they ask the cluster for.
+ * Whether a document is no file that lies next to others: a new one that was never saved, or an object that VS Code's Kubernetes and OpenShift
+ * extensions load from a cluster. Nothing may be read next to those: to their file systems every name is an object, which they fetch from the cluster.
  */
 export function isLoose(uri: string): boolean {
   return /^(untitled|k8smsx|k8smsxro|osmsx|osmsxro):/i.test(uri);

@@ -3,7 +3,7 @@ import { groupOf } from '../model/manifest.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
 
-/** Whether a resource that may stand in the requests of a container surely stands there without a limit. */
+/** Whether a container certainly has no limit for a resource that its requests may name. */
 export function lacksLimitOf(
   resource: string,
   container: Container,
@@ -11,7 +11,7 @@ export function lacksLimitOf(
 ): boolean {
   const limits = getIn(container.resources, 'limits');
   if (getIn(limits, resource) !== undefined) return false;
-  // A count that is written at the wrong level is gpu-misplaced's.
+  // gpu-misplaced reports a count at the wrong level.
   if (getIn(container.resources, resource) !== undefined || getIn(container.at, 'limits', resource) !== undefined)
     return false;
   if ((workload.partial || workload.role === 'definition') && !hasWholeResources(workload)) return false;

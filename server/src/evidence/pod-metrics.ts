@@ -1,37 +1,38 @@
 import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
 
 /**
- * Metrics of model servers, and of the GPUs under them, that tell a load only while pods run. Routers and gateways see requests before that:
- * `vllm:num_incoming_requests` is of vLLM's router, for this very use.
+ * Metrics of model servers and of their GPUs, which show a load only while pods run. Routers and gateways see requests earlier:
+ * `vllm:num_incoming_requests` comes from vLLM's router for this purpose.
  * https://docs.vllm.ai/en/latest/usage/metrics.html https://docs.sglang.io/references/production_metrics.html
  * https://huggingface.co/docs/text-generation-inference/reference/metrics https://github.com/NVIDIA/dcgm-exporter
  * https://docs.nvidia.com/deeplearning/triton-inference-server/user-guide/docs/user_guide/metrics.html
  * https://github.com/vllm-project/production-stack/pull/679
  */
-const ofPods = /\b(?:vllm[:_](?!num_incoming|router)|sglang[:_](?!router)|tgi_|nv_(?:inference|gpu)_|DCGM_FI_)\w+/;
+const podMetricName =
+  /\b(?:vllm[:_](?!num_incoming|router)|sglang[:_](?!router)|tgi_|nv_(?:inference|gpu)_|DCGM_FI_)\w+/;
 
-/** The first metric in a query of Prometheus that only running pods tell. */
+/** The first metric in a Prometheus query that needs running pods. */
 export function podMetric(query: Cursor | undefined): string | undefined {
-  return ofPods.exec(asText(query) ?? '')?.[0];
+  return podMetricName.exec(asText(query) ?? '')?.[0];
 }
 
-/** Whether a trigger of KEDA may see nothing while no pod runs. */
+/** Whether a KEDA trigger may see no load while no pod runs. */
 export function mayNeedPod(trigger: Cursor): boolean {
   const type = asText(getIn(trigger, 'type')) ?? 'cpu';
   if (type === 'cpu' || type === 'memory') return true;
   return type === 'prometheus' && podMetric(getIn(trigger, 'metadata', 'query')) !== undefined;
 }
 
-/** Whether it surely does: its query has no other metric, and no value for when there is none. */
+/** Whether a KEDA trigger certainly sees no load while no pod runs: its query has no other metric and no fallback value. */
 export function needsPod(trigger: Cursor): boolean {
   const query = getIn(trigger, 'metadata', 'query');
   if (getIn(trigger, 'type') === undefined || !mayNeedPod(trigger) || isTemplated(query)) return false;
   const text = asText(query) ?? '';
-  // Brackets that do not close would be looked for from each that opens; no query is that long.
+  // Bounds the search for closing brackets, which is quadratic. No real query is that long.
   if (text.length > 10_000) return false;
   const bare = text.replace(/\{[^}]*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring)\s*\([^)]*\)/gi, ' ');
   if (/\b(?:or|absent|vector)\b/i.test(bare)) return false;
-  // Functions stand before a parenthesis.
+  // A name before a parenthesis is a function.
   const names = bare.match(/\b[a-z]\w*[:_][\w:]*\b(?!\s*\()/gi) ?? [];
-  return names.every((name) => ofPods.test(name));
+  return names.every((name) => podMetricName.test(name));
 }

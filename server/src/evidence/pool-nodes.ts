@@ -26,12 +26,12 @@ import {
 import { type Table, table, tableOf } from '../yaml/table.ts';
 
 /**
- * https://karpenter.sh/docs/concepts/nodepools/
+ * The pool that a Karpenter object describes. https://karpenter.sh/docs/concepts/nodepools/
  * @param owner the mapping with the requirements and taints
  */
 export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): NodePool {
   const metadata = kind === 'NodePool' ? getIn(root, 'spec', 'template', 'metadata') : getIn(root, 'spec');
-  const own = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
+  const poolLabel = kind === 'NodePool' ? 'karpenter.sh/nodepool' : 'karpenter.sh/provisioner-name';
   const required = requiredValues(owner);
   const single = [...required].flatMap(([key, [value, ...others]]) =>
     value === undefined || others.length > 0 ? [] : [[key, value] as const],
@@ -39,7 +39,7 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
   const labels = tableOf([
     ...single,
     ...Object.entries(labelsAt(getIn(metadata, 'labels'))),
-    ...(name === null ? [] : [[own, name] as const]),
+    ...(name === null ? [] : [[poolLabel, name] as const]),
   ]);
   return {
     name,
@@ -51,16 +51,16 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
   };
 }
 
-/** https://eksctl.io/usage/schema/ */
+/** The pool that a node group of eksctl describes. https://eksctl.io/usage/schema/ */
 export function eksctlPool(group: Cursor, types: readonly string[]): NodePool {
   const name = asText(getIn(group, 'name')) ?? null;
-  const named =
+  const nameLabels =
     name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
   return {
     name,
-    labels: table(labelsAt(getIn(group, 'labels')), named),
+    labels: table(labelsAt(getIn(group, 'labels')), nameLabels),
     ...nodesOf(new Map([['node.kubernetes.io/instance-type', types]])),
-    // EKS has no plugin that adds tolerations.
+    // EKS adds no tolerations.
     ...taintsOf(group),
   };
 }
@@ -74,7 +74,7 @@ function taintsOf(owner: Cursor): Pick<NodePool, 'taints' | 'incomplete'> {
   };
 }
 
-/** The values that requirements allow, by their label; none of those that a template may change. */
+/** The values that requirements allow, by label; without those that a template may change. */
 function requiredValues(owner: Cursor): ReadonlyMap<string, readonly string[]> {
   return new Map(
     items(getIn(owner, 'requirements')).flatMap((requirement): [string, string[]][] => {
@@ -85,18 +85,18 @@ function requiredValues(owner: Cursor): ReadonlyMap<string, readonly string[]> {
   );
 }
 
-/** What all nodes are alike in, as their labels say it. */
+/** The properties that all nodes share, according to their labels. */
 function nodesOf(
   labels: ReadonlyMap<string, readonly string[]>,
 ): Pick<NodePool, 'gpu' | 'devices' | 'instanceType' | 'capacity' | 'zones'> {
-  const said = [...labels].flatMap(([key, values]) => values.map((value) => ({ key, value })));
-  const types = said.filter(({ key }) => isInstanceTypeLabel(key)).map(({ value }) => value);
-  const models = said.flatMap(({ key, value }) => {
+  const pairs = [...labels].flatMap(([key, values]) => values.map((value) => ({ key, value })));
+  const types = pairs.filter(({ key }) => isInstanceTypeLabel(key)).map(({ value }) => value);
+  const models = pairs.flatMap(({ key, value }) => {
     const found = gpusByLabel(key, value);
     return found.length > 0 || isInstanceTypeLabel(key) || isGpuLabel(key) ? [found] : [];
   });
-  const counts = said.filter(({ key }) => isGpuCountLabel(key)).map(({ value }) => countIn(value));
-  const capacities = said.flatMap(({ key, value }) => spotSelector(key, value) ?? []);
+  const counts = pairs.filter(({ key }) => isGpuCountLabel(key)).map(({ value }) => countIn(value));
+  const capacities = pairs.flatMap(({ key, value }) => spotSelector(key, value) ?? []);
   const devices = counts.length > 0 ? counts : types.map((type) => instanceType(type)?.gpuCount ?? null);
   return {
     gpu: only(models.map((found) => (found.length === 1 ? (found[0]?.id ?? null) : null))),
@@ -107,7 +107,7 @@ function nodesOf(
   };
 }
 
-/** The one value that all have; null for none, and for several. */
+/** The one value that all have; null for no value and for several. */
 function only<T>(values: readonly (T | null)[]): T | null {
   const [first = null] = values;
   return values.every((value) => value === first) ? first : null;
@@ -124,13 +124,13 @@ function limitsAt(limits: Cursor | undefined): Table<number> | null {
 }
 
 /**
- * Whether a pool's nodes are Azure's: by its class of nodes, or by a label or a type of machine that only Azure has. There an admission plugin adds
- * tolerations. https://learn.microsoft.com/azure/aks/use-nvidia-gpu
+ * Whether a pool's nodes run on Azure: known from the node class, or from a label or instance type that only Azure has. On Azure an admission
+ * plugin adds tolerations. https://learn.microsoft.com/azure/aks/use-nvidia-gpu
  */
 function isOnAzure(owner: Cursor): boolean {
-  const nodes = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
-  const group = asText(getIn(nodes, 'group')) ?? groupOf(asText(getIn(nodes, 'apiVersion')) ?? '');
-  if (group === 'karpenter.azure.com' || asText(getIn(nodes, 'kind')) === 'AKSNodeClass') return true;
+  const nodeClass = getIn(owner, 'nodeClassRef') ?? getIn(owner, 'providerRef');
+  const group = asText(getIn(nodeClass, 'group')) ?? groupOf(asText(getIn(nodeClass, 'apiVersion')) ?? '');
+  if (group === 'karpenter.azure.com' || asText(getIn(nodeClass, 'kind')) === 'AKSNodeClass') return true;
   return items(getIn(owner, 'requirements')).some((requirement) => {
     const key = asText(getIn(requirement, 'key')) ?? '';
     const types = isInstanceTypeLabel(key) ? items(getIn(requirement, 'values')) : [];
@@ -141,15 +141,15 @@ function isOnAzure(owner: Cursor): boolean {
 }
 
 /**
- * GKE lets pods that select a compute class onto its nodes, past the taint that these have of the class. Taints of its own it does not tolerate for
- * anybody. https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
+ * The pools of a GKE compute class. Pods that select the class tolerate the taint of the class automatically, but not the taints in its
+ * nodePoolConfig. https://docs.cloud.google.com/kubernetes-engine/docs/reference/crds/computeclass
  */
 export function computeClassPools({ root, name }: Manifest): readonly NodePool[] {
   const config = getIn(root, 'spec', 'nodePoolConfig');
   const taints = getIn(config, 'taints');
   if (name === null) return [];
-  // Node pools that somebody made by hand may have any.
-  const byHand = items(getIn(root, 'spec', 'priorities')).some(
+  // Node pools that were created by hand may have other taints.
+  const manualPools = items(getIn(root, 'spec', 'priorities')).some(
     (priority) => getIn(priority, 'nodepools') !== undefined,
   );
   const unknown = isTemplated(taints) || items(taints).some(isUnknown) || [config, taints].some(isIncomplete);
@@ -159,8 +159,8 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
       labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
       toleratesRequested: true,
-      incomplete: byHand || unknown,
-      chosen: true,
+      incomplete: manualPools || unknown,
+      needsSelector: true,
     },
   ];
 }
@@ -178,7 +178,7 @@ function taint(item: Cursor): readonly NodeTaint[] {
   return [{ key, value: asText(getIn(item, 'value')) ?? '', effect }];
 }
 
-/** eksctl's earlier form: `nvidia.com/gpu: "true:NoSchedule"`. */
+/** eksctl's older form: `nvidia.com/gpu: "true:NoSchedule"`. */
 function mappedTaints(map: Cursor | undefined): readonly NodeTaint[] {
   return entries(map).flatMap((entry) => {
     const [value = '', effect] = (asText(entry) ?? '').split(':');

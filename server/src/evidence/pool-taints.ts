@@ -5,31 +5,31 @@ import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 
-/** Taints, and the nodes that have them, in words. */
+/** Taints, and a description of the nodes that have them. */
 export interface PoolTaints {
   readonly whose: string;
   readonly taints: readonly NodeTaint[];
-  /** They are described in folders beside the pod's, which may know nothing of it. */
-  readonly apart: boolean;
+  /** Whether they are described in sibling folders of the pod's folder, which may be unrelated. */
+  readonly siblingFolder: boolean;
 }
 
 /**
- * The taints of the node pools that the project describes, where the pod can land on no other: each pool that it may land on has them. A
- * pod that selects a pool's own label can land on that pool; one that selects nothing is taken to land on the pools beside it.
+ * The taints that all node pools have on which the pod can land, as far as the project describes them. A pod that selects a pool's own label
+ * lands on that pool; a pod without selectors is assumed to land on the pools in the same folder.
  */
 export function poolTaints(
   { selectors, accelerators, pod }: PodSet,
   { crossReferences }: { readonly crossReferences: CrossReferences },
 ): PoolTaints {
-  const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
-  const landing = crossReferences.landingOf(wanted, selectors.length === 0 && !hasAffinity(pod));
-  if (landing === undefined) return { whose: '', taints: [], apart: false };
-  const asked = new Set(accelerators.map(({ requested }) => resourceName(requested)));
-  // The provider lets pods onto nodes of the resource that they ask for.
+  const selected = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
+  const landing = crossReferences.landingOf(selected, selectors.length === 0 && !hasAffinity(pod));
+  if (landing === undefined) return { whose: '', taints: [], siblingFolder: false };
+  const requested = new Set(accelerators.map((accelerator) => resourceName(accelerator.requested)));
+  // The provider adds tolerations for the resources that a pod requests.
   const taints = landing.taints.filter(
-    ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && asked.has(key)),
+    ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && requested.has(key)),
   );
-  return { whose: words(landing), taints, apart: landing.apart };
+  return { whose: describe(landing), taints, siblingFolder: landing.siblingFolder };
 }
 
 function hasAffinity(pod: PodSet['pod']): boolean {
@@ -37,7 +37,7 @@ function hasAffinity(pod: PodSet['pod']): boolean {
 }
 
 /** `ClusterConfig train (infra/cluster.yaml)`, `NodePool gpu and 2 more`. */
-function words({ first: { kind, name, file }, others }: Landing): string {
+function describe({ first: { kind, name, file }, others }: Landing): string {
   if (others > 0) return `${kind} ${shorten(name, 24)} and ${others} more`;
   return `${kind} ${shorten(name, 24)}${file === null ? '' : ` (${shorten(file, 30)})`}`;
 }

@@ -4,39 +4,38 @@ import { countsStepsToSave } from '../command/checkpoint-interval.ts';
 import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
-import { formatNumber } from '../cost/format.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
 
-// What flags of trainers say of progress. Several rules read it here, so they agree on whether a run saves and resumes.
+// Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
 
-/** Flags that keep a run from saving, in words for a message. */
+/** A flag that keeps a run from saving, and its description for a message. */
 export interface NoCheckpoint {
   readonly text: string;
   readonly word: Word;
-  /** The value that saves, and the title of that fix. */
+  /** The value that saves, and the title of the fix that sets it. */
   readonly instead?: { readonly flag: Flag; readonly value: string; readonly title: string };
 }
 
-/** Why no checkpoint is ever written; undefined where one may be. */
+/** Why the run never writes a checkpoint; undefined if it may write one. */
 export function neverSaves(container: Container): NoCheckpoint | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
-    const found = turnedOff(flags) ?? beyondTheEnd(flags) ?? megatronWithoutSave(words, flags);
+    const found = turnedOff(flags) ?? intervalBeyondEnd(flags) ?? megatronWithoutSave(words, flags);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-/** The flag that says not to resume, unless another names the checkpoint to resume from. */
+/** The flag that disables resuming, unless another flag names the checkpoint to resume from. */
 export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const off = flags.find((flag) => !flag.dynamic && isOff(flag));
-    const names = flags.some(
+    const namesCheckpoint = flags.some(
       (flag) => meaningOf(flag, 'resume-from') !== undefined && !/^false$/i.test(flag.value ?? ''),
     );
-    if (off !== undefined && !names) return off;
+    if (off !== undefined && !namesCheckpoint) return off;
   }
   return undefined;
 }
@@ -59,29 +58,30 @@ function turnedOff(flags: readonly Flag[]): NoCheckpoint | undefined {
   const instead =
     on === 'true'
       ? { flag: off, value: /^[A-Z]/.test(off.value ?? '') ? 'True' : 'true', title: `Set ${name} to true` }
-      : { flag: off, value: on, title: `Save after each ${on}` };
-  return { text: `${name} ${off.value ?? ''} saves no checkpoint`, word: off.word, instead };
+      : { flag: off, value: on, title: `Set ${name} to ${on}` };
+  return { text: `${name} ${off.value ?? ''} disables checkpoints`, word: off.word, instead };
 }
 
-/** The value that turns saving off with a flag, and the one that turns it on. */
+/** The values of a flag that turn saving off and on. */
 function savingOf(flag: FlagName): FlagRecord | undefined {
   const found = meaningOf(flag, 'saving');
   return found !== undefined && 'off' in found ? found : undefined;
 }
 
-/** An interval below 1 is a share of the run. */
-function beyondTheEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
-  const number = (isOne: (flag: Flag) => boolean) => {
-    const flag = flags.find((one) => !one.dynamic && isOne(one));
+/** A save interval that exceeds the steps of the run. An interval below 1 is a share of the run. */
+function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
+  const positive = (matches: (flag: Flag) => boolean) => {
+    const flag = flags.find((one) => !one.dynamic && matches(one));
     const value = countIn(flag?.value) ?? 0;
     return flag !== undefined && value > 0 ? { flag, value } : undefined;
   };
-  const interval = number(countsStepsToSave);
-  const steps = number((flag) => meaningOf(flag, 'total-steps') !== undefined);
+  const interval = positive(countsStepsToSave);
+  const steps = positive((flag) => meaningOf(flag, 'total-steps') !== undefined);
   if (interval === undefined || steps === undefined || interval.value <= steps.value) return undefined;
-  const text = `${interval.flag.name.replaceAll('-', '_')} ${interval.value} is beyond the ${steps.value} steps of the run`;
+  const name = interval.flag.name.replaceAll('-', '_');
+  const text = `${name} ${interval.value} exceeds the ${steps.value} steps of the run`;
   const tenth = Math.ceil(steps.value / 10);
-  const instead = { flag: interval.flag, value: String(tenth), title: `Save every ${formatNumber(tenth)} steps` };
+  const instead = { flag: interval.flag, value: String(tenth), title: `Set ${name} to ${tenth}` };
   return { text, word: interval.flag.word, instead };
 }
 
@@ -92,7 +92,7 @@ function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): No
     flag.name.startsWith('checkpoint') ||
     (['checkpoint-dir', 'checkpoint-interval', 'settings-file'] as const).some((means) => meaningOf(flag, means));
   if (flags.some(saves)) return undefined;
-  return { text: `${baseName(program.text)} without --save keeps no checkpoint`, word: program };
+  return { text: `${baseName(program.text)} saves no checkpoints without --save`, word: program };
 }
 
 function isMegatron(file: string): boolean {

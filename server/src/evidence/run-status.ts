@@ -1,7 +1,7 @@
 import type { Manifest } from '../model/workload.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 
-/** Whether an object's own `status`, in a file that was read from a cluster, says that it ran as it is. */
+/** Whether the object's `status` in a file exported from a cluster shows that it ran in this form. */
 export function hasRun({ root }: Manifest): boolean {
   const status = getIn(root, 'status');
   if (status === undefined) return false;

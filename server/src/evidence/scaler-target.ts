@@ -2,7 +2,7 @@ import type { CrossReferences, Referenced, WorkloadFacts } from '../model/cross-
 import type { Manifest } from '../model/workload.ts';
 import { asText, getIn, isTemplated } from '../yaml/cursor.ts';
 
-/** What a scaler scales, where it is in the same project. KEDA's target is a Deployment unless it says so. */
+/** The workload that a scaler scales, if it is in the same project. KEDA's default target kind is Deployment. */
 export function targetOf(
   { root, kind, namespace }: Manifest,
   crossReferences: CrossReferences,

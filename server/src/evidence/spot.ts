@@ -1,7 +1,7 @@
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { PodSet } from '../model/workload.ts';
 
-/** Whether pods that request accelerators run on spot capacity. */
+/** Whether pods request accelerators and run on spot capacity. */
 export function isOnSpot(podSet: PodSet): boolean {
   return podSet.placement.capacity === 'spot' && requestsAccelerators(podSet);
 }

@@ -17,21 +17,21 @@ export const isTrial = once(({ name, podSets }: Workload): boolean => {
 });
 
 /**
- * Whether the command runs a file of a ConfigMap or secret that could not be read: what that file does, and where it keeps its progress, is not
- * told then. A script that was read may itself run another.
+ * Whether the command runs a file from a ConfigMap or Secret that could not be read: then it is unknown what the file does and where it saves
+ * its progress. A script that was read may itself run such a file.
  */
 export function runsMountedScript({ command, args, volumeMounts, scripts }: Container, podSet: PodSet): boolean {
-  const places = new Set(
+  const mountPaths = new Set(
     volumeMounts.flatMap(({ name, mountPath }) => {
       const source = volumeNamed(podSet, name)?.source;
       const isText = source === 'configMap' || source === 'secret' || source === 'projected';
       return isText ? [mountPath.replace(/(?<!\/)\/+$/, '')] : [];
     }),
   );
-  if (places.size === 0) return false;
+  if (mountPaths.size === 0) return false;
   const words = [...command, ...args].flatMap(({ value }) => value.split(/[\s=;&|"'()]+/));
   const read = new Set(scripts.map(({ path }) => path));
-  const unread = (word: string) => !read.has(word) && pathsAbove(word).some((path) => places.has(path));
+  const unread = (word: string) => !read.has(word) && pathsAbove(word).some((path) => mountPaths.has(path));
   return words.some(unread) || scripts.some(({ text }) => text.split(/[\s=;&|"'()]+/).some(unread));
 }
 
@@ -46,7 +46,7 @@ export function volumeNamed({ volumes }: PodSet, name: string): Volume | undefin
   return volumesByName(volumes).get(name);
 }
 
-/** A mount of a volume that is not declared here is one of a claim template. */
+/** Whether a writable mount outlives the node. A volume that the pod does not declare comes from a claim template. */
 export function hasDurableMount({ volumeMounts }: Container, podSet: PodSet): boolean {
   return volumeMounts.some((mount) => {
     if (asText(getIn(mount.at, 'readOnly')) === 'true') return false;
@@ -55,7 +55,7 @@ export function hasDurableMount({ volumeMounts }: Container, podSet: PodSet): bo
   });
 }
 
-/** Volumes that a new pod on another node finds again. A host path is one where it looks like a network mount. */
+/** Whether a new pod on another node still has the volume. For a host path, if its path looks like a network mount. */
 export function outlivesNode(source: string, volume: Cursor): boolean {
   switch (source) {
     case 'emptyDir':

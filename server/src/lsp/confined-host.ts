@@ -1,7 +1,8 @@
 import { normalizeUri, pathBelow, withoutSlash } from '../config/places.ts';
 import type { Log } from './guard.ts';
+import { createPendingReads, type PendingReads } from './pending-reads.ts';
 
-/** What the server needs of the machine it runs on. It is asked through `confine` only. */
+/** What the server needs of the machine it runs on. It is used through `confine` only. */
 export interface Host {
   /**
    * The text of a file; undefined where there is none. Throws a `refusal` for one that must not be read.
@@ -20,7 +21,7 @@ export interface Host {
 }
 
 /** The one way to files that are not open: whatever asks, nothing outside the workspace folders is read or listed. */
-export interface ConfinedHost {
+export interface ConfinedHost extends PendingReads {
   /** The text of a file of the workspace; undefined where there is none, and for what is refused, which the log says once. */
   readFile(uri: string): Promise<string | undefined>;
   readonly listFiles?: (folder: string, most: number) => Promise<readonly string[]>;
@@ -43,6 +44,7 @@ const refused = 'Refused';
 export function confine(host: Host, log: Log): ConfinedHost {
   let folders: readonly string[] = [];
   const refusals = new Set<string>();
+  const pending = createPendingReads();
   const { listFiles, home } = host;
 
   function holding(uri: string): readonly string[] | undefined {
@@ -62,6 +64,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
   }
 
   return {
+    ...pending,
     ...(home !== undefined && { home }),
     async readFile(uri) {
       const own = holding(uri);
@@ -70,7 +73,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
         return undefined;
       }
       try {
-        const text: unknown = await host.readFile(uri, own);
+        const text: unknown = await pending.reading(() => host.readFile(uri, own));
         refusals.delete(uri);
         return typeof text === 'string' ? text : undefined;
       } catch (error) {
@@ -82,7 +85,7 @@ export function confine(host: Host, log: Log): ConfinedHost {
     ...(listFiles !== undefined && {
       async listFiles(folder: string, most: number) {
         const own = holding(folder);
-        const found: unknown = own === undefined ? [] : await listFiles(folder, most, own);
+        const found: unknown = own === undefined ? [] : await pending.reading(() => listFiles(folder, most, own));
         return Array.isArray(found) ? found.filter((uri) => typeof uri === 'string') : [];
       },
     }),

@@ -16,35 +16,26 @@ import {
   linesOf,
   unusedSuppressionToLsp,
 } from './convert.ts';
-import { guard, guarded, yieldOnce } from './guard.ts';
+import { guard, guarded, isOutdated } from './guard.ts';
 import { isConfigUri } from './projects.ts';
-import type { Session } from './server.ts';
+import { createScheduler } from './scheduler.ts';
+import type { Session } from './session.ts';
 
-/** Hands out diagnostics: on request where the client asks for them (LSP 3.17), else unasked after each change. */
+/** Hands out diagnostics: on request where the client pulls them (LSP 3.17), else after each change. */
 export interface Diagnostics {
-  /** @param pull the client asks; @param refresh it can be told to ask again */
+  /** @param pull the client pulls; @param refresh the server may request that it does so again */
   start(pull: boolean, refresh: boolean): void;
   changed(uri: string): void;
   closed(uri: string): void;
   /** Something other than a document's text has changed. */
   refresh(): void;
-  scheduler(run: Run): Scheduler;
-}
-
-/** @param isCurrent false as soon as the same document was scheduled again */
-type Run = (uri: string, isCurrent: () => boolean) => Promise<void>;
-
-/** Work for a document of which only the newest counts. */
-export interface Scheduler {
-  schedule(uri: string): void;
-  cancel(uri: string): void;
 }
 
 export function registerDiagnostics(session: Session): Diagnostics {
   const { connection, documents, projects, typing, log } = session;
   let pull = false;
   let canRefresh = false;
-  const pushes = scheduler(push);
+  const pushes = createScheduler(log, push);
 
   async function diagnose(uri: string): Promise<readonly Diagnostic[]> {
     const document = documents.get(uri);
@@ -53,9 +44,9 @@ export function registerDiagnostics(session: Session): Diagnostics {
     const found = await session.analysed(uri);
     if (found === undefined) return [];
     const all = fileDiagnostics(found.file, (await projects.settingsOf(uri)).advice);
-    // A syntax error that is told twice is told badly.
-    const told = session.client.syntaxElsewhere.includes(document.languageId);
-    const shown = told ? all.filter(({ code }) => code !== syntaxRule) : all;
+    // One syntax error is enough.
+    const known = session.client.syntaxElsewhere.includes(document.languageId);
+    const shown = known ? all.filter(({ code }) => code !== syntaxRule) : all;
     return typing.steady(found.file, 'diagnostics', shown);
   }
 
@@ -65,12 +56,11 @@ export function registerDiagnostics(session: Session): Diagnostics {
       'diagnostic',
       { kind: DocumentDiagnosticReportKind.Full, items: [] },
       async ({ textDocument: { uri }, previousResultId }) => {
-        // What is told of the file may change its findings, so it must be known before the result has a name.
-        await projects.configOf(uri);
         const found = await session.analysed(uri).catch(retrigger);
+        const analysis = found === undefined ? `${documents.get(uri)?.version ?? 'closed'}` : nameOf(found.file);
+        const { advice } = await projects.settingsOf(uri);
         const elsewhere = session.client.syntaxElsewhere.join('+');
-        const version = documents.get(uri)?.version ?? 'closed';
-        const resultId = [version, projects.generation, typing.turn(uri), nameOf(found?.file), elsewhere].join('-');
+        const resultId = [analysis, typing.turn(uri), advice, elsewhere].join('-');
         if (resultId === previousResultId) return { kind: DocumentDiagnosticReportKind.Unchanged, resultId };
         const items = await diagnose(uri).catch(retrigger);
         return { kind: DocumentDiagnosticReportKind.Full, resultId, items: [...items] };
@@ -86,28 +76,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
     await connection.sendDiagnostics({ uri, version, diagnostics: [...diagnostics] });
   }
 
-  function scheduler(run: Run): Scheduler {
-    const latest = new Map<string, symbol>();
-    return {
-      schedule(uri) {
-        const ticket = Symbol(uri);
-        const isCurrent = () => latest.get(uri) === ticket;
-        latest.set(uri, ticket);
-        void guarded(log, `work on ${uri}`, async () => {
-          await yieldOnce();
-          if (isCurrent()) await run(uri, isCurrent).catch(ignoreOutdated);
-        }).then(() => {
-          if (isCurrent()) latest.delete(uri);
-        });
-      },
-      cancel(uri) {
-        latest.delete(uri);
-      },
-    };
-  }
-
   return {
-    scheduler,
     start(pulls, refreshes) {
       pull = pulls;
       canRefresh = refreshes;
@@ -129,14 +98,15 @@ export function registerDiagnostics(session: Session): Diagnostics {
   };
 }
 
-const names = new WeakMap<FileAnalysis, number>();
+const names = new WeakMap<FileAnalysis, string>();
 let lastName = 0;
 
-/** An analysis is made anew when another file changes what this one rests on. */
-function nameOf(file: FileAnalysis | undefined): number {
-  if (file === undefined) return 0;
-  const name = names.get(file) ?? lastName + 1;
-  lastName = Math.max(lastName, name);
+/** An analysis is the same as long as its text and every answer that it rests on are. */
+function nameOf(file: FileAnalysis): string {
+  const known = names.get(file);
+  if (known !== undefined) return known;
+  lastName += 1;
+  const name = `analysis ${lastName}`;
   names.set(file, name);
   return name;
 }
@@ -157,17 +127,8 @@ function configDiagnostics(text: string): readonly Diagnostic[] {
   return parseConfig(text).problems.map((problem) => configProblemToLsp(problem, lines));
 }
 
-/** A pull that the document ran away from is asked again by the client. */
+/** The client repeats a pull whose document has changed meanwhile. */
 function retrigger(error: unknown): never {
   if (!isOutdated(error)) throw error;
   throw new ResponseError(LSPErrorCodes.ServerCancelled, 'the document has changed', { retriggerRequest: true });
-}
-
-/** The newer version has its own turn. */
-function ignoreOutdated(error: unknown): void {
-  if (!isOutdated(error)) throw error;
-}
-
-function isOutdated(error: unknown): boolean {
-  return error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
 }

@@ -46,6 +46,10 @@ export function outdated(): ResponseError<void> {
   return new ResponseError(LSPErrorCodes.ContentModified, 'the document has changed');
 }
 
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ResponseError && error.code === LSPErrorCodes.ContentModified;
+}
+
 function describe(error: unknown): string {
   if (error instanceof Error) return error.stack ?? `${error.name}: ${error.message}`;
   return String(error);

@@ -7,13 +7,13 @@ import { summariseText } from '../workspace/summary.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, yieldOnce } from './guard.ts';
 import { isBelow, isManifest, leftOutMessage, release, type Share, shareOf, takes } from './index-limit.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** Keeps the workspace's picture of the files on the disk. Without a host that can list files there is none, and nothing else changes. */
 export interface Indexing {
-  /** Reads the folders anew. */
+  /** Reads the folders again. */
   setFolders(folders: readonly string[]): void;
-  /** Files changed on the disk: each is read once, however often it is told. */
+  /** Files changed on the disk: each is read once, however often it is reported. */
   filesChanged(changes: readonly FileEvent[]): void;
   /** These are gone, and may have been folders. @param uris normalised */
   deleted(uris: ReadonlySet<string>): void;
@@ -33,9 +33,8 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   const { projects, log, connection } = session;
   const { workspace } = projects.analysis;
   const seen = new Set<string>();
-  /** The files that say something of use, with the config that they were read with, as text: ignored ones too. */
-  const known = new Map<string, { readonly uri: string; readonly config: string }>();
-  const configs = new Map<string, string>();
+  /** The files that say something of use, with the config that they were read with: ignored ones too. */
+  const known = new Map<string, { readonly uri: string; readonly config: ProjectConfig }>();
   /** The newest read of each file that is being read. */
   const tickets = new Map<string, symbol>();
   const toReread = new Set<string>();
@@ -44,7 +43,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
   let reading = false;
   let folders: readonly string[] = [];
   let shares: readonly Share[] = [];
-  let isTold = false;
+  let isReported = false;
   let run = 0;
 
   /** The limit is a setting of the folder. */
@@ -56,11 +55,11 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     return shareOf(folder, (await host.listFiles?.(folder, maxListed)) ?? [], await mostOf(folder));
   }
 
-  /** Once: whoever was told has raised the limit, or does not want to. */
-  function tellLeftOut(): void {
-    const message = isTold ? undefined : leftOutMessage(shares);
+  /** Once: whoever has read it has raised the limit, or does not want to. */
+  function reportLeftOut(): void {
+    const message = isReported ? undefined : leftOutMessage(shares);
     if (message === undefined) return;
-    isTold = true;
+    isReported = true;
     void guarded(log, 'showMessage', () =>
       connection.sendNotification(ShowMessageNotification.type, { type: MessageType.Info, message }),
     );
@@ -87,18 +86,9 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     return progress;
   }
 
-  /** Most files have the same config, whose text is then kept once. */
-  function textOf(config: ProjectConfig): string {
-    const text = JSON.stringify(config);
-    const kept = configs.get(text) ?? text;
-    configs.set(kept, kept);
-    return kept;
-  }
-
   async function read(uri: string): Promise<void> {
     const key = normalizeUri(uri);
     const own = run;
-    const { generation } = projects;
     const ticket = Symbol(key);
     tickets.set(key, ticket);
     const text = await host.readFile(uri);
@@ -111,13 +101,13 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     // A read that was begun later, or the end of the file, counts before this one, whichever is answered first.
     if (tickets.get(key) !== ticket) return;
     // With a config that has changed meanwhile it would be read wrongly, and is not known yet to be read again.
-    if (generation !== projects.generation) return read(uri);
+    if (config !== undefined && !projects.holds(uri, config)) return read(uri);
     tickets.delete(key);
     if (!useful || config === undefined) {
       remove(key);
       return;
     }
-    known.set(key, { uri, config: textOf(config) });
+    known.set(key, { uri, config });
     if (ignored) {
       if (seen.delete(key)) workspace.delete(uri, 'disk');
       return;
@@ -126,7 +116,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     workspace.set(uri, summariseText(text, config), 'disk');
   }
 
-  /** Whatever was asked for meanwhile is read in the same go. */
+  /** What is added meanwhile is read in the same run. */
   async function reread(): Promise<void> {
     if (rereading) return;
     rereading = true;
@@ -135,7 +125,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     for (const key of toReread) {
       toReread.delete(key);
       const file = known.get(key);
-      if (file === undefined || textOf(await projects.configOf(file.uri)) === file.config) continue;
+      if (file === undefined || (await projects.configOf(file.uri)) === file.config) continue;
       await guarded(log, `reading ${file.uri}`, () => read(file.uri));
       changed = true;
       if (Date.now() - breath < slice) continue;
@@ -178,17 +168,18 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
     const isCurrent = () => own === run;
     if (host.listFiles === undefined) return;
     for (const key of [...known.keys()]) remove(key);
-    void guarded(log, 'looking through the workspace', async () => {
+    const look = async (): Promise<void> => {
       await yieldOnce();
       const found: Share[] = [];
       for (const folder of folders)
         await guarded(log, `looking through ${folder}`, async () => found.push(await list(folder)));
       if (!isCurrent()) return;
       shares = found;
-      tellLeftOut();
+      reportLeftOut();
       for (const share of found) await index(share, isCurrent);
       if (isCurrent()) onChange();
-    });
+    };
+    void guarded(log, 'looking through the workspace', () => host.reading(look));
   }
 
   async function relimit(): Promise<void> {
@@ -208,7 +199,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
         else if (!takes(shares, uri)) continue;
         toRead.set(normalizeUri(uri), change);
       }
-      if (toRead.size > 0) void guarded(log, 'reading what changed', readChanged);
+      if (toRead.size > 0) void guarded(log, 'reading what changed', () => host.reading(readChanged));
     },
     deleted(uris) {
       release(shares, uris);
@@ -221,7 +212,7 @@ export function createIndexing(session: Session, host: ConfinedHost, onChange: (
       if (folder === undefined) void guarded(log, 'reading the limit', relimit);
       const below = folder === undefined ? '' : `${normalizeUri(folder)}/`;
       for (const key of known.keys()) if (key.startsWith(below)) toReread.add(key);
-      if (toReread.size > 0) void guarded(log, 'reading with another config', reread);
+      if (toReread.size > 0) void guarded(log, 'reading with another config', () => host.reading(reread));
     },
   };
 }

@@ -3,6 +3,7 @@ import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion/completion.ts';
 import { completeConfig, hoverConfig } from '../features/completion/config-help.ts';
 import { hover } from '../features/hover/hover.ts';
+import type { Block } from '../features/hover/markdown.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
@@ -19,7 +20,7 @@ import {
 } from './convert.ts';
 import { guard } from './guard.ts';
 import { isConfigUri } from './projects.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** What the editor features do; a record so that a test can make one of them fail. */
 export interface Features {
@@ -30,6 +31,8 @@ export interface Features {
   readonly complete: typeof complete;
   readonly inlayHints: typeof inlayHints;
 }
+
+const incomplete: Block = { kind: 'text', text: 'Incomplete: gpulint is still reading other files of the workspace' };
 
 /**
  * Hover, completion, lenses, actions, links and hints: each answers from the newest analysis.
@@ -44,18 +47,23 @@ export function registerLanguageFeatures(
   const { connection, documents, projects, typing, log, analysed } = session;
 
   connection.onHover(
-    guard(log, 'hover', null, async ({ textDocument, position }) => {
+    guard(log, 'hover', null, async ({ textDocument, position }, token) => {
       const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
         const content = hoverConfig(config.getText(), lines.fromPosition(position));
         return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
       }
-      const found = await analysed(textDocument.uri);
+      if ((await analysed(textDocument.uri)) === undefined) return null;
+      // An editor asks once, and shows what it got for as long as the hover is open.
+      const isComplete = await projects.settled();
+      const found = token.isCancellationRequested ? undefined : await analysed(textDocument.uri);
       if (found === undefined) return null;
       const lines = linesOf(found.file);
       const content = features.hover(found.file, lines.fromPosition(position));
-      return content === undefined ? null : hoverToLsp(content, lines, session.client.hoverFormat);
+      if (content === undefined) return null;
+      const blocks: readonly Block[] = isComplete ? content.blocks : [...content.blocks, incomplete];
+      return hoverToLsp({ ...content, blocks }, lines, session.client.hoverFormat);
     }),
   );
 

@@ -52,6 +52,8 @@ export function checkMessages(
     if (method === 'textDocument/didOpen') {
       if (known !== undefined) return `${uri} is open already`;
       versions.set(uri, version);
+      // VS Code may send a change behind the close of a document that is opened again later, with its full text.
+      lost.delete(uri);
     } else if (/^textDocument\/(?:didChange|didSave|didClose|willSave)$/.test(method)) {
       if (known === undefined) return `${uri} is not open`;
       if (method === 'textDocument/didClose') versions.delete(uri);

@@ -4,7 +4,7 @@ import { references } from '../features/navigation/references.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { type LineIndex, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
 export function registerNavigation(

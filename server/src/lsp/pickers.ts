@@ -39,7 +39,7 @@ import {
   type RuleIdsResult,
   type SetGpuParams,
 } from './requests.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** The requests behind the client's pickers. */
 export function registerPickers(session: Session, host: ConfinedHost): void {

@@ -1,4 +1,3 @@
-import type { FileAnalysis } from '../analysis.ts';
 import { Analysis } from '../analysis.ts';
 import { matchesAny } from '../config/globs.ts';
 import {
@@ -15,7 +14,6 @@ import {
 } from '../config/places.ts';
 import type { ConfigInput, ProjectConfig } from '../config.ts';
 import { parseConfig, resolveConfig } from '../config.ts';
-import type { RelatedFiles } from '../model/related-files.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';
@@ -24,11 +22,13 @@ import { defaultSettings, type Settings } from './settings.ts';
 /** The files of all workspace folders, each with the config that counts for it. */
 export interface Projects {
   readonly analysis: Analysis;
-  /** Counts the changes of configs and settings: with a document's version it names a result. */
-  readonly generation: number;
-  /** The same object while nothing that it rests on has changed. Never rejects, and does not wait for ever. */
+  /** The same object while it says the same. Never rejects, and waits for a limited time. */
   configOf(uri: string): Promise<ProjectConfig>;
+  /** Whether a config that was the answer for a file still is. */
+  holds(uri: string, config: ProjectConfig): boolean;
   settingsOf(uri: string): Promise<Settings>;
+  /** Waits until other files are read, for a limited time. @returns whether all are */
+  settled(): Promise<boolean>;
   /** The URI of the config file that counts for a document, or of the one to make in its workspace folder; undefined where it has none. */
   configFileOf(uri: string): Promise<string | undefined>;
   /** Whether the config passes a file by. */
@@ -46,7 +46,14 @@ export interface Projects {
   forget(uri: string): void;
 }
 
-/** A file system or a client that does not answer must not keep diagnostics back for ever. */
+export interface ProjectsListener {
+  /** A config or a setting that was known before has changed. @param folder for which it holds; undefined: all */
+  configChanged(folder: string | undefined): void;
+  /** What the editor is set to has changed. */
+  settingsChanged(): void;
+}
+
+/** A file system or a client that does not answer must not keep diagnostics back. */
 const timeoutMs = 3000;
 
 interface LoadedConfig {
@@ -58,38 +65,41 @@ type Look = FolderLook<LoadedConfig>;
 
 /**
  * @param readSettings what the editor is set to for a workspace folder, or for files in none
- * @param onChange called when a config or a setting has changed that was known before, with the folder that it holds for; undefined: all
  */
 export function createProjects(
   host: ConfinedHost,
   log: Log,
   readSettings: (folder: string | undefined) => Promise<Settings>,
-  onChange: (folder: string | undefined) => void,
+  listener: ProjectsListener,
 ): Projects {
   const analysis = new Analysis();
   const edited = new Map<string, string>();
   const looks = new Map<string, Promise<Look>>();
   const texts = new Map<string, string | undefined>();
   const settings = new Map<string | undefined, Promise<Settings>>();
-  const configs = new Map<string, Promise<ProjectConfig>>();
+  const configs = new Map<string, { readonly reading: Promise<ProjectConfig>; config?: ProjectConfig }>();
+  const intern = internConfigs();
   let folders: readonly string[] = [];
-  let generation = 0;
 
   function changed(folder?: string): void {
     configs.clear();
-    generation += 1;
-    onChange(folder);
+    listener.configChanged(folder);
+  }
+
+  function changedSettings(): void {
+    changed();
+    listener.settingsChanged();
   }
 
   /** An answer that comes too late counts when it comes. */
-  async function withTimeout<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+  async function withTimeout<T>(answer: Promise<T>, otherwise: T, onLate: () => void): Promise<T> {
     let late = false;
     const timeout = delay(timeoutMs).then(() => {
       late = true;
       return otherwise;
     });
     void answer.then(() => {
-      if (late) changed();
+      if (late) onLate();
     });
     return Promise.race([answer, timeout]);
   }
@@ -98,7 +108,7 @@ export function createProjects(
     const key = normalizeUri(folder);
     const known = looks.get(key) ?? read(folder);
     looks.set(key, known);
-    return withTimeout(known, { found: undefined, top: false });
+    return withTimeout(known, { found: undefined, top: false }, changed);
   }
 
   async function read(folder: string): Promise<Look> {
@@ -142,30 +152,33 @@ export function createProjects(
 
   function settingsOf(uri: string): Promise<Settings> {
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
-    const known = settings.get(folder) ?? readSettings(folder);
+    const known = settings.get(folder) ?? host.reading(() => readSettings(folder));
     settings.set(folder, known);
-    return withTimeout(known, defaultSettings);
+    return withTimeout(known, defaultSettings, changedSettings);
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
     const place = configPlaceOf(uri, folders);
     const [settings, nearest] = await Promise.all([settingsOf(uri), place && nearestConfig(place, lookInto)]);
     const path = place && nearest && (pathBelow(nearest.folder, place) ?? '');
-    return resolveConfig({
-      settings,
-      file: nearest && path !== undefined ? { told: nearest.found.told, path } : undefined,
-    });
+    const file = nearest && path !== undefined ? { told: nearest.found.told, path } : undefined;
+    return intern(resolveConfig({ settings, file }));
   }
 
   function configOf(uri: string): Promise<ProjectConfig> {
-    const known = configs.get(uri) ?? resolve(uri);
-    configs.set(uri, known);
-    return known;
+    const known = configs.get(uri);
+    if (known !== undefined) return known.reading;
+    const made: { reading: Promise<ProjectConfig>; config?: ProjectConfig } = { reading: resolve(uri) };
+    configs.set(uri, made);
+    void made.reading.then((config) => {
+      made.config = config;
+    });
+    return made.reading;
   }
 
   async function reread(uri: string): Promise<void> {
     const key = normalizeUri(uri);
-    // A config that nobody has asked for yet is read when somebody does.
+    // A config that nobody has needed yet is read when somebody does.
     if (!texts.has(key)) return;
     const before = texts.get(key);
     const text = await configText(uri);
@@ -178,10 +191,9 @@ export function createProjects(
   return {
     analysis,
     settingsOf,
-    get generation() {
-      return generation;
-    },
+    settled: host.settled,
     configOf,
+    holds: (uri, config) => configs.get(uri)?.config === config,
     async configFileOf(uri) {
       const place = configPlaceOf(uri, folders);
       if (place === undefined) return undefined;
@@ -203,7 +215,6 @@ export function createProjects(
       texts.clear();
       settings.clear();
       configs.clear();
-      generation += 1;
     },
     configChanged(uri) {
       void guarded(log, `reading ${uri}`, () => reread(uri));
@@ -224,7 +235,7 @@ export function createProjects(
     },
     settingsChanged() {
       settings.clear();
-      changed();
+      changedSettings();
     },
     forget(uri) {
       configs.delete(uri);
@@ -235,20 +246,22 @@ export function createProjects(
 
 export { configName, foldersAbove, isConfigUri };
 
-/** The analysis of a text under its config and with what other files say; the same object while neither changed. */
-export function analysisOf(
-  { analysis }: Projects,
-  uri: string,
-  text: string,
-  version: number,
-  config: ProjectConfig,
-  relatedFiles: RelatedFiles,
-): FileAnalysis {
-  const known = analysis.file(uri);
-  const same =
-    known?.version === version && known.text === text && known.config === config && known.relatedFiles === relatedFiles;
-  return known !== undefined && same ? known : analysis.setFile(uri, text, version, config, relatedFiles);
+/** Configs that say the same are the same object, so that nothing is analysed again where nothing has changed. */
+function internConfigs(): (config: ProjectConfig) => ProjectConfig {
+  const known = new Map<string, ProjectConfig>();
+  return (config) => {
+    const text = JSON.stringify(config);
+    const same = known.get(text) ?? config;
+    known.delete(text);
+    known.set(text, same);
+    // While a config is typed it says something else with every letter.
+    const [oldest] = known.keys();
+    if (known.size > mostConfigs && oldest !== undefined) known.delete(oldest);
+    return same;
+  };
 }
+
+const mostConfigs = 200;
 
 function isUnder(path: string, folder: string): boolean {
   return path.startsWith(`${folder}/`);

@@ -9,7 +9,7 @@ export interface Settings extends EditorSettings, ToldSettings {}
 /** The settings of a client that has none. Advice is a hint there: a lens that cannot be clicked helps nobody. */
 export const defaultSettings: Settings = { ...editorSchema.parse({}), advice: 'hint', told: {} };
 
-/** Reads the section `gpulint` as a client sends it, which may be anything. What is wrong is passed over and told. */
+/** Reads the section `gpulint` as a client sends it, which may be anything. What is wrong is passed over and reported. */
 export function settingsFrom(value: unknown): { readonly settings: Settings; readonly problems: readonly string[] } {
   if (value === null || typeof value !== 'object') return { settings: defaultSettings, problems: [] };
   const { told, problems } = readSettings(value);

@@ -11,7 +11,7 @@ interface Shown {
 
 /**
  * Keeps what is shown steady while a line is half typed. A line that is being written breaks the YAML around it for a moment; the error is
- * held back, and what was known before stays in place, until the person changes another line, moves the caret off, or saves. No clock is asked.
+ * held back, and what was known before stays in place, until the person changes another line, moves the caret off, or saves. Time plays no part.
  */
 export interface Typing {
   /** For `TextDocuments`: it sees each change on its way to the text. */
@@ -120,7 +120,7 @@ function note(state: State, change: TextDocumentContentChangeEvent): void {
   const { range, text } = change;
   const added = text.split(/\r\n|\r|\n/);
   const isOneLine = range.start.line === range.end.line && added.length === 1;
-  // Writing elsewhere ends the line before, and what it left broken is told.
+  // Writing elsewhere ends the line before, and what it left broken is shown.
   if (!isOneLine || state.line !== range.start.line) state.known = state.errors;
   state.line = isOneLine ? range.start.line : undefined;
   const move = (at: Position): Position => moved(at, range, added);
@@ -148,7 +148,7 @@ function isBefore(a: Position, b: Position): boolean {
   return a.line < b.line || (a.line === b.line && a.character < b.character);
 }
 
-/** Of each document only the first error is told. Of documents that concern no accelerators nobody asks. */
+/** Of each document only the first error is shown, and none of those that concern no accelerators. */
 function syntaxErrors({ documents }: FileAnalysis): readonly string[] {
   return documents.flatMap(({ findings }, index) =>
     findings.filter(({ rule }) => rule === 'yaml-syntax').map(({ message }) => `${index}: ${message}`),

@@ -18,7 +18,7 @@ export function watchFiles(connection: Connection, log: Log): void {
     connection.client.register(DidChangeWatchedFilesNotification.type, {
       watchers: [
         ...[`**/${configName}`, ...watchedFiles].map((globPattern) => ({ globPattern })),
-        // Of what comes or goes with its folder only the folder may be told.
+        // Of what comes or goes with its folder only the folder may be reported.
         { globPattern: '**', kind: WatchKind.Create | WatchKind.Delete },
       ],
     }),
@@ -52,15 +52,15 @@ export function sortChanges(changes: readonly FileEvent[]): Changes {
   };
 }
 
-/** The files in a folder that has come, but for those that were told: the editor may have begun to watch too late for them. */
+/** The files in a folder that has come, but for those that were reported: the editor may have begun to watch too late for them. */
 export async function filesIn(
   folder: string,
-  told: readonly FileEvent[],
+  reported: readonly FileEvent[],
   host: ConfinedHost,
 ): Promise<readonly FileEvent[]> {
   // On other file systems every question may be a round trip over a network.
   if (!folder.startsWith('file:')) return [];
-  const known = new Set(told.map(({ uri }) => normalizeUri(uri)));
+  const known = new Set(reported.map(({ uri }) => normalizeUri(uri)));
   const found = (await host.listFiles?.(folder, maxListed)) ?? [];
   return found.filter((uri) => !known.has(normalizeUri(uri))).map((uri) => ({ uri, type: FileChangeType.Created }));
 }

@@ -11,7 +11,7 @@ import {
   type WorkspaceFixesParams,
   type WorkspaceFixesResult,
 } from './requests.ts';
-import type { Session } from './server.ts';
+import type { Session } from './session.ts';
 
 /** Mending many files at once. Which files there are the client knows; what it shows of them unsaved counts before the disk. */
 export function registerWorkspaceFixes(session: Session, host: ConfinedHost): void {

@@ -2,15 +2,15 @@ import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels } fro
 import { kindWords } from './kinds/index.ts';
 
 /**
- * What people write where neither a resource, a label nor a kind of the tables stands: misspelt names, values of charts, environment variables,
- * images, claims.
+ * Words related to accelerators outside the tables of resources, labels and kinds: in misspelled names, chart values, environment variables,
+ * images and claims.
  */
 const topics: readonly string[] = [
   ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
 ];
 
-/** Words without one of which a document can say nothing about accelerators. None of them contains another. */
+/** The words of which a document related to accelerators contains at least one. No word contains another. */
 export const concernWords: readonly string[] = shortest([
   ...topics,
   ...acceleratorResourceNames(),
@@ -19,10 +19,10 @@ export const concernWords: readonly string[] = shortest([
   ...kindWords(),
 ]);
 
-/** A plain alternative of fixed words: each character is looked at a bounded number of times. */
+/** An alternation of fixed words, which matches in linear time. */
 const pattern = new RegExp(concernWords.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'), 'i');
 
-/** Whether a text may say something about accelerators. A document that cannot is not even parsed in the editor. */
+/** Whether a text may be related to accelerators. The editor does not parse other documents. */
 export function mayConcernAccelerators(text: string): boolean {
   return pattern.test(text);
 }

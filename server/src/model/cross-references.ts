@@ -7,14 +7,14 @@ import type { AcceleratorForm, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts } from './referenced.ts';
 
-// What other objects say that one object rests on. Plain records without places, so that they can be compared by value: what was read
-// of another document is good as long as it says the same, wherever it moves.
+// What an object takes from other objects. The records have no positions, so that they can be compared by value: an answer stays current as
+// long as the facts in the other document are the same, wherever they move.
 
-/** How an object finds what it names. All answers are undefined or empty where nothing is seen, or where it is not clear what is meant. */
+/** Looks up what an object references. Answers are undefined or empty if there is no such object or if the reference is ambiguous. */
 export interface CrossReferences {
-  /** A ServingRuntime of the namespace, else a ClusterServingRuntime: in KServe's order. */
+  /** A ServingRuntime in the namespace, else a ClusterServingRuntime: the order of KServe. */
   servingRuntime(namespace: string | null, name: string): Referenced<PodsFacts> | undefined;
-  /** A config that an LLMInferenceService names: of its namespace, else of KServe's own. */
+  /** A config that an LLMInferenceService names: in its namespace, else in KServe's own. */
   llmConfig(namespace: string | null, name: string): Referenced<LlmConfigFacts> | undefined;
   trainingRuntime(
     kind: 'TrainingRuntime' | 'ClusterTrainingRuntime',
@@ -25,118 +25,118 @@ export interface CrossReferences {
     kind: 'ResourceClaim' | 'ResourceClaimTemplate',
     namespace: string | null,
     name: string,
-  ): Referenced<readonly SeenDevice[]> | undefined;
-  /** How many places in all files name a ResourceClaim, so that its devices are counted once. */
+  ): Referenced<readonly ReferencedDevice[]> | undefined;
+  /** The number of references to a ResourceClaim in all files, among which its devices are divided. */
   claimUsers(namespace: string | null, name: string): number;
-  /** The files of a ConfigMap, where they are small. */
+  /** The files in a ConfigMap, if they are small. */
   configMap(namespace: string | null, name: string): Referenced<Table<string>> | undefined;
-  /** ScaledObjects, HorizontalPodAutoscalers and others of their like that name a target. */
+  /** The ScaledObjects, HorizontalPodAutoscalers and other scalers with a target. */
   scalersOf(kind: string, namespace: string | null, name: string): readonly Referenced<ScalerFacts>[];
-  /** The PodDisruptionBudgets of a namespace that select pods with these labels. */
+  /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
-  /** What a scaler's target runs; what KServe makes of an InferenceService is found by that. */
+  /** What a scaler's target runs. A Deployment that KServe creates is found through its InferenceService. */
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
-  /** What an object names that nothing is called, where something else surely was meant. */
+  /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
-   * The described pools of GPU nodes on which a pod lands, if on any: those whose own label it selects; where it is free to go anywhere, all.
-   * Undefined where there are none, or where one of them is not known well.
+   * The described pools of GPU nodes on which a pod can land: those whose own label it requires, or all pools if it may run anywhere. Undefined
+   * if there are none or if one of them is incomplete.
    */
-  landingOf(wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined;
+  landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
 }
 
-/** A node label that a pod selects, with its alternatives. */
-export interface WantedLabel {
+/** A node label that a pod requires, with the allowed values. */
+export interface RequiredLabel {
   readonly key: string;
   readonly values: readonly string[];
 }
 
 export interface Landing {
   readonly first: Referenced<null>;
-  /** How many pools there are besides the first. */
+  /** The number of pools besides the first. */
   readonly others: number;
-  /** The taints that all of them have. */
+  /** The taints common to all of them. */
   readonly taints: readonly NodeTaint[];
-  /** The provider of one of them tolerates the taint of a requested resource by itself. */
+  /** The provider of one of them adds the toleration for a requested resource. */
   readonly toleratesRequested: boolean;
-  /** One of them stands in a folder beside that of the file that asks, or of one above. */
-  readonly apart: boolean;
+  /** One of them is in a sibling of the referencing file's folder, or of a folder above it. */
+  readonly siblingFolder: boolean;
 }
 
 export interface Dangling {
-  /** The name, in the object that was asked about. */
+  /** The name in the referencing object. */
   readonly at: Cursor;
   readonly name: string;
-  /** What was meant: several where they are equally near. */
+  /** The intended object; several if they are equally near. */
   readonly near: readonly Referenced<null>[];
 }
 
-/** What the containers of a pod ask for, and where the pod may run. */
+/** What the containers of a pod request, and where the pod may run. */
 export interface PodsFacts {
-  readonly containers: readonly SeenContainer[];
-  readonly selectors: readonly SeenSelector[];
-  /** The pods beside the first in a group, where there are any. */
+  readonly containers: readonly ReferencedContainer[];
+  readonly selectors: readonly ReferencedSelector[];
+  /** The pods of a group after the first, if there are any. */
   readonly worker: WorkerFacts | null;
 }
 
-/** The workers of a runtime on several nodes; null where a template says a size. */
+/** The workers of a multi-node runtime; null: a templated size. */
 export interface WorkerFacts extends PodsFacts {
-  /** Stages of the pipeline. */
+  /** Number of pipeline stages. */
   readonly pipeline: number | null;
-  /** GPUs of a stage. */
+  /** GPUs per stage. */
   readonly tensor: number | null;
 }
 
-export interface SeenContainer {
+export interface ReferencedContainer {
   readonly type: 'init' | 'sidecar' | 'app';
   readonly name: string;
-  readonly accelerators: readonly SeenRequest[];
+  readonly accelerators: readonly ReferencedRequest[];
 }
 
-export interface SeenRequest {
+export interface ReferencedRequest {
   readonly resource: string;
   readonly form: AcceleratorForm;
   readonly count: number | null;
 }
 
-export interface SeenSelector {
+export interface ReferencedSelector {
   readonly key: string;
   readonly values: readonly string[];
 }
 
-/** What an LLMInferenceServiceConfig says of the two roles; null where it does not speak of one. */
+/** The two roles of an LLMInferenceServiceConfig; null if it does not configure one. */
 export interface LlmConfigFacts {
   readonly decode: LlmRoleFacts | null;
   readonly prefill: LlmRoleFacts | null;
 }
 
-/** null: it does not say it. */
+/** null: not configured. */
 export interface LlmRoleFacts {
-  readonly template: SeenPods | null;
-  readonly worker: SeenPods | null;
-  /** Bounds of the replicas; null in them: a template says it. */
+  readonly template: ReferencedPods | null;
+  readonly worker: ReferencedPods | null;
+  /** Bounds of the replicas; a null bound is templated. */
   readonly replicas: { readonly min: number | null; readonly max: number | null } | null;
-  readonly data: SeenNumber | null;
-  readonly dataLocal: SeenNumber | null;
-  readonly pipeline: SeenNumber | null;
+  readonly data: WrittenNumber | null;
+  readonly dataLocal: WrittenNumber | null;
+  readonly pipeline: WrittenNumber | null;
 }
 
 /** A number as written; null: templated. */
-export interface SeenNumber {
-  readonly is: number | null;
+export interface WrittenNumber {
+  readonly value: number | null;
 }
 
-export type SeenPods = Pick<PodsFacts, 'containers' | 'selectors'>;
+export type ReferencedPods = Pick<PodsFacts, 'containers' | 'selectors'>;
 
 export interface TrainingFacts extends PodsFacts {
-  /** `mlPolicy.numNodes`; null where a template will say it. */
+  /** `mlPolicy.numNodes`; null if templated. */
   readonly numNodes: number | null;
 }
 
-/** As GivenAccelerator, without its place and with the models by id. */
-export interface SeenDevice {
+/** ImplicitDevices without a position, and with model ids. */
+export interface ReferencedDevice {
   readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
   readonly vendor: string | null;
@@ -146,31 +146,31 @@ export interface SeenDevice {
   readonly models: readonly string[];
 }
 
-/** As written: a number or a share. */
+/** As written: a number or a percentage. */
 export interface BudgetFacts {
   readonly minAvailable: string | null;
   readonly maxUnavailable: string | null;
-  /** The labels that pods need; null where it is not a plain list of them. */
+  /** The required pod labels; null if the selector is not a plain list of labels. */
   readonly selects: Table<string> | null;
 }
 
 export interface WorkloadFacts {
   readonly role: string;
-  /** Devices that one replica holds; null where that is not known. 0: none. */
+  /** Devices of one replica; null if unknown. */
   readonly devices: number | null;
-  /** US dollars an hour for one replica without traffic; null where no price is known. */
+  /** US dollars per hour for one replica without traffic; null if the price is unknown. */
   readonly hourly: number | null;
-  /** The same as a range over what may be met; null where no price is known. */
+  /** The same as a range; null if the price is unknown. */
   readonly price: { readonly min: number; readonly max: number } | null;
   readonly latencyCritical: boolean;
 }
 
 export interface QueueFacts {
-  /** null where a template may add to them. */
+  /** null if a template may add more. */
   readonly resources: readonly string[] | null;
 }
 
-/** A document that stands alone. */
+/** The cross-references of a document without others. */
 export const noCrossReferences: CrossReferences = {
   servingRuntime: () => undefined,
   llmConfig: () => undefined,

@@ -1,24 +1,24 @@
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { resolveModel, toldModels } from './gpu-model.ts';
+import { resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-/** Where it is said what one pod takes. */
+/** The sources of one pod's accelerators. */
 export interface AcceleratorSource {
   readonly containers: readonly RequestingContainer[];
-  /** Counted in place of the containers' resources. */
+  /** Counted instead of the containers' resources. */
   readonly replacing: readonly ImplicitDevices[] | undefined;
-  /** Counted with the containers' resources. */
+  /** Counted in addition to the containers' resources. */
   readonly additional: readonly ImplicitDevices[];
 }
 
 /**
- * What one pod takes of each accelerator resource, and which model it will be, as far as selectors and config say.
+ * What one pod takes of each accelerator resource, and the model according to selectors and config.
  * Devices are counted as the scheduler does: https://kubernetes.io/docs/concepts/workloads/pods/init-containers/#resource-sharing-within-containers
  */
 export function lowerPodAccelerators(
@@ -30,30 +30,30 @@ export function lowerPodAccelerators(
   const named = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
   if (named.length === 0 && others.length === 0) return [];
-  const selected = toldModels(selectors);
+  const selected = selectedModels(selectors);
   const sharing = nodeSharing(selectors, options.sharing.replicas);
   const counters = named.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === named.length;
 
-  const ofResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
+  const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
     const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
     const model = modelOf(resolved);
-    const made = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
+    const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
-      // Counters say how large each virtual GPU is; alone they stand for one.
+      // Counters give the size of each virtual GPU; alone, they stand for one.
       const alone = onlyCounters && resource === lead?.resource;
-      return { ...made, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
+      return { ...lowered, devices: alone ? virtualShare(counters, resolved.candidates) : 0 };
     }
     const each =
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, resolved.candidates)
         : shareOf(resource, form, resolved, sharing, options.sharing.replicas);
-    return { ...made, devices: devicesOf(perPod, each) };
+    return { ...lowered, devices: devicesOf(perPod, each) };
   };
 
-  const ofImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
+  const fromImplicit = (accelerator: ImplicitDevices): PodAccelerator => {
     const { requested, at, form, perPod, vendor, profile, memoryMiB } = accelerator;
     const slice = profile === undefined ? undefined : `nvidia.com/mig-${profile.replace('+', '.')}`;
     const slices = slice === undefined ? [] : migByResource(slice).map(({ gpu }) => gpu.id);
@@ -68,8 +68,8 @@ export function lowerPodAccelerators(
     return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
   };
 
-  // A count that no cluster has is unknown.
-  return [...named.map(ofResource), ...others.map(ofImplicit)].map((one) => ({
+  // Counts out of range are unknown.
+  return [...named.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
@@ -82,7 +82,7 @@ interface NamedRequest {
   readonly perPod: number | null;
 }
 
-/** What of a container counts here. */
+/** The parts of a container that matter here. */
 export type RequestingContainer = Pick<Container, 'type' | 'accelerators'>;
 
 function requestedResources(containers: readonly RequestingContainer[]): readonly NamedRequest[] {
@@ -100,13 +100,13 @@ function requestedResources(containers: readonly RequestingContainer[]): readonl
   });
 }
 
-/** What one container requests of a resource. */
+/** One container's request for a resource. */
 interface Request {
   readonly type: RequestingContainer['type'];
   readonly request: AcceleratorRequest;
 }
 
-/** Neuron's device plugin offers the same devices under three names; a container that writes several means them once. */
+/** Neuron's device plugin offers the same devices under three names; a container that requests several of them gets the devices once. */
 const neuronNames = ['aws.amazon.com/neuron', 'aws.amazon.com/neurondevice', 'aws.amazon.com/neuroncore'];
 
 function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
@@ -115,7 +115,7 @@ function withoutAliases(accelerators: readonly AcceleratorRequest[]): readonly A
   return accelerators.filter(({ resource }) => resource === meant || !neuronNames.includes(resource));
 }
 
-/** App containers and sidecars run together, so they add up; an init container runs before the apps, with the sidecars declared above it. */
+/** App containers and sidecars run together, so they add up; an init container runs before the apps, together with the sidecars above it. */
 function podCount(requests: readonly Request[]): number | null {
   let running = 0;
   let sidecars = 0;
@@ -130,7 +130,7 @@ function podCount(requests: readonly Request[]): number | null {
   return Math.max(running, peak);
 }
 
-/** An empty quantity is dropped by the API server: no GPU. A templated or invalid one is unknown. */
+/** The API server ignores an empty quantity, so it counts as 0. A templated or invalid one is unknown. */
 function effectiveCount(request: AcceleratorRequest): number | null {
   if (request.count !== null) return request.count;
   const written = request.limit ?? request.request;
@@ -142,7 +142,7 @@ function shareOf(
   form: AcceleratorForm,
   resolved: Resolved,
   sharing: (model: string | null) => number | null,
-  usual: number | null,
+  configured: number | null,
 ): number | null {
   switch (form) {
     case 'whole':
@@ -154,21 +154,21 @@ function shareOf(
     case 'shared':
       return resource.startsWith('amd.com/')
         ? amdPartitionShare(resource, resolved.candidates)
-        : renamed(resource, sharing, usual);
+        : renamed(resource, sharing, configured);
     default:
       return null;
   }
 }
 
-/** `nvidia.com/gpu.shared` is a slice of a card whose number of slices only the nodes' labels tell, or the project. */
+/** `nvidia.com/gpu.shared` is a time slice; the number per card is known only from node labels or the config. */
 function renamed(
   resource: string,
   sharing: (model: string | null) => number | null,
-  usual: number | null,
+  configured: number | null,
 ): number | null {
   const share = resource === 'nvidia.com/gpu.shared' ? sharing(null) : null;
   if (share !== 1) return share;
-  return usual === null ? null : 1 / usual;
+  return configured === null ? null : 1 / configured;
 }
 
 function modelOf({ candidates }: Resolved): string | null {

@@ -11,25 +11,25 @@ import { isTemplated } from '../yaml/cursor.ts';
 import type { ModelOptions } from './options.ts';
 import type { ModelFrom, Selector } from './workload.ts';
 
-/** The models that a pod's node selectors leave. */
-export interface Told {
+/** The models that a pod's node selectors allow. */
+export interface SelectedModels {
   readonly candidates: readonly GpuModel[];
   readonly from: ModelFrom;
 }
 
 export interface Resolved {
-  /** Catalogue ids; more than one where what is told fits several. */
+  /** Catalog ids; more than one if several models fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
 }
 
 /**
- * The models that each selector allows, intersected. A selector that names a card or a machine which the catalogue does not know leaves
- * none: something is told, so the config must not stand in for it.
+ * The intersection of the models that each selector allows. A selector that names an unknown card or machine allows none, so that the config
+ * does not replace it.
  */
-export function toldModels(selectors: readonly Selector[]): Told | undefined {
-  let told: Told | undefined;
-  let unknown: Told | undefined;
+export function selectedModels(selectors: readonly Selector[]): SelectedModels | undefined {
+  let selected: SelectedModels | undefined;
+  let unknown: SelectedModels | undefined;
   for (const selector of selectors) {
     const models = modelsOf(selector);
     if (models.length === 0) {
@@ -37,12 +37,12 @@ export function toldModels(selectors: readonly Selector[]): Told | undefined {
       continue;
     }
     const from: ModelFrom = isOfInstance(selector.key) ? 'instance-type' : selector.from;
-    const both = told?.candidates.filter((model) => models.includes(model));
-    // Contradicting selectors are a rule's business; here the first one stands.
-    if (both === undefined) told = { candidates: models, from };
-    else if (both.length > 0 && told !== undefined) told = { candidates: both, from: told.from };
+    const both = selected?.candidates.filter((model) => models.includes(model));
+    // A rule reports contradicting selectors; here the first one applies.
+    if (both === undefined) selected = { candidates: models, from };
+    else if (both.length > 0 && selected !== undefined) selected = { candidates: both, from: selected.from };
   }
-  return told ?? unknown;
+  return selected ?? unknown;
 }
 
 function namesModel({ key, values }: Selector): boolean {
@@ -51,22 +51,22 @@ function namesModel({ key, values }: Selector): boolean {
 }
 
 /**
- * What a request can be on: what the selectors say, else what the config says, else every card with such slices.
- * @param cuttable catalogue ids of the cards that have the slice that is asked for; none for whole cards
+ * The models that a request can be for: those of the selectors, else that of the config, else every card with the requested slices.
+ * @param cuttable catalog ids of the cards with the requested slices; empty for whole cards
  */
 export function resolveModel(
   vendor: Vendor | null,
   cuttable: readonly string[],
-  told: Told | undefined,
+  selected: SelectedModels | undefined,
   options: ModelOptions,
 ): Resolved {
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
-  const candidates = told?.candidates.filter(fits) ?? [];
-  if (told !== undefined && candidates.length > 0)
-    return { candidates: candidates.map(({ id }) => id), modelFrom: told.from };
-  // A selector that names another GPU than this resource can be on is a contradiction; the config must not paper over it.
-  if (told !== undefined) return { candidates: [], modelFrom: null };
+  const candidates = selected?.candidates.filter(fits) ?? [];
+  if (selected !== undefined && candidates.length > 0)
+    return { candidates: candidates.map(({ id }) => id), modelFrom: selected.from };
+  // A selector for a GPU without this resource is a contradiction, which the config must not hide.
+  if (selected !== undefined) return { candidates: [], modelFrom: null };
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
@@ -78,7 +78,7 @@ function isOfInstance(key: string): boolean {
   return names === 'instance-type' || names === 'instance-family';
 }
 
-/** The models that one selector allows; empty where it says nothing of them, or where an alternative is not understood. */
+/** The models that one selector allows; empty if it is not about models or if one of its values is unknown. */
 export function modelsOf(selector: Selector): readonly GpuModel[] {
   const models = new Set<GpuModel>();
   for (const { value, at } of selector.values) {

@@ -8,32 +8,32 @@ import type { ObjectName } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 import type { AcceleratorForm, ModelFrom } from './workload.ts';
 
-// Accelerators that are said in other words than a resource name in a container: annotations, instance types, claims.
+// Accelerators requested by other means than a resource name in a container: annotations, instance types, claims.
 
-/** What one pod takes, from a place that is no container's `resources`. */
+/** What one pod takes without requesting it in a container's `resources`. */
 export interface ImplicitDevices {
-  /** The resource that it becomes, or what it is written as. */
+  /** The resource that the controller requests, or the name as written. */
   readonly requested: RequestedResource;
-  /** Where it is said. */
+  /** Where the request is written. */
   readonly at: Cursor | undefined;
   readonly form: AcceleratorForm;
   readonly vendor: Vendor | null;
-  /** As written, for one pod. */
+  /** Number as written, for one pod. */
   readonly perPod: number | null;
-  /** Devices that one of them is; null where that is unknown. */
+  /** Devices per unit; null if unknown. */
   readonly each: number | null;
-  /** A MIG profile, where it stands for a slice. */
+  /** The MIG profile of a slice. */
   readonly profile?: string;
-  /** A share of a card by its memory, where nothing else says it. */
+  /** The memory that determines the share of a card, if nothing else does. */
   readonly memoryMiB?: number;
-  /** The models that it can be, where it says so itself. */
+  /** The possible models, if the request itself names them. */
   readonly models?: readonly GpuModel[];
   readonly modelFrom?: ModelFrom;
-  /** The object of another file that says it. */
+  /** The object in another file that defines the devices. */
   readonly from?: ObjectName;
 }
 
-/** All devices of an instance type that the catalogue knows; unknown ones are an unknown number of devices. */
+/** All devices of an instance type; the number is null for unknown types. */
 export function devicesOfInstance(requested: RequestedResource, type: Located<string> | undefined): ImplicitDevices {
   const instance = type === undefined ? undefined : instanceType(type.value);
   const gpu = instance?.gpu ?? null;
@@ -50,24 +50,24 @@ export function devicesOfInstance(requested: RequestedResource, type: Located<st
 }
 
 /**
- * KAI's and Run:ai's fractions: the pod carries annotations in place of a resource.
+ * GPU fractions of KAI and Run:ai, which pods request with annotations instead of a resource.
  * https://github.com/NVIDIA/KAI-Scheduler/blob/main/docs/gpu-sharing/README.md
  */
 export function annotatedFractions(annotations: readonly Located<string>[]): readonly ImplicitDevices[] {
   const fraction = lookUp(annotations, 'gpu-fraction');
   const memory = lookUp(annotations, 'gpu-memory');
-  const said = fraction ?? memory;
-  if (said === undefined) return [];
+  const annotation = fraction ?? memory;
+  if (annotation === undefined) return [];
   const count = numberOf(lookUp(annotations, 'gpu-fraction-num-devices'), 1);
   const cards = count !== null && Number.isInteger(count) && count > 0 ? count : null;
-  const amount = numberOf(said, Number.NaN);
+  const amount = numberOf(annotation, Number.NaN);
   const known = amount !== null && amount > 0 && Number.isFinite(amount) && cards !== null;
   if (fraction !== undefined) {
     const perPod = known ? amount * cards : null;
     return [
       {
         requested: { kind: 'annotation', name: 'gpu-fraction' },
-        at: said.at,
+        at: annotation.at,
         form: 'shared',
         vendor: 'nvidia',
         perPod,
@@ -78,7 +78,7 @@ export function annotatedFractions(annotations: readonly Located<string>[]): rea
   return [
     {
       requested: { kind: 'annotation', name: 'gpu-memory' },
-      at: said.at,
+      at: annotation.at,
       form: 'shared',
       vendor: 'nvidia',
       perPod: cards,

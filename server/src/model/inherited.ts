@@ -1,29 +1,29 @@
 import type { RequestingContainer } from './devices.ts';
-import type { Borrowed } from './kinds/kind.ts';
+import type { InheritedPods } from './kinds/kind.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import { resourceName } from './requested-resource.ts';
 import type { AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
-/** What a pod takes from another object, beside what its own says. Everything stands at the place where that object is named. */
-export interface BorrowedParts {
+/** What a pod takes from another object. Everything is located at the reference to that object. */
+export interface InheritedParts {
   readonly containers: readonly RequestingContainer[];
   readonly selectors: readonly Selector[];
   readonly inherited: readonly Inherited[];
-  /** The accelerators, with the place of those that are not the pod's own. */
-  readonly placed: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
+  /** Adds the location of the reference to inherited accelerators. */
+  readonly withLocation: (accelerators: readonly PodAccelerator[]) => readonly PodAccelerator[];
 }
 
 /**
- * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, so a count
- * that is written here stands, and what is not is taken over.
+ * What another object adds: accelerators and node labels that this one does not name itself. The two are merged key by key, and this object's
+ * own values take precedence.
  */
-export function borrow(
-  borrowed: Borrowed | undefined,
+export function inheritParts(
+  inheritedPods: InheritedPods | undefined,
   containers: readonly Container[],
   selectors: readonly Selector[],
-): BorrowedParts {
-  if (borrowed === undefined) return { containers: [], selectors: [], inherited: [], placed: (own) => own };
-  const { at, from, pods } = borrowed;
+): InheritedParts {
+  if (inheritedPods === undefined) return { containers: [], selectors: [], inherited: [], withLocation: (own) => own };
+  const { at, from, pods } = inheritedPods;
   const own = new Set(containers.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   const others = pods.containers.map(({ type, accelerators }) => ({
     type,
@@ -41,12 +41,14 @@ export function borrow(
         at,
       }),
     );
-  const taken = new Set(others.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
+  const inheritedNames = new Set(others.flatMap(({ accelerators }) => accelerators.map(({ resource }) => resource)));
   return {
     containers: others,
     selectors: labels,
-    inherited: taken.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
-    placed: (all) =>
-      all.map((one) => (taken.has(resourceName(one.requested) ?? '') && one.at === undefined ? { ...one, at } : one)),
+    inherited: inheritedNames.size === 0 ? [] : [{ fact: 'gpuCount', from: objectName(from) }],
+    withLocation: (all) =>
+      all.map((one) =>
+        inheritedNames.has(resourceName(one.requested) ?? '') && one.at === undefined ? { ...one, at } : one,
+      ),
   };
 }

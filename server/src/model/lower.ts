@@ -2,12 +2,11 @@ import type { Cursor } from '../yaml/cursor.ts';
 import { getIn, isIncomplete, items, rootCursor } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
-import type { Claims } from './claims.ts';
-import { noClaims, podClaims } from './claims.ts';
+import { podClaims } from './claims.ts';
 import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
-import { borrow } from './inherited.ts';
+import { inheritParts } from './inherited.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -26,14 +25,12 @@ import { mayBeValues, valuesBlocks, valuesKind } from './values.ts';
 import type { Manifest, PodSet, Role, Selector, Workload } from './workload.ts';
 
 /**
- * The objects of a document, and what those that run something will run. Never throws; what cannot be read is left out.
- * @param claims those of the whole file, for the pods that name them
- * @param surroundings what other documents say of what this one names
+ * The objects of a document and the workloads among them. Never throws; skips what it cannot read.
+ * @param crossReferences lookups of what the document references in others
  */
 export function lowerDocument(
   document: YamlDocument,
   options: ModelOptions,
-  claims: Claims = noClaims,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
@@ -41,30 +38,38 @@ export function lowerDocument(
   const workloads =
     root !== undefined && mayBeValues(root)
       ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, claims, crossReferences) ?? []);
+      : manifests.flatMap((manifest) => lowerManifest(manifest, options, crossReferences) ?? []);
   return { manifests, workloads };
 }
 
-/** How many pods a chart makes of its values is the chart's to say, so they are counted as a definition and priced by the replica. */
+/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
 function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
   const name = path === '' ? null : path;
-  const said = { document, root, apiVersion: '', kind: valuesKind, name, namespace: null, labels: [], annotations: [] };
+  const manifest = {
+    document,
+    root,
+    apiVersion: '',
+    kind: valuesKind,
+    name,
+    namespace: null,
+    labels: [],
+    annotations: [],
+  };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, claims: noClaims, crossReferences: noCrossReferences };
-  const workload = lowerWorkload(said, lowered, 'definition', context);
+  const context = { options, crossReferences: noCrossReferences };
+  const workload = lowerWorkload(manifest, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
   return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
 }
 
-/** What one object will run; undefined where it runs nothing. */
+/** What one object will run; undefined if it runs nothing. */
 export function lowerManifest(
   manifest: Manifest,
   options: ModelOptions,
-  claims: Claims = noClaims,
   crossReferences: CrossReferences = noCrossReferences,
 ): Workload | undefined {
   const { root, annotations, kind, apiVersion, namespace } = manifest;
-  const context = { options, claims, crossReferences };
+  const context = { options, crossReferences };
   const entry = kindEntry(groupOf(apiVersion), kind);
   if (entry !== undefined) {
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
@@ -73,14 +78,13 @@ export function lowerManifest(
   const guessed = lowerByShape(manifest);
   if (guessed === undefined) return undefined;
   const workload = lowerWorkload(manifest, guessed, undefined, context);
-  // Without accelerators a guess is of no use to anybody.
+  // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
   return uses ? { ...workload, byShape: true, partial: true } : undefined;
 }
 
 interface LoweringContext {
   readonly options: ModelOptions;
-  readonly claims: Claims;
   readonly crossReferences: CrossReferences;
 }
 
@@ -91,7 +95,7 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
-  const podSets = withOwnNames(lowered.podSets).map((source) =>
+  const podSets = withUniqueNames(lowered.podSets).map((source) =>
     lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
@@ -117,8 +121,8 @@ function byKind(role: Role, { kind }: Manifest): FoundRole {
   return { role, confidence: 'certain', from: `kind ${kind}` };
 }
 
-/** Sets of pods are told apart by their names, and objects may repeat one. */
-function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
+/** Makes the names of pod sets unique, because they identify the sets. */
+function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSource[] {
   const uses = new Map<string, number>();
   return sources.map((source) => {
     const use = (uses.get(source.name) ?? 0) + 1;
@@ -130,7 +134,7 @@ function withOwnNames(sources: readonly PodSetSource[]): readonly PodSetSource[]
 function lowerPodSet(
   source: PodSetSource,
   namespace: string | null,
-  { options, claims, crossReferences }: LoweringContext,
+  { options, crossReferences }: LoweringContext,
 ): PodSet {
   const { pod } = source;
   const volumes = lowerVolumes(pod);
@@ -138,17 +142,17 @@ function lowerPodSet(
     withScripts(container, volumes, namespace, crossReferences),
   );
   const selectors = lowerSelectors(pod);
-  const borrowed = borrow(source.borrowed, containers, selectors);
+  const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
-  const nodes = [...typed, ...borrowed.selectors];
+  const nodes = [...typed, ...inherited.selectors];
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
   const implicit = [
-    // A pod that asks for whole GPUs has no fraction: the scheduler refuses both, and others mean other things by the words.
+    // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
-    ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), claims, source.pods.min, {
+    ...podClaims(source.claims ?? items(getIn(pod, 'resourceClaims')), source.pods.min, {
       find: (kind, name) => crossReferences.claim(kind, namespace, name),
       users: (name) => crossReferences.claimUsers(namespace, name),
     }),
@@ -162,9 +166,13 @@ function lowerPodSet(
     labels: lowerStrings(getIn(source.metadata, 'labels')),
     annotations,
     containers,
-    accelerators: borrowed.placed(
+    accelerators: inherited.withLocation(
       lowerPodAccelerators(
-        { containers: [...containers, ...borrowed.containers], replacing: source.given, additional: implicit },
+        {
+          containers: [...containers, ...inherited.containers],
+          replacing: source.implicitDevices,
+          additional: implicit,
+        },
         nodes,
         inPool,
       ),
@@ -175,21 +183,21 @@ function lowerPodSet(
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
-    inherited: [...borrowed.inherited, ...(source.inherited ?? []), ...claimedElsewhere(implicit)],
+    inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
   };
 }
 
-/** Claims that other files make. */
-function claimedElsewhere(given: readonly ImplicitDevices[]): readonly Inherited[] {
-  return given.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
+/** The facts inherited from claims in other files. */
+function inheritedDevices(implicitDevices: readonly ImplicitDevices[]): readonly Inherited[] {
+  return implicitDevices.flatMap(({ from }) => (from === undefined ? [] : [{ fact: 'devices', from }]));
 }
 
-/** What a kind that names an instance type makes of it. It is no selector of the pod, so rules do not see it. */
+/** The node selector for an instance type named by a kind. It is not among the pod's selectors, so rules do not see it. */
 function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Selector {
   return { key: 'node.kubernetes.io/instance-type', values: [type], from: 'nodeSelector', at: type.at };
 }
 
-/** A container without an image is refused, so it stands in a patch (KServe's and other templates fill in their own). */
+/** The API server rejects a container without an image, so the set is from a patch (KServe and other controllers fill in their own). */
 function isPartial(podSet: PodSet): boolean {
   if (podSet.containers.length === 0 || isIncomplete(podSet.pod)) return true;
   return podSet.containers.some(
@@ -201,7 +209,7 @@ function isWritten(container: Cursor): boolean {
   return container.node.kind === 'map';
 }
 
-/** KServe's `model:` stands under a key, containers stand in lists. */
+/** Whether a container is KServe's `model:`, which is under a key instead of in a list. */
 function isModel(container: Cursor): boolean {
   return typeof container.step === 'string';
 }

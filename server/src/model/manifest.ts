@@ -3,7 +3,7 @@ import { asString, asText, entries, getIn, items, keyOf, rootCursor } from '../y
 import type { YamlDocument } from '../yaml/node.ts';
 import type { Manifest } from './workload.ts';
 
-/** The Kubernetes objects of a document: one, the items of a `kind: List`, or none where it is no object. */
+/** The Kubernetes objects in a document: one, the items of a `kind: List`, or none if it is not an object. */
 export function lowerManifests(document: YamlDocument): readonly Manifest[] {
   if (document.root === null) return [];
   const root = rootCursor(document.root);
@@ -15,7 +15,7 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
   const kind = asString(getIn(root, 'kind'));
   if (apiVersion === undefined || kind === undefined) return [];
   const inner = embedded(apiVersion, kind, root)?.flatMap((item) => manifestsAt(document, item));
-  // A wrapper is an object too, with a queue of its own; a list is none.
+  // A wrapper is also an object, with its own queue; a list is not.
   if (inner !== undefined && kind !== 'AppWrapper') return inner;
   const metadata = getIn(root, 'metadata');
   return [
@@ -33,11 +33,11 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
   ];
 }
 
-/** The whole objects in an object that is made of objects; undefined for all others. */
+/** The objects embedded in a list, a template or a wrapper; undefined for all other objects. */
 function embedded(apiVersion: string, kind: string, root: Cursor): readonly Cursor[] | undefined {
   const group = groupOf(apiVersion);
   if (kind === 'List' && apiVersion === 'v1') return items(getIn(root, 'items'));
-  // OpenShift's: its parameters stand in the objects as ${NAME}, which are read as placeholders.
+  // An OpenShift template: its objects contain parameters as ${NAME}, which are read as placeholders.
   if (kind === 'Template' && group === 'template.openshift.io') return items(getIn(root, 'objects'));
   if (kind !== 'AppWrapper' || !group.startsWith('workload.codeflare.dev')) return undefined;
   const generic = items(getIn(root, 'spec', 'resources', 'GenericItems')).flatMap(
@@ -46,12 +46,12 @@ function embedded(apiVersion: string, kind: string, root: Cursor): readonly Curs
   return [...items(getIn(root, 'spec', 'components')).flatMap((item) => getIn(item, 'template') ?? []), ...generic];
 }
 
-/** The entries of a map of strings (labels, annotations); the key is each cursor's step. */
+/** The entries of a map of strings (labels, annotations); each cursor's step is the key. */
 export function lowerStrings(map: Cursor | undefined): readonly Located<string>[] {
   return entries(map).map((entry) => ({ value: asText(entry) ?? '', at: entry }));
 }
 
-/** The value under a key of labels or annotations. */
+/** The value of a label or annotation. */
 export function lookUp(strings: readonly Located<string>[], key: string): Located<string> | undefined {
   return strings.find((located) => keyOf(located.at) === key);
 }

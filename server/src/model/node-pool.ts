@@ -2,33 +2,32 @@ import type { SelectedCapacity } from '../catalog/index.ts';
 import type { Table } from '../yaml/table.ts';
 
 /**
- * A pool of nodes with accelerators, wherever it is described: in the config, by an autoscaler's object, by a cluster. What is left out or null is
- * unknown.
+ * A pool of nodes with accelerators, described in the config, by an autoscaler's object or by a cluster. Missing and null fields are unknown.
  */
 export interface NodePool {
   readonly name: string | null;
-  /** Labels that all its nodes have. */
+  /** Labels of all its nodes. */
   readonly labels: Table<string>;
-  /** In the config null says that those of all GPU nodes count. */
+  /** In the config, null means the taints set for all GPU nodes. */
   readonly taints: readonly NodeTaint[] | null;
-  /** Catalogue id. */
+  /** Catalog id. */
   readonly gpu?: string | null;
-  /** Accelerators of one node. */
+  /** Accelerators per node. */
   readonly devices?: number | null;
   readonly instanceType?: string | null;
   readonly capacity?: SelectedCapacity | null;
   readonly zones?: readonly string[] | null;
-  /** What all its nodes together may have of a resource. */
+  /** Limits on the resources of all its nodes together. */
   readonly limits?: Table<number> | null;
-  /** The provider's admission plugins tolerate the taint of a requested resource by themselves. */
+  /** The provider's admission plugins add the toleration for a requested resource. */
   readonly toleratesRequested?: boolean;
-  /** Only pods that select it land on it. */
-  readonly chosen?: boolean;
-  /** Part of it is templated, or taints may be added that are not seen. */
+  /** Only pods that select the pool land on it. */
+  readonly needsSelector?: boolean;
+  /** A part is templated, or more taints may be added elsewhere. */
   readonly incomplete?: boolean;
 }
 
-/** A taint of nodes. */
+/** A node taint. */
 export interface NodeTaint {
   readonly key: string;
   /** null: unknown. */

@@ -4,8 +4,8 @@ import type { ModelOptions } from './options.ts';
 import type { Selector } from './workload.ts';
 
 /**
- * The pool of the project's nodes that selectors lead to: it has one of the labels that they name, and none that they contradict. Undefined
- * where none or several fit.
+ * The configured node pool that selectors match: it has at least one of the labels that they name, and none that they contradict. Undefined if
+ * no pool or several pools fit.
  */
 export function nodePoolOf(selectors: readonly Selector[], pools: readonly NodePool[]): NodePool | undefined {
   if (pools.length === 0) return undefined;
@@ -13,7 +13,7 @@ export function nodePoolOf(selectors: readonly Selector[], pools: readonly NodeP
   return others.length === 0 ? only : undefined;
 }
 
-/** What holds for pods on the nodes of a pool: what the pool says, before what the project says of all GPU nodes. */
+/** The options for pods in a pool: the pool's own values take precedence over those for all GPU nodes. */
 export function optionsInPool(options: ModelOptions, pool: NodePool | undefined): ModelOptions {
   if (pool === undefined) return options;
   return {
@@ -23,7 +23,7 @@ export function optionsInPool(options: ModelOptions, pool: NodePool | undefined)
   };
 }
 
-/** The taints of the nodes that selectors lead to. */
+/** The taints of the nodes that selectors match. */
 export function nodeTaints(selectors: readonly Selector[], options: ModelOptions): readonly NodeTaint[] {
   return nodePoolOf(selectors, options.nodePools)?.taints ?? options.taints;
 }

@@ -1,4 +1,4 @@
-/** Answers a question about a whole once, however many of its parts ask: of a workload for each of its thousand containers. */
+/** Computes an answer once per object: for a workload, not again for each of its thousand containers. */
 export function once<K extends object, V>(answer: (whole: K) => V): (whole: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (whole) => {

@@ -1,35 +1,35 @@
 import type { SelectedCapacity } from '../catalog/index.ts';
 import type { NodePool, NodeTaint } from './node-pool.ts';
 
-/** What the project says of its platform, for what the manifests leave out. */
+/** What the config sets for facts that are missing in manifests. */
 export interface ModelOptions {
-  /** A catalogue platform id. */
+  /** A catalog platform id. */
   readonly platform: string | null;
-  /** A catalogue provider id. Where prices are read for. */
+  /** A catalog provider id, for prices. */
   readonly provider: string | null;
   readonly region: string | null;
-  /** Catalogue id of the GPU that a request means where no selector names one. */
+  /** Catalog id of the GPU for requests without a selector that names one. */
   readonly gpu: string | null;
   readonly capacity: SelectedCapacity | null;
   readonly kserve: { readonly deploymentMode: 'Knative' | 'Standard' | null; readonly version: string | null };
-  /** As `1.34`; null where it is not told. */
+  /** For example `1.34`; null if unknown. */
   readonly kubernetesVersion: string | null;
   readonly migStrategy: 'none' | 'single' | 'mixed' | null;
   readonly sharing: SharingOptions;
   readonly serving: { readonly idleHoursPerDay: number | null };
-  /** How long a step of training takes, for what trainers count in steps. Left out: not known. */
+  /** The duration of a training step, for intervals in steps. Missing: unknown. */
   readonly training?: { readonly stepSeconds: number | null };
-  /** The share of a GPU's memory to keep free beside what a model needs. */
+  /** The share of a GPU's memory to keep free in addition to a model's needs. */
   readonly headroom: number;
-  /** Taints of the nodes with GPUs. */
+  /** Taints of GPU nodes. */
   readonly taints: readonly NodeTaint[];
   readonly nodePools: readonly NodePool[];
 }
 
-/** How nodes share one GPU among pods. */
+/** How nodes share a GPU among pods. */
 export interface SharingOptions {
   readonly strategy: 'time-slicing' | 'mps' | null;
-  /** Pods to a GPU. */
+  /** Pods per GPU. */
   readonly replicas: number | null;
 }
 

@@ -5,8 +5,8 @@ import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
 /**
- * Capacity, provider, region and instance type, from the selectors first and the config for what they leave open.
- * @param pool the project's nodes that the selectors lead to
+ * Capacity, provider, region and instance type, from the selectors or else from the config.
+ * @param pool the configured node pool that the selectors match
  */
 export function lowerPlacement(
   selectors: readonly Selector[],
@@ -28,7 +28,7 @@ export function lowerPlacement(
   return {
     ...lowerCapacity(selectors, options, avoided),
     provider,
-    // The config's region is one of the config's provider: it says nothing about another cloud.
+    // The config's region belongs to the config's provider, not to another cloud.
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
@@ -37,7 +37,7 @@ export function lowerPlacement(
   };
 }
 
-/** A toleration lets pods onto spot nodes but does not send them there: only selectors count. */
+/** Only selectors count: a toleration allows pods on spot nodes but does not place them there. */
 function lowerCapacity(
   selectors: readonly Selector[],
   options: ModelOptions,
@@ -48,7 +48,7 @@ function lowerCapacity(
     const [only] = capacities;
     if (capacities.size === 1 && only !== undefined) return { capacity: only as Capacity, capacityAt: selector.at };
   }
-  // Who is not to be on spot is on demand: AKS labels its spot nodes and no others.
+  // A pod that avoids spot nodes is on demand: AKS labels only its spot nodes.
   const offSpot = avoided.find(({ key, values }) => values.some(({ value }) => spotSelector(key, value) === 'spot'));
   if (offSpot !== undefined) return { capacity: 'on-demand', capacityAt: offSpot.at };
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };

@@ -3,9 +3,8 @@ import type { ModelOptions } from './options.ts';
 import type { PodSet } from './workload.ts';
 
 /**
- * The platform that a pod set is written for, and how sure that is. `certain`: it names a label or taint that only this platform
- * has, or the config names the platform. `likely`: what it names is found there first, but elsewhere too, or the config tells the
- * provider only.
+ * The platform that a pod set is written for. `certain`: the set names a label or taint that only this platform has, or the config names the
+ * platform. `likely`: the named labels and taints are typical of the platform but exist elsewhere, or the config names only the provider.
  */
 export interface FoundPlatform {
   readonly facts: PlatformFacts;
@@ -13,8 +12,8 @@ export interface FoundPlatform {
 }
 
 /**
- * The platform that selectors and tolerations tell for certain, then the one that the config names, then what labels, instance types
- * and the config's provider make likely; undefined where nothing does.
+ * The platform that selectors and tolerations identify with certainty, else the config's platform, else the likely one by labels, instance
+ * types and the config's provider; undefined if there is none.
  */
 export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform | undefined {
   const keys = [
@@ -29,16 +28,16 @@ export function platformOf(podSet: PodSet, options: ModelOptions): FoundPlatform
   const provider = types.map(({ value }) => instanceType(value)?.provider).find((known) => known !== undefined);
   const configured = platforms.get(options.platform ?? '');
   const providers = [provider ?? null, ...keys.map(providerOfLabel)].filter((known) => known !== null);
-  // A file for another cloud than the project's is told by its labels. Clusters of one's own run in any.
+  // Labels show that a file is for another cloud than the config's. Self-managed clusters run in any cloud.
   if (configured && (configured.provider === null || providers.every((known) => known === configured.provider)))
     return { facts: configured, confidence: 'certain' };
   const likely = marked('likely');
   if (likely !== undefined) return found(likely, 'likely');
-  const usual = usualPlatforms.get(provider ?? options.provider ?? '');
+  const usual = commonPlatforms.get(provider ?? options.provider ?? '');
   return usual === undefined ? undefined : found(usual, 'likely');
 }
 
-/** Keys of labels and taints. GKE's are the same on Standard and Autopilot, but for the node pool, which Autopilot hides. */
+/** Keys of labels and taints. GKE's are the same on Standard and Autopilot, except the node pool, which Autopilot hides. */
 const marks: readonly (readonly [pattern: RegExp, id: string, confidence: FoundPlatform['confidence']])[] = [
   [/^cloud\.google\.com\/gke-nodepool$/, 'gke-standard', 'certain'],
   [/^karpenter\.k8s\.aws\//, 'eks-karpenter', 'certain'],
@@ -51,8 +50,8 @@ const marks: readonly (readonly [pattern: RegExp, id: string, confidence: FoundP
   [/^nvidia\.com\/gpu\.(product|memory|family|count)$/, 'vanilla-gpu-operator', 'likely'],
 ];
 
-/** Where most pods run of those that name no more than a provider. */
-const usualPlatforms: ReadonlyMap<string, string> = new Map([
+/** The most common GPU platform of each provider. */
+const commonPlatforms: ReadonlyMap<string, string> = new Map([
   ['gcp', 'gke-standard'],
   ['aws', 'eks-karpenter'],
   ['azure', 'aks'],

@@ -5,9 +5,9 @@ import { knownCount } from './count.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Quantity, Selector, Toleration, Volume } from './workload.ts';
 
-// What the fields of one pod spec say, before anything is concluded from them.
+// The fields of a pod spec as written, without conclusions.
 
-/** Init containers, native sidecars and app containers, in the order in which they are written. */
+/** Init containers, native sidecars and app containers, in the order of the text. */
 export function lowerContainers(pod: Cursor): readonly Container[] {
   const init = items(getIn(pod, 'initContainers')).map((container) => {
     const sidecar = asString(getIn(container, 'restartPolicy')) === 'Always';
@@ -17,8 +17,8 @@ export function lowerContainers(pod: Cursor): readonly Container[] {
 }
 
 /**
- * @param name for the mappings that stand for a container without saying its name (KServe's `model:`)
- * @param resources where kinds write a container's resources beside it, or under another key
+ * @param name the name of a mapping that stands for a container without `name` (KServe's `model:`)
+ * @param resources the container's resources, for kinds that have them outside the container or under another key
  */
 export function lowerContainer(
   container: Cursor,
@@ -49,7 +49,7 @@ export function lowerContainer(
   };
 }
 
-/** Whether a container stands in a list of a pod's: mappings that stand for one elsewhere have names and fields of their own. */
+/** Whether a container is in a pod's list of containers: mappings that stand for one elsewhere have their own names and fields. */
 export function isListedContainer(container: Cursor): boolean {
   return /^(containers|initContainers)$/.test(String(container.parent?.step));
 }
@@ -58,7 +58,7 @@ function unknownTimes(accelerators: readonly AcceleratorRequest[]): readonly Acc
   return accelerators.map((request) => ({ ...request, count: null }));
 }
 
-/** The accelerator resources named in limits or requests. */
+/** The accelerator resources in limits or requests. */
 export function lowerAccelerators(resources: Cursor | undefined): readonly AcceleratorRequest[] {
   const limits = getIn(resources, 'limits');
   const requests = getIn(resources, 'requests');
@@ -96,7 +96,7 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
   }));
 }
 
-/** The node labels that the pods need: nodeSelector, and required node affinity with `In`. */
+/** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
   const plain = entries(getIn(pod, 'nodeSelector')).map(
     (entry): Selector => ({
@@ -109,7 +109,7 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
   return [...plain, ...lowerAffinity(pod)];
 }
 
-/** The node labels that the pods must not be on: required node affinity with `NotIn`, where every term says it. */
+/** The node labels that the pods avoid: required node affinity with `NotIn` in every term. */
 export function lowerAvoided(pod: Cursor): readonly Selector[] {
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
   const [first = [], ...others] = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
@@ -120,15 +120,15 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
       return [{ key, values, from: 'affinity', at: expression }];
     }),
   );
-  const says = (term: readonly Selector[], key: string, value: string) =>
+  const excludes = (term: readonly Selector[], key: string, value: string) =>
     term.some((other) => other.key === key && other.values.some((one) => one.value === value));
   return first.flatMap((selector): Selector[] => {
-    const values = selector.values.filter(({ value }) => others.every((term) => says(term, selector.key, value)));
+    const values = selector.values.filter(({ value }) => others.every((term) => excludes(term, selector.key, value)));
     return values.length === 0 ? [] : [{ ...selector, values }];
   });
 }
 
-/** Terms are alternatives, so with several of them only a label that each one names is needed; its values add up. */
+/** Terms are alternatives, so a label is required only if every term names it; its values are then combined. */
 function lowerAffinity(pod: Cursor): readonly Selector[] {
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
   const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
@@ -148,7 +148,7 @@ function lowerAffinity(pod: Cursor): readonly Selector[] {
   });
 }
 
-/** A scalar as text with its place; undefined for null and for anything that is no scalar. */
+/** A scalar as text with its location; undefined for null and for anything but a scalar. */
 export function text(cursor: Cursor | undefined): Located<string> | undefined {
   const value = asText(cursor);
   return cursor === undefined || value === undefined ? undefined : { value, at: cursor };
@@ -159,13 +159,13 @@ function quantityAt(map: Cursor | undefined, resource: string): Quantity | undef
   return value && lowerQuantity(value);
 }
 
-/** The whole number of devices that a quantity says; null for all others. */
+/** The whole number of devices in a quantity; null if it is not a whole number. */
 export function countOf(quantity: Quantity | undefined): number | null {
   if (quantity === undefined || quantity.value === null) return null;
   return Number.isInteger(quantity.value) ? knownCount(quantity.value) : null;
 }
 
-/** A count of pods: the number written, the kind's default where nothing is, null where a template will say it. */
+/** A count of pods: the written number, the kind's default if none is written, null if it is templated or invalid. */
 export function lowerCount(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined || (isNull(cursor) && cursor.node.kind === 'scalar' && !cursor.node.templated)) return unset;
   if (cursor.node.kind !== 'scalar' || cursor.node.templated) return null;

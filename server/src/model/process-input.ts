@@ -2,7 +2,7 @@ import type { ProcessInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
 import type { Container } from './workload.ts';
 
-/** What a container runs, as the command room reads it. */
+/** What a container runs, in the form that command/ reads. */
 export function processInput({ command, args, env }: Container): ProcessInput {
   return {
     command: command.map(({ value }) => value),
@@ -11,7 +11,7 @@ export function processInput({ command, args, env }: Container): ProcessInput {
   };
 }
 
-/** What a container is there for, by its image and its command line. */
+/** What a container is for, by its command line and its image. */
 export function useOf({ image, command, args }: Container): ReturnType<typeof containerUse> {
   return containerUse({
     ...(image && { image: image.value }),

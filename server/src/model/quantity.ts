@@ -4,10 +4,10 @@ import type { Quantity } from './workload.ts';
 
 // https://github.com/kubernetes/apimachinery/blob/master/pkg/api/resource/quantity.go, suffix.go
 
-/** What ParseQuantity takes. Digits may be missing on either side of the point, and altogether: `1.`, `.5`, `.` and `m` are quantities. */
+/** The syntax of ParseQuantity. Digits may be missing on either side of the point, or on both: `1.`, `.5`, `.` and `m` are quantities. */
 const syntax = /^([+-]?)(\d*)(?:\.(\d*))?(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?\d+)?$/;
 
-/** UnmarshalJSON trims white space, but not what JSON writes with a backslash, such as a tab or a line break. */
+/** UnmarshalJSON trims whitespace, except characters that JSON escapes, such as a tab or a line break. */
 const blank = /(?![\t-\r\u2028\u2029\ufeff])[\s\u0085]/;
 
 function trimmed(text: string): string {
@@ -30,12 +30,12 @@ const decimalPowers: ReadonlyMap<string, number> = new Map([
   ['E', 18],
 ]);
 
-/** Kubernetes counts quantities in 64 bits. */
-const mostQuantity = 2 ** 63;
+/** Kubernetes stores quantities in 64 bits. */
+const maxQuantity = 2 ** 63;
 
 /**
- * The number that Kubernetes reads in a quantity (`500m` is 0.5, `1k` is 1000, `1Ei` is 2^60), rounded away from zero to a billionth.
- * What 64 bits cannot hold is 2^63, so the number is always finite. Null where the API server rejects the text.
+ * The value of a quantity as Kubernetes reads it (`500m` is 0.5, `1k` is 1000, `1Ei` is 2^60), rounded away from zero to a billionth and
+ * capped at ±2^63. Null if the API server rejects the text.
  */
 export function parseQuantity(text: string): number | null {
   if (/^\d{1,15}$/.test(text)) return Number(text);
@@ -45,25 +45,25 @@ export function parseQuantity(text: string): number | null {
   const bits = suffix.endsWith('i') ? 10 * ('KMGTPE'.indexOf(suffix.charAt(0)) + 1) : 0;
   const power = bits > 0 ? 0 : (decimalPowers.get(suffix) ?? exponentOf(suffix.slice(1)));
   if (power === null) return null;
-  // Without digits the fast path reads a zero, and the exact path, taken for great and small powers, nothing.
+  // Without digits, Kubernetes' fast path reads 0, and its exact path, for large and small powers, fails.
   if (whole + fraction === '') return bits >= 50 || power < -9 ? null : 0;
   const digits = `${whole}.${fraction}0`;
-  // Scaled as text: a product would be off by what binary fractions cannot hold.
+  // Scale as text: multiplication would add binary rounding errors.
   const value = Number(`${digits}e${power}`) * 2 ** bits;
   const nanos = Number(`${digits}e${power + 9}`) * 2 ** bits || (/[1-9]/.test(digits) ? 1 / 2 : 0);
   const rounded = nanos > Number.MAX_SAFE_INTEGER || Number.isInteger(nanos) ? value : Math.ceil(nanos) / 1e9;
-  const held = Math.min(rounded, mostQuantity);
+  const held = Math.min(rounded, maxQuantity);
   return sign === '-' && held !== 0 ? -held : held;
 }
 
-/** ParseInt reads 64 bits, of which 32 are kept. */
+/** ParseInt reads 64 bits, of which Kubernetes keeps 32. */
 function exponentOf(digits: string): number | null {
   if (digits.length < 10) return Number(digits);
   const exponent = BigInt(digits.replace('+', ''));
   return exponent === BigInt.asIntN(64, exponent) ? Number(BigInt.asIntN(32, exponent)) : null;
 }
 
-/** Reads a quantity where it stands. */
+/** The quantity at a cursor. */
 export function lowerQuantity(at: Cursor): Quantity {
   const { node } = at;
   if (node.kind !== 'scalar') return { at, text: '', value: null, templated: false, empty: false };
@@ -73,7 +73,7 @@ export function lowerQuantity(at: Cursor): Quantity {
   return { at, text: node.source, value, templated, empty: empty && !templated };
 }
 
-/** A plain number is read by the YAML decoder before it is a quantity: 010 is eight there, and .nan cannot be sent. */
+/** The YAML decoder reads a plain number first: 010 is 8, and .nan cannot be sent. */
 function quantityOf(value: string | number | boolean | null): number | null {
   if (typeof value === 'string') return parseQuantity(value);
   if (typeof value !== 'number' || !Number.isFinite(value)) return null;

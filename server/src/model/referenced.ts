@@ -1,27 +1,27 @@
-// What one object takes from another that it names. Plain records without places.
+// What one object takes from another that it references. The records have no positions.
 
 export interface Referenced<T> {
   readonly kind: string;
   readonly name: string;
-  /** The path from the folder of the file that asks; null: it stands in the same file. */
+  /** The path from the folder of the referencing file; null: the same file. */
   readonly file: string | null;
   /**
-   * It stands in a folder beside that of the file that asks, or of one above: a part of the same project, or another example that knows nothing
-   * of this one. What rests on it is advice.
+   * The object is in a sibling of the referencing file's folder, or of a folder above it: a part of the same project, or an unrelated example.
+   * Findings that depend on it are advice.
    */
-  readonly apart: boolean;
+  readonly siblingFolder: boolean;
   readonly facts: T;
 }
 
-/** Which object says something. */
+/** The identity of an object that states a fact. */
 export type ObjectName = Pick<Referenced<unknown>, 'kind' | 'name' | 'file'>;
 
-/** The name of an object without what it says. */
+/** The identity of an object, without its facts. */
 export function objectName({ kind, name, file }: ObjectName): ObjectName {
   return { kind, name, file };
 }
 
-/** A fact that another object states in place of this one. */
+/** A fact that another object states instead of this one. */
 export interface Inherited {
   readonly fact: 'gpuCount' | 'nodeCount' | 'replicas' | 'devices';
   readonly from: ObjectName;
@@ -29,10 +29,10 @@ export interface Inherited {
 
 /** The bounds that a scaler sets. null: templated. */
 export interface ScalerFacts {
-  /** The floor in force; KEDA's idleReplicaCount where that is lower. */
+  /** The effective floor: KEDA's idleReplicaCount if that is lower. */
   readonly min: number | null;
-  /** undefined where nothing is written. */
+  /** undefined: not set. */
   readonly max: number | null | undefined;
-  /** What it looks at: `cpu`, `memory`, or the name or type of another. */
+  /** The metrics: `cpu`, `memory`, or the name or type of another one. */
   readonly metrics: readonly string[];
 }

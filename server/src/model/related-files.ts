@@ -3,19 +3,18 @@ import { checkLimits, parseDocument } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 import { fillFromValues } from '../yaml/template-values.ts';
 import { namesAccelerators } from './accelerators.ts';
-import type { Claims } from './claims.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { type BuiltObject, patched, withLastPatch } from './kustomize/build.ts';
 import { isJsonPatch } from './kustomize/json-patch.ts';
 import type { PatchTarget } from './kustomize/kustomization.ts';
-import { elsewhere } from './kustomize/merge.ts';
+import { external } from './kustomize/merge.ts';
 import { lowerDocument } from './lower.ts';
 import type { ModelOptions } from './options.ts';
 import type { Workload } from './workload.ts';
 
 /** The values of the chart that a template belongs to. */
 export interface ChartValues {
-  /** As people are told of it: `values.yaml`. */
+  /** The name that people see: `values.yaml`. */
   readonly name: string;
   readonly root: YamlNode;
 }
@@ -59,11 +58,10 @@ export function withRelatedFiles(
   workloads: readonly Workload[],
   relatedFiles: RelatedFiles,
   options: ModelOptions,
-  claims: Claims,
   crossReferences: CrossReferences,
 ): readonly Workload[] {
   const said = readings(document, relatedFiles).flatMap(({ root, readWith, places }) =>
-    lowerDocument({ ...document, root }, options, claims, crossReferences)
+    lowerDocument({ ...document, root }, options, crossReferences)
       .workloads.filter(asks)
       .filter((workload) => places === undefined || places.some(({ start }) => isIn(workload, start)))
       .map((workload) => ({ ...workload, readWith })),
@@ -88,7 +86,7 @@ function readings(document: YamlDocument, { chart, base, built }: RelatedFiles):
   if (root === null) return [];
   if (built !== undefined) {
     return built.flatMap((object) => {
-      const made = placed(elsewhere(object.root), root);
+      const made = placed(external(object.root), root);
       return made === undefined ? [] : [{ root: made, readWith: object.file }];
     });
   }

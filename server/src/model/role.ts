@@ -4,22 +4,22 @@ import { groupOf } from './manifest.ts';
 import { useOf } from './process-input.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
-/** Namespaces in which nothing is a workload to optimise. */
+/** Namespaces without workloads to optimize. */
 const infrastructureNamespaces =
   /^(kube-system|kube-.*|gpu-operator.*|nvidia-.*|.*-operator|gmp-system|amazon-.*|openshift-.*|cattle-.*|monitoring)$/;
 
-/** Names of device plugins, drivers, exporters and operators: they touch GPUs in order to serve them. */
+/** Names of device plugins, drivers, exporters and operators: they use GPUs only to provide them. */
 const infrastructureNames =
   /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|cuda-validator|operator-validator|plugin-validator|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
 
-/** What an object is for, how sure that is, and what says so. */
+/** What an object is for, with the confidence and the evidence. */
 export interface FoundRole {
   readonly role: Role;
   readonly confidence: Confidence;
   readonly from: string | null;
 }
 
-/** What the object is for, where its kind does not tell: from its place first, then from what its containers run, then from its ports. */
+/** What an object is for if its kind does not decide it: by its namespace and names, then by what its containers run, then by its ports. */
 export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRole {
   const infrastructure = infrastructureSign(manifest, podSets);
   if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
@@ -31,13 +31,13 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   }
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
-  if (entry?.usualRole !== undefined) return { role: entry.usualRole, confidence: 'likely', from: `kind ${kind}` };
+  if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
   const port = entry?.staysUp === true ? servedPort(containers) : undefined;
   if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
 
-/** A readiness probe over HTTP or gRPC, or a port that is not there for metrics: somebody is to be answered. */
+/** Evidence of a server: a readiness probe over HTTP or gRPC, or a port that is not for metrics. */
 function servedPort(containers: readonly Container[]): string | undefined {
   for (const { at: container } of containers) {
     const probe = getIn(container, 'readinessProbe');
@@ -50,7 +50,7 @@ function servedPort(containers: readonly Container[]): string | undefined {
   return undefined;
 }
 
-/** What shows that it serves GPUs to others. */
+/** Evidence of infrastructure, which provides GPUs to others. */
 function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {
   if (namespace !== null && infrastructureNamespaces.test(namespace)) return `namespace ${namespace}`;
   if (name !== null && infrastructureNames.test(name)) return `name ${name}`;

@@ -8,7 +8,7 @@ import { lowerCount } from './pod.ts';
 import { type Inherited, objectName } from './referenced.ts';
 import type { PodSet, Workload } from './workload.ts';
 
-/** The workload with the number of pods that a scaler in another document sets. Two scalers fight, and then nothing is known. */
+/** The workload with the number of pods that a scaler in another document sets. With several scalers, the number is unknown. */
 export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
   const { kind, namespace, name } = workload;
   if (name === null || !isScalable(workload)) return workload;
@@ -32,7 +32,7 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
   };
 }
 
-/** The workload with the pods of one replica, as its own object says it; null where that is not told. */
+/** The workload with the pods of one replica, according to its own object; null if unknown. */
 export function oneReplica(workload: Workload): Workload | null {
   const { podSets, manifest } = workload;
   const single = podSets.filter(requestsAccelerators);
@@ -43,10 +43,10 @@ export function oneReplica(workload: Workload): Workload | null {
   return withPods(workload, (count) => (count === null ? null : count / replicas));
 }
 
-function withPods(workload: Workload, of: (count: number | null) => number | null): Workload {
+function withPods(workload: Workload, scale: (count: number | null) => number | null): Workload {
   const podSets = workload.podSets.map((podSet) => ({
     ...podSet,
-    pods: { min: of(podSet.pods.min), max: of(podSet.pods.max) },
+    pods: { min: scale(podSet.pods.min), max: scale(podSet.pods.max) },
   }));
   return { ...workload, podSets };
 }
@@ -55,7 +55,7 @@ function isScalable({ kind, apiVersion }: Workload): boolean {
   return kindEntry(groupOf(apiVersion), kind)?.replica !== undefined;
 }
 
-/** Built-in controllers and those in their shape: the number of pods may be unknown, but a replica is a pod. */
+/** Whether a replica is one pod, as for built-in controllers and similar kinds, even if the number of pods is unknown. */
 function hasOnePod({ kind, apiVersion }: Workload): boolean {
   return likeKind(groupOf(apiVersion), kind)?.replica === 'pod';
 }

@@ -3,7 +3,7 @@ import { asText, type Cursor, getIn, items } from '../yaml/cursor.ts';
 import type { CrossReferences } from './cross-references.ts';
 import type { Container, MountedScript, Volume } from './workload.ts';
 
-/** The container with the shell scripts of ConfigMaps that its command names by the path at which they are mounted. */
+/** The container with the mounted ConfigMap scripts that its command names by path. */
 export function withScripts(
   container: Container,
   volumes: readonly Volume[],
@@ -37,7 +37,7 @@ export function withScripts(
 
 interface NamedPath {
   readonly text: string;
-  /** The word in front of it. */
+  /** The previous word. */
   readonly before: string;
   readonly at: Cursor;
 }
@@ -53,7 +53,7 @@ function wordsOf({ command, args }: Container): readonly NamedPath[] {
   );
 }
 
-/** The words that name a place or something in it, by the place. */
+/** The words that name a mount path or a path below it, by mount path. */
 function wordsBelow(words: readonly NamedPath[], places: ReadonlySet<string>): Map<string, NamedPath[]> {
   const found = new Map<string, NamedPath[]>();
   if (places.size === 0) return found;
@@ -69,17 +69,17 @@ function wordsBelow(words: readonly NamedPath[], places: ReadonlySet<string>): M
   return found;
 }
 
-const LONGEST_PATH = 4096;
+const maxPath = 4096;
 
-/** An absolute path and the folders that it is in, the outermost first; nothing for what is no path. */
+/** An absolute path and the folders above it, outermost first; empty for other texts. */
 export function pathsAbove(path: string): readonly string[] {
-  if (!path.startsWith('/') || path.length > LONGEST_PATH) return [];
+  if (!path.startsWith('/') || path.length > maxPath) return [];
   const paths: string[] = [];
   for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) paths.push(path.slice(0, end));
   return [...paths, path];
 }
 
-/** The file of the ConfigMap behind a path: a sub-path is mounted alone, and items give their files other names. */
+/** The key of the ConfigMap behind a path: `subPath` mounts one file, and `items` rename files. */
 function keyAt(
   path: string,
   place: string,
@@ -92,7 +92,7 @@ function keyAt(
   return asText(getIn(item, 'key'));
 }
 
-/** Other languages are not read. */
+/** Whether a script is for a shell, by its first line, its name or the word before it. */
 function isShell(path: string, text: string, before: string): boolean {
   if (/^#!.*\b(?:ba|da|z|k)?sh\b/.test(text)) return true;
   if (/^#!/.test(text)) return false;

@@ -4,26 +4,26 @@ import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/c
 import { processInput } from './process-input.ts';
 import type { Container, Workload } from './workload.ts';
 
-/** The model that a container serves, and what its server is set to. */
+/** The model that a container serves, and the settings of its server. */
 export interface ServedModel {
-  /** `organisation/model`, a path, an address. */
+  /** `organization/model`, a path or an address. */
   readonly name: string;
-  /** Of one parameter, and of one number of the cache. */
+  /** Bytes per parameter and per number in the cache. */
   readonly bytes: 2 | 4;
-  /** Tokens of the longest request; null: the model's own limit. */
+  /** The longest request, in tokens; null: the model's own limit. */
   readonly context: number | null;
-  /** Somebody has sized the server for many requests at a time: it has use for all memory that it gets. */
+  /** The server is sized for many concurrent requests and uses all memory that it gets. */
   readonly tuned: boolean;
 }
 
-/** Why it is unknown what a container serves. */
+/** Why a container's model is unknown. */
 export type NoServedModel =
   | { readonly kind: 'notServing' }
   /** A template, a runtime or another object may add flags. */
   | { readonly kind: 'incomplete' }
-  /** Not the one server that runs, or none whose flags are known. */
+  /** Not the only server, or a server whose flags are unknown. */
   | { readonly kind: 'noServer' }
-  /** Quantised weights have scales, and layers that are left as they were. */
+  /** Quantized weights also contain scales and unquantized layers. */
   | { readonly kind: 'format' }
   | { readonly kind: 'context' }
   | { readonly kind: 'unnamed' };
@@ -32,7 +32,7 @@ export type Served =
   | { readonly model: ServedModel; readonly unknown: null }
   | { readonly model: null; readonly unknown: NoServedModel };
 
-/** The model that a container serves, or why that is unknown. */
+/** The model that a container serves, or why it is unknown. */
 export function servedModel(container: Container, workload: Workload): Served {
   const serves = container.type === 'app' && workload.role === 'serving' && workload.roleConfidence !== 'guess';
   if (!serves) return without('notServing');
@@ -54,7 +54,7 @@ function without(kind: NoServedModel['kind']): Served {
   return { model: null, unknown: { kind } };
 }
 
-/** Flags that a template, a runtime or another object may add are not seen. */
+/** Whether a template, a runtime or another object may add flags. */
 function mayHaveMoreFlags({ at: container, command, args, scripts }: Container): boolean {
   const lists = ['command', 'args', 'env'].map((key) => getIn(container, key));
   const written: readonly (Cursor | undefined)[] = [...command, ...args].map((one) => one.at);
@@ -66,14 +66,14 @@ function mayHaveMoreFlags({ at: container, command, args, scripts }: Container):
   );
 }
 
-/** What the image starts by itself. KServe's own images have one name for several servers. */
+/** The program that the image starts by default. */
 function entrypointOf({ image }: Container): string | undefined {
   if (image === undefined) return undefined;
   if (/(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)) return 'huggingfaceserver';
   return containerUse({ image: image.value, command: [], args: [] }).program ?? undefined;
 }
 
-/** KServe loads what its object names; flags then name the place that it is put at. The empty string where that is not understood. */
+/** The model that KServe downloads, in which case flags name only its path. Undefined if KServe downloads none; empty if its address is unknown. */
 function storedModel(container: Container, { kind, manifest }: Workload): string | undefined {
   const place =
     kind === 'LLMInferenceService' ? getIn(manifest.root, 'spec', 'model', 'uri') : getIn(container.at, 'storageUri');

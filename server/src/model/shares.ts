@@ -3,9 +3,9 @@ import { table } from '../yaml/table.ts';
 import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
 
-// What of a card one of something is, in devices; null where it is unknown.
+// The share of a card that one unit of a resource takes, in devices; null if unknown.
 
-/** The share of a card that a MIG slice takes, where it is the same on every model that it can be on. */
+/** The share of a card that a MIG slice takes; null if it differs among the candidate models. */
 export function sliceShare(resource: string, candidates: readonly string[]): number | null {
   const shares = migByResource(resource)
     .filter(({ gpu }) => candidates.includes(gpu.id))
@@ -14,13 +14,13 @@ export function sliceShare(resource: string, candidates: readonly string[]): num
 }
 
 /**
- * What one `nvidia.com/gpu` is of a card on the selected nodes: 1, the share of a time slice, the share of a MIG slice under the
- * single strategy, or null where the nodes share their cards in a way that is unknown.
- * @param usual pods to a card where the project says how its nodes share them
+ * The share of a card that one `nvidia.com/gpu` takes on the selected nodes: 1, a time slice, a MIG slice under the single strategy, or null if
+ * the nodes share their cards in an unknown way.
+ * @param configured pods per card according to the config
  */
 export function nodeSharing(
   selectors: readonly Selector[],
-  usual: number | null,
+  configured: number | null,
 ): (model: string | null) => number | null {
   const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
   const config = value('nvidia.com/mig.config') ?? 'all-disabled';
@@ -38,7 +38,7 @@ export function nodeSharing(
     value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined ||
     (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none';
   if (config !== 'all-disabled') return () => null;
-  return () => (shared ? (usual === null ? null : 1 / usual) : 1);
+  return () => (shared ? (configured === null ? null : 1 / configured) : 1);
 }
 
 function partitionShare(model: string | null, profileName: string): number | null {
@@ -47,14 +47,14 @@ function partitionShare(model: string | null, profileName: string): number | nul
   return table === undefined || profile === undefined ? null : migShare(table, profile);
 }
 
-/** Cores of one Neuron device. Trainium2's four or eight depend on how cores are joined on the node. https://awsdocs-neuron.readthedocs-hosted.com/ */
+/** Cores per Neuron device. Trainium2 has 4 or 8, depending on the node's logical core configuration. https://awsdocs-neuron.readthedocs-hosted.com/ */
 const neuronCores = table<number>({ inferentia1: 4, inferentia2: 2, trainium1: 2 });
 
 export function neuronCoreShare(candidates: readonly string[]): number | null {
   return same(candidates.map((model) => 1 / (neuronCores[model] ?? Number.NaN)));
 }
 
-/** Compute partitions of an AMD card by their mode; CPX makes one of each compute die. https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/ */
+/** Compute partitions of an AMD card by mode; CPX makes one of each compute die. https://instinct.docs.amd.com/projects/amdgpu-docs/en/latest/gpu-partitioning/ */
 const amdModes = table<number>({ spx: 1, dpx: 2, tpx: 3, qpx: 4 });
 const amdDies = table<number>({ mi300x: 8, mi325x: 8, mi355x: 8 });
 
@@ -65,7 +65,7 @@ export function amdPartitionShare(resource: string, candidates: readonly string[
   return parts === undefined ? null : 1 / parts;
 }
 
-/** The part of a card that an amount of its memory is. */
+/** The share of a card that an amount of memory corresponds to. */
 export function memoryShare(mebibytes: number | undefined, candidates: readonly string[]): number | null {
   if (mebibytes === undefined) return null;
   return same(candidates.map((model) => Math.min(1, mebibytes / ((gpus.get(model)?.memoryGiB ?? Number.NaN) * 1024))));
@@ -76,8 +76,8 @@ const memoryAmount = /(?:\/gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
 const corePercent = /(?:gpucores|vgpu-cores)$/;
 
 /**
- * What one virtual GPU of HAMi or Volcano is of a card: the larger of its memory's and its cores' part. Without its memory it
- * is unknown, because the cluster sets the default. https://project-hami.io/docs/
+ * The share of a card that one virtual GPU of HAMi or Volcano takes: the larger of its shares of memory and cores. Unknown without a memory
+ * request, because the cluster sets the default. https://project-hami.io/docs/
  */
 export function virtualShare(
   counters: readonly { readonly resource: string; readonly perPod: number | null }[],
@@ -90,7 +90,7 @@ export function virtualShare(
   return Math.min(1, Math.max(memory, (amount(corePercent) ?? 0) / 100));
 }
 
-/** The one value that all have; null for none, for several, and where one is not known. */
+/** The value that all candidates share; null if there are none, if they differ or if one is unknown. */
 function same(values: readonly number[]): number | null {
   const [first] = values;
   return first !== undefined && Number.isFinite(first) && values.every((value) => value === first) ? first : null;

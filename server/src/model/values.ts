@@ -8,31 +8,31 @@ import { countOf, lowerContainer, lowerContainers, text } from './pod.ts';
 import { lowerQuantity } from './quantity.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
 
-/** A mapping of a values file that says a part of a pod, and what it says of it. */
+/** A mapping in a values file that describes a part of a pod. */
 export interface ValuesBlock {
-  /** The way to it, as Helm's `--set` writes it, with the names of list items: `servingEngineSpec.modelSpec[llama]`. */
+  /** Its path in the notation of Helm's `--set`, with the names of list items: `servingEngineSpec.modelSpec[llama]`. */
   readonly path: string;
   readonly root: Cursor;
   readonly podSet: PodSetSource;
 }
 
-/** What workloads of values are called in place of a kind. */
+/** The kind shown for workloads in values files. */
 export const valuesKind = 'Values';
 
-/** Whether a workload is read from a chart's values and no object. */
+/** Whether a workload is from a chart's values instead of an object. */
 export function isValues({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean {
   return apiVersion === '';
 }
 
-/** Whether a document may be a chart's values: it says of no object what it is. */
+/** Whether a document may be a chart's values: it has neither `apiVersion` nor `kind`. */
 export function mayBeValues(root: Cursor): boolean {
   return root.node.kind === 'map' && getIn(root, 'apiVersion') === undefined && getIn(root, 'kind') === undefined;
 }
 
 /**
- * The mappings of a Helm values file that say which accelerators pods take and where they run. A chart may do anything with its values, so
- * only shapes are read that charts hand to Kubernetes as they are (`resources`, `nodeSelector`, `tolerations`, lists of containers), and
- * those of single charts whose keys mean nothing else. All others stay unread.
+ * The mappings in a Helm values file that describe which accelerators pods take and where they run. A chart may do anything with its values,
+ * so only two forms are read: fields that charts pass to Kubernetes unchanged (`resources`, `nodeSelector`, `tolerations`, lists of
+ * containers), and unambiguous keys of known charts.
  */
 export function valuesBlocks(root: Cursor): readonly ValuesBlock[] {
   const found: ValuesBlock[] = [];
@@ -40,11 +40,11 @@ export function valuesBlocks(root: Cursor): readonly ValuesBlock[] {
   return found;
 }
 
-/** Charts of charts nest some six mappings deep. */
-const deepest = 12;
+/** Umbrella charts nest about six mappings deep. */
+const maxDepth = 12;
 
 function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[]): void {
-  if (depth > deepest) return;
+  if (depth > maxDepth) return;
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
@@ -52,7 +52,7 @@ function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[])
     }
     return;
   }
-  // Whole objects that a chart passes on are objects, and what is said of them holds for their kind.
+  // Skip whole objects that a chart passes on.
   if (getIn(cursor, 'apiVersion') !== undefined && getIn(cursor, 'kind') !== undefined) return;
   for (const podSet of podSetsOf(cursor)) {
     const { pod } = podSet;
@@ -64,16 +64,18 @@ function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[])
   }
 }
 
-/** What a block is made of is not looked into for further blocks. */
+/** Whether a child is a part of its block and has no blocks itself. */
 function isRead(child: Cursor): boolean {
   const key = keyOf(child);
   return (
-    readKeys.has(key) || ownResources.test(key) || (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq')
+    readKeys.has(key) ||
+    componentResources.test(key) ||
+    (/^(?:init)?containers$/i.test(key) && child.node.kind === 'seq')
   );
 }
 
-/** Keys of charts that have several components in one mapping. */
-const ownResources = /[a-z](?:Resources|_resources)$/;
+/** Keys in charts with several components in one mapping. */
+const componentResources = /[a-z](?:Resources|_resources)$/;
 
 const readKeys: ReadonlySet<string> = new Set([
   'resources',
@@ -86,13 +88,13 @@ const readKeys: ReadonlySet<string> = new Set([
   'extra_resource_guarantees',
 ]);
 
-/** The pods of a mapping: one set for the mapping as a whole, and one for each further `…Resources` in it. */
+/** The pod sets of a mapping: one for the mapping as a whole, and one for each `…Resources` in it. */
 function podSetsOf(block: Cursor): readonly PodSetSource[] {
-  const containers = [...listed(block), ...itself(block)];
+  const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
   const sets: PodSetSource[] = containers.length > 0 || placed ? [podSet(block, containers)] : [];
-  const others = entries(block).filter((entry) => ownResources.test(keyOf(entry)) && saysAmounts(entry));
+  const others = entries(block).filter((entry) => componentResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
     if (namesAccelerators(container)) sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
@@ -113,54 +115,54 @@ function podSet(block: Cursor, containers: readonly Container[]): PodSetSource {
   };
 }
 
-/** Lists of containers as a pod has them. */
-function listed(block: Cursor): readonly Container[] {
+/** The containers in a `containers` list. */
+function listedContainers(block: Cursor): readonly Container[] {
   const isContainer = (item: Cursor) => getIn(item, 'image') !== undefined || getIn(item, 'resources') !== undefined;
   const all = items(getIn(block, 'containers'));
   return all.length > 0 && all.every(isContainer) ? lowerContainers(block) : [];
 }
 
-/** The container that a mapping stands for, where it says what one takes. */
-function itself(block: Cursor): readonly Container[] {
+/** The container that a mapping stands for, if it has resources. */
+function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const resources = getIn(block, 'resources');
   const image = imageOf(getIn(block, 'image'));
-  const asked = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
-  if (saysAmounts(resources) || asked.length > 0) {
+  const extra = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
+  if (hasAmounts(resources) || extra.length > 0) {
     const container = lowerContainer(block, 'app', name);
-    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...asked] }];
+    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...extra] }];
   }
-  // Profiles (KubeAI's) say limits and requests without a `resources` around them; under other keys these words mean other things.
-  if (keyOf(block) === 'resources' || !namesExtended(block)) return [];
+  // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
+  if (keyOf(block) === 'resources' || !namesVendorResource(block)) return [];
   return [{ ...lowerContainer(block, 'app', name, block), ...image, env: variables(block) }];
 }
 
-/** Lists as a container has them, or mappings of names to values. */
+/** Environment variables, as a list or as a mapping of names to values. */
 function variables(block: Cursor): Container['env'] {
   return ['env', 'extraEnv', 'extraEnvVars', 'envVars'].flatMap((key) => {
-    const said = getIn(block, key);
-    const listed = items(said).map((env) => ({
+    const list = getIn(block, key);
+    const listed = items(list).map((env) => ({
       name: asText(getIn(env, 'name')) ?? '',
       value: text(getIn(env, 'value')),
       at: env,
     }));
-    const mapped = entries(said).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
+    const mapped = entries(list).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
     return [...listed, ...mapped];
   });
 }
 
-/** Resources of a vendor have a domain in their names; that one of them is misspelt is for rules to say. */
-function namesExtended(block: Cursor): boolean {
+/** Whether limits or requests name a vendor's resource (with a domain). Rules report misspelled ones. */
+function namesVendorResource(block: Cursor): boolean {
   return [...entries(getIn(block, 'limits')), ...entries(getIn(block, 'requests'))].some((entry) =>
     keyOf(entry).includes('/'),
   );
 }
 
-function saysAmounts(resources: Cursor | undefined): boolean {
+function hasAmounts(resources: Cursor | undefined): boolean {
   return isMap(getIn(resources, 'limits')) || isMap(getIn(resources, 'requests'));
 }
 
-/** vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
+/** The chart of vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
 function requestedGpus(block: Cursor): readonly AcceleratorRequest[] {
   const count = getIn(block, 'requestGPU');
   return count === undefined ? [] : requestOf(asText(getIn(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
@@ -187,7 +189,7 @@ function requestOf(resource: string, count: Cursor): readonly AcceleratorRequest
   return [{ resource, form: known.form, limit, request: undefined, count: countOf(limit) }];
 }
 
-/** JupyterHub's, of KubeSpawner. https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
+/** JupyterHub (KubeSpawner). https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
 function extraResources(block: Cursor): readonly AcceleratorRequest[] {
   const limits = getIn(block, 'extra_resource_limits');
   const requests = getIn(block, 'extra_resource_guarantees');
@@ -196,31 +198,31 @@ function extraResources(block: Cursor): readonly AcceleratorRequest[] {
     const known = acceleratorResource(resource);
     if (known === undefined) return [];
     const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
-      (said) => said && lowerQuantity(said),
+      (quantity) => quantity && lowerQuantity(quantity),
     );
     return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
   });
 }
 
-/** The image where its parts are told: what a chart takes for a missing tag is the chart's to say. */
+/** The image if both repository and tag are set: only the chart knows its default tag. */
 function imageOf(image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
   if (!isMap(image)) return {};
   const repository = asText(getIn(image, 'repository'));
   const tag = getIn(image, 'tag');
-  const told = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
+  const complete = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
   const pinned = ['digest', 'sha', 'sha256'].some((key) => (asText(getIn(image, key)) ?? '') !== '');
   const name = asText(tag) ?? '';
-  return { image: told && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
+  return { image: complete && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
 }
 
-/** Charts that name the instance type do it under their own keys; only a type that the catalogue knows is one for sure. */
+/** The instance type, for which each chart has its own key; only a type in the catalog is certain. */
 function instanceTypeOf(block: Cursor): Located<string> | undefined {
   const holders = [block, getIn(block, 'resources')];
   return holders
     .flatMap((holder) =>
       ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(getIn(holder, key))),
     )
-    .find((said) => said !== undefined && instanceType(said.value) !== undefined);
+    .find((type) => type !== undefined && instanceType(type.value) !== undefined);
 }
 
 function isMap(cursor: Cursor | undefined): boolean {

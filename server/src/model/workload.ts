@@ -17,7 +17,7 @@ export interface Manifest {
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';
-/** `certain`: the kind or the program says it. `likely`: an image, a launcher or a script's name does. `guess`: only ports or probes do, or nothing does. */
+/** `certain`: by kind or program. `likely`: by image, launcher or script name. `guess`: only by ports or probes, or unknown. */
 export type Confidence = 'certain' | 'likely' | 'guess';
 export type Capacity = 'spot' | 'on-demand' | 'reserved' | 'flex' | 'unknown';
 
@@ -30,47 +30,47 @@ export interface Workload {
   readonly namespace: string | null;
   readonly role: Role;
   readonly roleConfidence: Confidence;
-  /** What tells the role, in words: `kind InferenceService`, `vllm`, `port 8080`; null where nothing does. */
+  /** The evidence for the role, in words: `kind InferenceService`, `vllm`, `port 8080`; null if there is none. */
   readonly roleFrom: string | null;
   readonly podSets: readonly PodSet[];
-  /** Only part of the object is here (a kustomize patch, a definition, a template): what is not said may be said elsewhere. */
+  /** Only a part of the object is here (a kustomize patch, a definition, a template): missing fields may be set elsewhere. */
   readonly partial: boolean;
-  /** The kind is not known: what looks like a pod template in it was read as one, and what its controller makes of it is a guess. */
+  /** The kind is unknown: everything in it that looks like a pod template was read as one. */
   readonly byShape: boolean;
-  /** How failed pods come back; null where the object does not say and the kind has no default. */
+  /** How failed pods are restarted; null if the object does not set it and the kind has no default. */
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
-  /** Of a definition whose pods something else counts (Helm values): the same with one pod of each, for what a replica costs. */
+  /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
-  /** Another file that says what this one leaves open: `values.yaml`. */
+  /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
   readonly scaledBy: Referenced<ScalerFacts> | null;
 }
 
-/** Pods made from one template. Kueue's word. */
+/** Pods from one template; the term is Kueue's. */
 export interface PodSet {
   /** The role's name in the kind: Worker, head, predictor ... */
   readonly name: string;
-  /** Pods at steady state: floor and ceiling; null where templated or unknown. */
+  /** Pods at steady state: floor and ceiling; null if templated or unknown. */
   readonly pods: { readonly min: number | null; readonly max: number | null };
-  /** Where the number of pods is written, if it is. */
+  /** The location of the number of pods, if it is written. */
   readonly replicas: Cursor | undefined;
   /** The mapping with the pod's fields (containers, nodeSelector, tolerations ...). */
   readonly pod: Cursor;
   readonly labels: readonly Located<string>[];
   readonly annotations: readonly Located<string>[];
   readonly containers: readonly Container[];
-  /** What one pod takes: the larger of any init container and the sum of app containers and native sidecars, per resource. */
+  /** What one pod takes: per resource, the larger of any init container and the sum of app containers and native sidecars. */
   readonly accelerators: readonly PodAccelerator[];
   readonly selectors: readonly Selector[];
-  /** Labels with the values that their nodes must not have. */
+  /** Labels with values that their nodes must not have. */
   readonly avoided: readonly Selector[];
   readonly tolerations: readonly Toleration[];
   readonly volumes: readonly Volume[];
   readonly restartPolicy: Located<string> | undefined;
   readonly placement: Placement;
-  /** What of it other objects say. */
+  /** The facts that other objects state. */
   readonly inherited: readonly Inherited[];
 }
 
@@ -83,7 +83,7 @@ export interface Container {
   readonly command: readonly Located<string>[];
   readonly args: readonly Located<string>[];
   readonly env: readonly { readonly name: string; readonly value: Located<string> | undefined; readonly at: Cursor }[];
-  /** `resources:`, where it is written. */
+  /** `resources`, if it is set. */
   readonly resources: Cursor | undefined;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
@@ -94,19 +94,19 @@ export interface Container {
 export interface MountedScript {
   readonly path: string;
   readonly text: string;
-  /** Where the command names it. */
+  /** The argument that names the script. */
   readonly at: Cursor;
 }
 
 export type { AcceleratorForm };
 
-/** One accelerator resource name in a container's `resources`, with what its limits and requests say. */
+/** One accelerator resource in a container's `resources`, with its limit and request. */
 export interface AcceleratorRequest {
   readonly resource: string;
   readonly form: AcceleratorForm;
   readonly limit: Quantity | undefined;
   readonly request: Quantity | undefined;
-  /** The count that will be used: the limit, else the request; null where templated, empty or not a whole number. */
+  /** The effective count: the limit, else the request; null if templated, empty or not a whole number. */
   readonly count: number | null;
 }
 
@@ -114,23 +114,23 @@ export interface AcceleratorRequest {
 export interface Quantity {
   readonly at: Cursor;
   readonly text: string;
-  /** null where the text is templated, empty or no quantity. */
+  /** null if the text is templated, empty or not a quantity. */
   readonly value: number | null;
   readonly templated: boolean;
   readonly empty: boolean;
 }
 
 export interface PodAccelerator {
-  /** Where it is asked for, if that is no container's `resources`. */
+  /** Where it is requested, if not in a container's `resources`. */
   readonly at: Cursor | undefined;
   readonly requested: RequestedResource;
   readonly form: AcceleratorForm;
-  /** As written, per pod; null where templated. */
+  /** Number as written, per pod; null if templated. */
   readonly perPod: number | null;
-  /** Devices of the hardware that this takes, per pod (MIG: the profile's share of a card); null where unknown. */
+  /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
   readonly model: string | null;
-  /** All models that fit what is told, when there is more than one. */
+  /** All models that fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
 }
@@ -145,7 +145,7 @@ export type ModelFrom =
   | 'node-pool'
   | 'config';
 
-/** One node label that the pods need: from nodeSelector or from required node affinity with `In`. */
+/** One node label that the pods require: from nodeSelector or from required node affinity with `In`. */
 export interface Selector {
   readonly key: string;
   /** One value, or the alternatives of an `In`. */
@@ -170,24 +170,24 @@ export interface Volume {
   readonly at: Cursor;
 }
 
-/** Where the pods run, as far as the object and the config say. */
+/** Where the pods run, according to the object and the config. */
 export interface Placement {
   readonly capacity: Capacity;
-  /** What says so: a selector, a toleration, the config. */
+  /** The selector that decides the capacity; undefined if the config does. */
   readonly capacityAt: Cursor | undefined;
   readonly provider: string | null;
   readonly region: string | null;
   readonly instanceType: string | null;
-  /** How many accelerators the selected nodes have, or the alternatives; empty where it is not told. */
+  /** The possible numbers of accelerators per selected node; empty if unknown. */
   readonly nodeGpus: readonly number[];
-  /** The pool of the project's nodes that the selectors lead to, by its name. */
+  /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;
 }
 
-/** What brings failed pods back. */
+/** How failed pods are restarted. */
 export interface Retries {
-  /** Restarts the kind grants; Infinity where nothing bounds them. */
+  /** The allowed restarts; Infinity if unlimited. */
   readonly limit: number;
   readonly at: Cursor | undefined;
 }
@@ -195,14 +195,14 @@ export interface Retries {
 /** What changes the number of pods. */
 export interface Scaling {
   readonly mechanism: 'knative' | 'keda' | 'hpa' | 'none' | 'unknown';
-  /** The mode that the object's annotations, or the config, or the kind's default name. */
+  /** The source of the mechanism: the object's annotations, the config or the kind's default. */
   readonly mechanismFrom: 'annotation' | 'config' | 'default';
   readonly min: Cursor | undefined;
   readonly max: Cursor | undefined;
-  /** The mapping in which the floor belongs, and its key there. */
+  /** The mapping to which the floor belongs, and its key there. */
   readonly owner: Cursor;
   readonly minKey: string;
-  /** The floor in force, with the kind's default applied; null where templated. */
+  /** The effective floor, with the kind's default applied; null if templated. */
   readonly floor: number | null;
   readonly canReachZero: boolean;
 }

@@ -4,8 +4,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import type { Edits } from './fix.ts';
 
 /**
- * Appends to a list of a mapping. A list that is not there yet is written behind the key named `after`. Undefined where something other
- * than a list stands there.
+ * Appends to a list of a mapping. A missing list is inserted after the key named `after`. Undefined if the value is not a list.
  */
 export function addItem(
   document: YamlDocument,

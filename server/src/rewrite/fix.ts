@@ -1,33 +1,33 @@
 import { spansOverlap, type TextEdit } from '../yaml/span.ts';
 
-/** A change that a person may accept. */
+/** A change that a user can accept. */
 export interface Fix {
-  /** What it will do, in the imperative. */
+  /** What it does, in the imperative. */
   readonly title: string;
-  /** What `--fix` and "fix all" apply. */
+  /** Whether `--fix` and "fix all" apply it. */
   readonly safe: boolean;
-  /** Offsets of the document's text. */
+  /** Spans in the document's text. */
   readonly edits: readonly TextEdit[];
 }
 
 /**
- * Safe: the object was rejected (or the value meaningless) before, and the edit changes neither what runs, where, with which rights, nor
- * what is kept. In a template no fix is safe; the runner sees to that.
+ * Safe: the object was rejected (or the value meaningless) before, and the edit does not change what runs, where, with which rights, or
+ * what is kept. The runner marks every fix in a template as unsafe.
  */
 export type Safety = 'safe' | 'unsafe';
 
-/** What a maker of edits returns: undefined where the edit cannot be made without damage. */
+/** The result of an edit function: undefined if the edit cannot be made without damage. */
 export type Edits = readonly TextEdit[] | undefined;
 
-/** One change made of several. Undefined where one of them cannot be made, where two of them collide, and where nothing would change. */
+/** Joins several edits into one fix. Undefined if a part is undefined, if two edits collide, or if nothing changes. */
 export function fix(title: string, safety: Safety, ...parts: readonly Edits[]): Fix | undefined {
   const edits = joinEdits(...parts);
   return edits === undefined || edits.length === 0 ? undefined : { title, safe: safety === 'safe', edits };
 }
 
 /**
- * All edits of several, in their order. Insertions at one place become one edit: which comes first would be the editor's choice.
- * Undefined where one part is, and where two edits change the same text.
+ * Joins edits in order. Insertions at one position become one edit, because editors do not agree on the order of several. Undefined if a
+ * part is undefined or two edits change the same text.
  */
 export function joinEdits(...parts: readonly Edits[]): Edits {
   const joined = new Map<string, TextEdit>();
@@ -36,7 +36,7 @@ export function joinEdits(...parts: readonly Edits[]): Edits {
     for (const edit of part) {
       const { start, end } = edit.span;
       const other = joined.get(`${start} ${end}`);
-      const newText = other === undefined ? edit.newText : inOnePlace(other, edit);
+      const newText = other === undefined ? edit.newText : joinTexts(other, edit);
       if (newText === undefined) return undefined;
       joined.set(`${start} ${end}`, other === undefined ? edit : { ...other, newText });
     }
@@ -53,11 +53,11 @@ function collide(edits: readonly TextEdit[]): boolean {
   });
 }
 
-/** What two edits of one place write together. */
-function inOnePlace({ span, newText: first }: TextEdit, { newText: second }: TextEdit): string | undefined {
-  // A comma by itself makes room for one more element, which another edit writes.
+/** The text that two edits of one span write together. */
+function joinTexts({ span, newText: first }: TextEdit, { newText: second }: TextEdit): string | undefined {
+  // A lone comma precedes an element that another edit writes.
   if (first === ',' || second === ',') return undefined;
-  // Over a text only elements can follow each other that are each written behind the last one: `{}` and entries below its key.
+  // Two replacements of one text can only be joined if both append elements, such as the entries that replace `{}`.
   const follows = /^(?:$|,|\s*\n)/;
   return span.start === span.end || (follows.test(first) && follows.test(second)) ? first + second : undefined;
 }

@@ -8,7 +8,7 @@ import { type Edits, type Fix, fix, joinEdits } from './fix.ts';
 import { replaceQuantities, writtenQuantities } from './quantities.ts';
 import { selectNodes } from './select-nodes.ts';
 
-/** Whether a request can become a part of a card: one whole NVIDIA GPU of which nothing is written elsewhere. */
+/** Whether a request can become a part of a GPU: one whole NVIDIA GPU whose quantities are not shared with an alias. */
 export function isOneWholeGpu(request: AcceleratorRequest): boolean {
   const written = writtenQuantities(request);
   const several = written.some(({ value }) => value !== null && value > 1);
@@ -18,22 +18,22 @@ export function isOneWholeGpu(request: AcceleratorRequest): boolean {
 }
 
 /**
- * How nodes offer slices: as a resource of their own (strategy `mixed`), or as `nvidia.com/gpu` on nodes that are cut into equal slices and
- * say so in a label (strategy `single`, and GKE).
+ * How nodes offer slices: as separate resources (strategy `mixed`), or as `nvidia.com/gpu` on nodes that are divided into equal slices
+ * and have a label for it (strategy `single`, and GKE).
  */
 export type SliceForm = 'resource' | 'product-label' | 'gke-label';
 
-/** How the nodes of a pod offer slices; undefined where the project says that they are not cut. */
+/** How the nodes of a pod offer slices; undefined if the config turns MIG off. */
 export function sliceForm(podSet: PodSet, options: ModelOptions): SliceForm | undefined {
-  // GKE cuts all GPUs of a node alike and has a label for it.
+  // GKE divides all GPUs of a node alike and has a label for it.
   if (platformOf(podSet, options)?.facts.provider === 'gcp') return 'gke-label';
   if (options.migStrategy === 'none') return undefined;
   return options.migStrategy === 'single' ? 'product-label' : 'resource';
 }
 
 /**
- * Asks for one slice instead of the whole GPU, in limits and requests alike. Never safe: the pod gets less memory and compute, and
- * needs nodes cut that way. Undefined where the text cannot be edited without damage, or no label of such nodes is known.
+ * Requests one slice instead of the whole GPU, in limits and requests. Never safe: the pod gets less memory and compute, and needs nodes
+ * with such slices. Undefined if the text cannot be edited without damage or the label of such nodes is unknown.
  */
 export function rewriteToMig(
   document: YamlDocument,
@@ -62,7 +62,7 @@ function asResource(document: YamlDocument, request: AcceleratorRequest, { resou
   return joinEdits(...edits);
 }
 
-/** The request stays: on such nodes one `nvidia.com/gpu` is a slice. */
+/** Keeps the request: on such nodes one `nvidia.com/gpu` is a slice. */
 function onNodes(
   document: YamlDocument,
   request: AcceleratorRequest,

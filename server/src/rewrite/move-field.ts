@@ -6,8 +6,8 @@ import { tableOf } from '../yaml/table.ts';
 import { type Edits, type Fix, fix } from './fix.ts';
 
 /**
- * Takes a field out of one mapping and writes it into another, below mappings that may not be there yet. Undefined where the other has
- * it already, where comments or templates stand in it, and where either text cannot be edited without damage.
+ * Moves a field from one mapping to another and adds missing mappings on the path. Undefined if the target has the field already, if the
+ * value contains comments or templates, or if either text cannot be edited without damage.
  */
 export function moveField(
   document: YamlDocument,
@@ -22,26 +22,26 @@ export function moveField(
   if (value === undefined || hasComment) return undefined;
   const written = writeInto(document, owner, path, value);
   const removed = removeKey(document, field);
-  return meet(written, removed) ? undefined : fix(title, 'unsafe', removed, written);
+  return touch(written, removed) ? undefined : fix(title, 'unsafe', removed, written);
 }
 
 function writeInto(document: YamlDocument, owner: Cursor, path: readonly string[], value: PlainValue): Edits {
   const [key, ...rest] = path;
   if (key === undefined) return undefined;
-  const there = getIn(owner, key);
-  if (there === undefined) {
+  const existing = getIn(owner, key);
+  if (existing === undefined) {
     const whole = rest.reduceRight<PlainValue>((inner, step) => ({ [step]: inner }), value);
     return insertKey(document, owner, key, whole);
   }
-  if (rest.length > 0) return writeInto(document, there, rest, value);
-  // One more toleration may stand beside others.
+  if (rest.length > 0) return writeInto(document, existing, rest, value);
+  // An existing list accepts one more item, such as a toleration.
   const [only, ...others] = Array.isArray(value) ? (value as readonly PlainValue[]) : [];
-  return there.node.kind === 'seq' && only !== undefined && others.length === 0
-    ? appendItem(document, there, only)
+  return existing.node.kind === 'seq' && only !== undefined && others.length === 0
+    ? appendItem(document, existing, only)
     : undefined;
 }
 
-/** What is written as JSON has it; undefined where a part is not known, or is another place's text. */
+/** The value as plain data; undefined if a part is unknown or belongs to an alias. */
 function plainOf(cursor: Cursor): PlainValue | undefined {
   const { node } = cursor;
   if (node.kind === 'scalar') {
@@ -58,8 +58,8 @@ function plainOf(cursor: Cursor): PlainValue | undefined {
   return known.length === pairs.length ? tableOf(known) : undefined;
 }
 
-/** An insertion at the border of what is taken away would depend on the order of edits. */
-function meet(written: readonly TextEdit[] = [], removed: readonly TextEdit[] = []): boolean {
+/** Whether an insertion touches a removal: the result would depend on the order of the edits. */
+function touch(written: readonly TextEdit[] = [], removed: readonly TextEdit[] = []): boolean {
   return written.some(({ span }) =>
     removed.some((other) => span.start <= other.span.end && other.span.start <= span.end),
   );

@@ -7,19 +7,19 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { type Fix, fix, type Safety } from './fix.ts';
 import { isWhole } from './quantities.ts';
 
-/** The resource that a misspelt name was surely meant to be; undefined where it is right, or something else. */
+/** The resource that a misspelled name certainly means; undefined for correct and other names. */
 export function meantName(written: string): string | undefined {
   return meantResource(written) ?? meantMigResource(written);
 }
 
-/** The entries of limits, then those of requests. */
+/** The entries of limits, followed by those of requests. */
 export function writtenResources({ resources }: Container): readonly Cursor[] {
   return [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
 }
 
 /**
- * Gives a resource its name in limits and requests alike, which may be misspelt in two ways, or in one of the two only. Only where
- * that makes one request that the API server takes.
+ * Corrects a resource's name in limits and requests, in which it may be misspelled differently or only once. Undefined unless the result
+ * is one request that the API server accepts.
  */
 export function renameResource(
   container: Container,

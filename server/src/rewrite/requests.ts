@@ -4,7 +4,7 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { type Fix, fix } from './fix.ts';
 import { writtenQuantities } from './quantities.ts';
 
-/** Takes every accelerator of a container away, from limits and requests. Undefined where the text cannot be edited without damage. */
+/** Removes accelerator requests from limits and requests. Undefined if the text cannot be edited without damage. */
 export function removeRequests(
   document: YamlDocument,
   requests: readonly AcceleratorRequest[],

@@ -4,14 +4,14 @@ import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type Edits, joinEdits } from './fix.ts';
 
-/** Makes pods go to nodes with some labels, in their nodeSelector. Undefined where the text cannot be edited without damage. */
+/** Adds labels to the nodeSelector of pods. Undefined if the text cannot be edited without damage. */
 export function selectNodes(document: YamlDocument, { pod }: PodSet, labels: Readonly<Record<string, string>>): Edits {
   const selector = getIn(pod, 'nodeSelector');
   if (selector === undefined) {
-    const neighbour = ['runtimeClassName', 'schedulerName', 'restartPolicy'].find(
+    const neighbor = ['runtimeClassName', 'schedulerName', 'restartPolicy'].find(
       (key) => getIn(pod, key) !== undefined,
     );
-    return insertKey(document, pod, 'nodeSelector', labels, neighbour === undefined ? {} : { after: neighbour });
+    return insertKey(document, pod, 'nodeSelector', labels, neighbor === undefined ? {} : { after: neighbor });
   }
   const edits = Object.entries(labels).map(([key, value]) => {
     const entry = getIn(selector, key);

@@ -7,18 +7,18 @@ import { isOneWholeGpu } from './mig.ts';
 import { renameQuantities } from './quantities.ts';
 import { selectNodes } from './select-nodes.ts';
 
-/** What one pod would share a GPU with others by: the project's nodes offer it in one of two ways. */
+/** How the project's nodes offer shared GPUs. */
 export type SharedForm = 'resource' | 'gke-labels';
 
-/** How the nodes of a pod offer shares: GKE has labels for it. */
+/** How the nodes of a pod offer shared GPUs: GKE has labels for it. */
 export function sharedForm(podSet: PodSet, options: ModelOptions): SharedForm {
   return platformOf(podSet, options)?.facts.provider === 'gcp' ? 'gke-labels' : 'resource';
 }
 
 /**
- * Asks for a part of a GPU that pods take in turns, instead of the whole GPU. Never safe: the pods share its memory without a wall between
- * them, and its time. Undefined where the project does not say that its nodes share GPUs, or the text cannot be edited without damage.
- * @param form NVIDIA's device plugin calls a shared GPU `nvidia.com/gpu.shared` (`renameByDefault`); GKE has labels of the nodes
+ * Requests a shared GPU instead of a whole one. Never safe: the pods share its time, and its memory without isolation. Undefined if the
+ * config names no sharing or the text cannot be edited without damage.
+ * @param form `resource`: NVIDIA's device plugin names a shared GPU `nvidia.com/gpu.shared` (`renameByDefault`); `gke-labels`: node labels
  */
 export function rewriteToShared(
   document: YamlDocument,
@@ -28,15 +28,15 @@ export function rewriteToShared(
   form: SharedForm,
 ): Fix | undefined {
   if ((strategy === null && replicas === null) || !isOneWholeGpu(request)) return undefined;
-  const among = replicas === null ? '' : ` with ${replicas - 1} other${replicas === 2 ? '' : 's'}`;
-  const way = strategy === 'mps' ? 'MPS' : 'time slicing';
+  const among = replicas === null ? '' : ` with ${replicas - 1} other pod${replicas === 2 ? '' : 's'}`;
+  const method = strategy === 'mps' ? 'MPS' : 'time slicing';
   if (form === 'gke-labels') {
     const edits = selectNodes(document, podSet, {
       'cloud.google.com/gke-gpu-sharing-strategy': strategy === 'mps' ? 'mps' : 'time-sharing',
       ...(replicas !== null && { 'cloud.google.com/gke-max-shared-clients-per-gpu': String(replicas) }),
     });
-    return fix(`Share the GPU${among} (${way})`, 'unsafe', edits);
+    return fix(`Share the GPU${among} (${method})`, 'unsafe', edits);
   }
   const edits = renameQuantities(document, request, 'nvidia.com/gpu.shared');
-  return fix(`Share the GPU${among} (nvidia.com/gpu.shared, ${way})`, 'unsafe', edits);
+  return fix(`Share the GPU${among} (nvidia.com/gpu.shared, ${method})`, 'unsafe', edits);
 }

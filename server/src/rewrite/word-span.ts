@@ -5,8 +5,8 @@ import type { YamlDocument, YamlNode } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 
 /**
- * Where words of a command line stand in the document, from the first to the last. In list items of their own that is from item to
- * item, in a script the place within its text; the line of the first word where a block's indentation hides the exact place.
+ * The span from the first to the last of some words of a command line. Words that are list items span whole items, words of a script
+ * the characters in its text. If folding hides these characters, the span is the first line of the block.
  */
 export function spanOfWords(
   document: YamlDocument,
@@ -21,7 +21,7 @@ export function spanOfWords(
   return { start: start.start, end: Math.max(end.end, start.end) };
 }
 
-/** Where a part of a scalar's text stands, given by offsets of its decoded value; of several lines, the first. */
+/** The span of a part of a scalar, from offsets in its decoded value; only the first line of a part with several. */
 export function spanInScalar(document: YamlDocument, scalar: Located<string>, part: Span): Span {
   return spanInItem(document, scalar, part);
 }
@@ -36,15 +36,15 @@ function spanInItem({ text }: YamlDocument, { value, at }: Located<string>, { st
   return inBlock(writing, whole.start, value, start, end);
 }
 
-/** How a scalar is written. A script of thousands of lines has a word to be found in each. */
+/** The source of a scalar, with line offsets: a script of thousands of lines may have a word to find in each. */
 interface Writing {
   readonly written: string;
-  /** Where the value stands in it as it is, or -1. */
+  /** Offset of the verbatim value in it, or -1. */
   readonly shift: number;
-  /** Where the lines of the value and those of the text start. */
+  /** Start offsets of the lines of the value and of the source. */
   readonly values: readonly number[];
   readonly texts: readonly number[];
-  /** By line, how far it is indented. */
+  /** Indentation by line. */
   readonly indents: Map<number, number>;
 }
 
@@ -56,7 +56,7 @@ function writingOf(written: string, value: string): Writing {
   return { written, shift, values, texts, indents: new Map() };
 }
 
-/** The same line of a literal block: its first line holds the indicator, and each line is indented. */
+/** Finds the line in a literal block, whose first line is the indicator and whose other lines are indented. */
 function inBlock({ written, values, texts, indents }: Writing, at: number, value: string, start: number, end: number) {
   const line = countWhere(values, (from) => from <= start);
   const lineStart = values[line - 1] ?? 0;

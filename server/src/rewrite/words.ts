@@ -6,17 +6,17 @@ import type { YamlDocument } from '../yaml/node.ts';
 import type { Edits } from './fix.ts';
 import { spanOfWords } from './word-span.ts';
 
-/** The items of a container's command and args, in their order. */
+/** The items of a container's command and args, in order. */
 type Lines = readonly Located<string>[];
 
-/** Gives a flag another value, in the form in which it has one. Undefined for switches, and where the text cannot be edited without damage. */
+/** Sets the value of a flag and keeps its form. Undefined for switches, and if the text cannot be edited without damage. */
 export function setFlag(document: YamlDocument, lines: Lines, { word, valueWord }: Flag, value: string): Edits {
   if (valueWord === undefined) return undefined;
   const text = valueWord === word ? word.text.slice(0, word.text.indexOf('=') + 1) + value : value;
   return rewriteWord(document, lines, valueWord, text);
 }
 
-/** Writes another number where words such as `--nnodes=4` or `-np 16` end with one. */
+/** Replaces the number at the end of words such as `--nnodes=4` or `-np 16`. */
 export function setLastNumber(
   document: YamlDocument,
   lines: Lines,
@@ -28,7 +28,7 @@ export function setLastNumber(
   return before === undefined ? undefined : rewriteWord(document, lines, last, `${before}${value}`);
 }
 
-/** Writes another word, in an item of its own or within a script. */
+/** Replaces a word that is an item or a part of a script. */
 export function rewriteWord(document: YamlDocument, lines: Lines, word: Word, text: string): Edits {
   const item = lines[word.item];
   if (item === undefined || word.dynamic) return undefined;

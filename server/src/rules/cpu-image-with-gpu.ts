@@ -1,4 +1,4 @@
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -53,8 +53,8 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { image } = container;
-    if (image === undefined || isTemplated(image.at) || isNoWorkload(context.workload)) return;
-    const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (image === undefined || isTemplated(image.at) || isExempt(context.workload)) return;
+    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
     if (requests.length === 0 || !isForCpus.test(last) || speaksOfGpus.test(name)) return;

@@ -112,7 +112,7 @@ export default defineRule({
     context.report({
       message: `Only ${scaler.metric} of ${shorten(target.name)}${where} is watched, but its GPU does the work: it scales late, or not at all`,
       span: scaler.place,
-      ...(target.apart && { severity: 'info' }),
+      ...(target.siblingFolder && { severity: 'info' }),
     });
   },
   workload(workload, context) {

@@ -1,5 +1,5 @@
 import { plural } from '../cost/format.ts';
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
@@ -55,11 +55,11 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    if (container.type === 'init' || isNoWorkload(context.workload)) return;
+    if (container.type === 'init' || isExempt(context.workload)) return;
     const limit = getIn(container.resources, 'limits', 'cpu');
     const cores = limit && lowerQuantity(limit).value;
     if (limit === undefined || cores === undefined || cores === null || cores <= 0) return;
-    const requests = asked(container);
+    const requests = knownRequests(container);
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 2 || cores * 2 >= devices) return;

@@ -1,5 +1,5 @@
 import { gpus } from '../catalog/index.ts';
-import { asked } from '../evidence/requests.ts';
+import { knownRequests } from '../evidence/requests.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -66,7 +66,7 @@ export default defineRule({
     const { image } = container;
     // Samples carry PTX, and base images only the runtime for what a program brings along.
     if (/sample|vectoradd|[-.:]base\b|dcgm/i.test(image?.value ?? '')) return;
-    if (image === undefined || isTemplated(image.at) || asked(container).length === 0) return;
+    if (image === undefined || isTemplated(image.at) || knownRequests(container).length === 0) return;
     const cuda = cudaOf(image.value);
     const needed = neededBy(context.podSet);
     if (cuda === undefined || needed === undefined || cuda >= needed.version) return;

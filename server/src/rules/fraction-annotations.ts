@@ -1,4 +1,4 @@
-import { asked, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestWords } from '../evidence/requests.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
@@ -117,6 +117,6 @@ function isScheduled({ pod, labels }: PodSet): boolean {
 const queues: ReadonlySet<string> = new Set(['kai.scheduler/queue', 'runai/queue']);
 
 function wholeOf({ containers }: PodSet): string | undefined {
-  const whole = containers.flatMap(asked).filter(({ resource }) => resource === 'nvidia.com/gpu');
+  const whole = containers.flatMap(knownRequests).filter(({ resource }) => resource === 'nvidia.com/gpu');
   return whole.length === 0 ? undefined : requestWords(whole);
 }

@@ -1,4 +1,4 @@
-import { gpus, mostGpusOf } from '../catalog/index.ts';
+import { gpus, maxGpusPerInstance } from '../catalog/index.ts';
 import { plural } from '../cost/format.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -97,7 +97,7 @@ const serversOfOwn: ReadonlySet<number> = new Set([10, 16, 20]);
 /** The most GPUs of a selected model in one node. Any card fits into servers of eight, but for those that are one board with their CPU. */
 function mostOfModel({ model, modelFrom }: PodAccelerator): number | undefined {
   if (model === null || modelFrom === 'config') return undefined;
-  const most = mostGpusOf(model);
+  const most = maxGpusPerInstance(model);
   if (most === undefined) return undefined;
   return Math.max(most, /^g[hb]\d/i.test(model) ? 1 : 8);
 }

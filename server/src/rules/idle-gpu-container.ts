@@ -1,6 +1,6 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/format.ts';
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
@@ -103,7 +103,7 @@ interface Held {
 
 /** The accelerators that the container holds in all its pods; undefined when it holds none, or none that is known. */
 function holds(container: Container, podSet: PodSet): Held | undefined {
-  const requests = asked(container);
+  const requests = knownRequests(container);
   const { pods } = podSet;
   if (pods.max === 0) return undefined;
   if (requests.length === 0) return claims(container, podSet);
@@ -129,7 +129,7 @@ function claims({ resources }: Container, { pod, accelerators }: PodSet): Held |
 
 /** The launcher of an MPIJob starts the work in pods that look idle; infrastructure and definitions are not judged. */
 function isDrivenFromOutside({ workload, podSet }: PodSetContext): boolean {
-  return isNoWorkload(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
+  return isExempt(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
 
 /** A bounded sleep ends; where it is started again and again it is as good as none when it takes so many seconds. */

@@ -6,12 +6,12 @@ import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A bound of a KEDA ScaledObject is written under a name that KEDA does not know.
+ * A KEDA scaler sets a field under a name that KEDA does not have.
  *
  * ## Why
  *
- * KEDA calls its bounds `minReplicaCount` and `maxReplicaCount`; `minReplicas` and `maxReplicas` are the names of an
- * HorizontalPodAutoscaler. The API server drops fields that it does not know, so the defaults hold: 0 at least, 100 at most.
+ * KEDA's bounds are `minReplicaCount` and `maxReplicaCount`; `minReplicas` and `maxReplicas` belong to a HorizontalPodAutoscaler.
+ * The API server ignores unknown fields, so the defaults apply: a minimum of 0 and a maximum of 100.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -37,7 +37,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the bound then holds.
+ * Unsafe: the value takes effect.
  *
  * ## Sources
  *
@@ -50,12 +50,12 @@ export default defineRule({
     if (groupOf(apiVersion) !== 'keda.sh' || (kind !== 'ScaledObject' && kind !== 'ScaledJob')) return;
     const spec = getIn(root, 'spec');
     for (const entry of entries(spec)) {
-      const name = meant(keyOf(entry), kind);
+      const name = intendedField(keyOf(entry), kind);
       if (name === undefined || getIn(spec, name) !== undefined || keySpanOf(entry).end <= keySpanOf(entry).start)
         continue;
       const value = asText(entry);
       context.report({
-        message: `KEDA has no ${keyOf(entry)}: ${value === undefined ? 'it' : `the ${value}`} is dropped and the default holds (${defaults[name]}); it is ${name}`,
+        message: `KEDA has no field ${keyOf(entry)} and ignores ${value === undefined ? 'it' : `the ${value}`}; the field is ${name} (${defaults[name]})`,
         span: keySpanOf(entry),
         fixes: () => [fix(`Rename ${keyOf(entry)} to ${name}`, 'unsafe', renameKey(context.document, entry, name))],
       });
@@ -64,15 +64,15 @@ export default defineRule({
 });
 
 const defaults = table<string>({
-  minReplicaCount: '0 at least',
-  maxReplicaCount: '100 at most',
-  pollingInterval: '30 s',
-  cooldownPeriod: '300 s',
-  idleReplicaCount: 'none',
+  minReplicaCount: 'default 0',
+  maxReplicaCount: 'default 100',
+  pollingInterval: 'default 30 s',
+  cooldownPeriod: 'default 300 s',
+  idleReplicaCount: 'no default',
 });
 
-/** The field that a name was surely meant to be. A ScaledJob has no cooldown and no idle count. */
-function meant(key: string, kind: string): string | undefined {
+/** The field that a name certainly stands for. A ScaledJob has neither a cooldown nor an idle count. */
+function intendedField(key: string, kind: string): string | undefined {
   if (/^min(?:imum)?_?(?:Replicas?|Count|Replica_?Counts|Scale)$/i.test(key)) return 'minReplicaCount';
   if (/^max(?:imum)?_?(?:Replicas?|Count|Replica_?Counts|Scale)$/i.test(key)) return 'maxReplicaCount';
   if (/^polling(?:Period|IntervalSeconds|Seconds)$/i.test(key)) return 'pollingInterval';

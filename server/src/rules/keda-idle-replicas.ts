@@ -5,12 +5,12 @@ import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A ScaledObject's `idleReplicaCount` cannot work.
+ * A ScaledObject has an invalid `idleReplicaCount`.
  *
  * ## Why
  *
- * KEDA knows one idle number only: 0, and that must be below `minReplicaCount`. Another number is refused, or the replicas (and their
- * GPUs) stay at the floor with no traffic.
+ * The only idle count that KEDA supports is 0, and it must be below `minReplicaCount`. With any other value KEDA rejects the object, or the
+ * replicas and their GPUs stay at the minimum without traffic.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -40,7 +40,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: with 0 the first request after a quiet time waits for a cold start.
+ * Unsafe: with 0, the first request after an idle period waits for a cold start.
  *
  * ## Sources
  *
@@ -54,21 +54,21 @@ export default defineRule({
     const idle = getIn(root, 'spec', 'idleReplicaCount');
     const count = asNumber(idle);
     if (idle === undefined || count === undefined) return;
-    const floor = getIn(root, 'spec', 'minReplicaCount');
-    // The floor is written under a name that KEDA does not know, and that is told by itself.
-    if (floor === undefined && getIn(root, 'spec', 'minReplicas') !== undefined) return;
-    const least = floor === undefined ? 0 : asNumber(floor);
-    if (count === 0 && least !== 0) return;
-    if (least === undefined && count === 0) return;
+    const minimum = getIn(root, 'spec', 'minReplicaCount');
+    // keda-field-name reports a minimum under an unknown name.
+    if (minimum === undefined && getIn(root, 'spec', 'minReplicas') !== undefined) return;
+    const lowest = minimum === undefined ? 0 : asNumber(minimum);
+    if (count === 0 && lowest !== 0) return;
+    if (lowest === undefined && count === 0) return;
     const { document } = context;
     context.report({
       message:
         count === 0
-          ? 'idleReplicaCount 0 is not below minReplicaCount 0: KEDA refuses the pair, and the floor is 0 anyway'
-          : `idleReplicaCount is ${count}, but KEDA takes 0 only`,
+          ? 'idleReplicaCount 0 must be below minReplicaCount, which is also 0: KEDA rejects the ScaledObject'
+          : `idleReplicaCount must be 0, not ${count}: KEDA supports no other idle count`,
       span: spanOf(idle),
       fixes: () => [
-        least === 0
+        lowest === 0
           ? fix('Remove idleReplicaCount', 'unsafe', removeKey(document, idle))
           : fix('Set idleReplicaCount to 0', 'unsafe', replaceScalar(document, idle, 0)),
       ],

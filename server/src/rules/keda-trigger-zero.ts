@@ -6,17 +6,17 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A ScaledObject is to reach zero replicas with triggers that need a running pod.
+ * A ScaledObject scales to zero with triggers that need a running pod.
  *
  * ## Why
  *
- * CPU and memory are measured in pods, so with no pod there is nothing that could start one: KEDA refuses a floor of 0 where these are
- * its only triggers. Give it a trigger that sees requests (a queue, a gateway's metric in Prometheus), or a floor of 1. The floor is 0 where
- * `minReplicaCount` is left out.
+ * CPU and memory are measured in pods, so they cannot start the first pod: KEDA rejects a minimum of 0 if these are the only triggers.
+ * Add a trigger that sees requests (a queue, a gateway's metric in Prometheus), or set the minimum to 1. Without `minReplicaCount` the
+ * minimum is 0.
  *
- * Prometheus can be asked, but what the pods themselves tell (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`) is gone with the last of
- * them: KEDA takes it, the server goes to zero, and stays there. That is a warning where the query names the target, and else advice, for
- * the query may be about another server, too.
+ * Prometheus answers without pods, but the metrics of the pods themselves (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`) end with
+ * the last pod: KEDA accepts the object, the server scales to zero and stays there. The severity is info if the query does not name the
+ * target, because it may be about another server.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -53,7 +53,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Of metrics of pods: where another trigger or metric is there, with a `fallback`, and where the target is not in the same project or is no server.
+ * For pod metrics, if the object has another trigger or metric or a `fallback`, and if the target is not a server or not in the same project.
  *
  * ## Sources
  *
@@ -68,37 +68,37 @@ export default defineRule({
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
     const spec = getIn(root, 'spec');
     const triggers = getIn(spec, 'triggers');
-    const floor = getIn(spec, 'minReplicaCount');
-    if (triggers === undefined || isIncomplete(spec) || isIncomplete(triggers) || isTemplated(floor)) return;
-    // A bound under another name is told by itself.
-    if (floor === undefined && getIn(spec, 'minReplicas') !== undefined) return;
-    if (floor !== undefined && asNumber(floor) !== 0) return;
+    const minimum = getIn(spec, 'minReplicaCount');
+    if (triggers === undefined || isIncomplete(spec) || isIncomplete(triggers) || isTemplated(minimum)) return;
+    // keda-field-name reports a minimum under an unknown name.
+    if (minimum === undefined && getIn(spec, 'minReplicas') !== undefined) return;
+    if (minimum !== undefined && asNumber(minimum) !== 0) return;
     const types = items(triggers).map((trigger) => asString(getIn(trigger, 'type')));
-    const said = floor === undefined ? 'No minReplicaCount means 0' : 'minReplicaCount is 0';
-    const span = floor === undefined ? keySpanOf(triggers) : spanOf(floor);
+    const atZero = minimum === undefined ? 'minReplicaCount defaults to 0' : 'minReplicaCount is 0';
+    const span = minimum === undefined ? keySpanOf(triggers) : spanOf(minimum);
     if (types.length === 0) return;
     if (types.every((type) => type === 'cpu' || type === 'memory')) {
-      const message = `${said}, but ${[...new Set(types)].join(' and ')} cannot start a first pod: KEDA refuses it`;
+      const message = `${atZero}, but ${[...new Set(types)].join(' and ')} triggers cannot start the first pod: KEDA rejects the ScaledObject`;
       context.report({ message, span });
       return;
     }
     const queries = items(triggers).map((trigger) => getIn(trigger, 'metadata', 'query'));
     const metric = queries.map(podMetric).find((found) => found !== undefined);
-    // With a fallback KEDA starts pods where a query fails.
+    // With a fallback, KEDA starts pods if a query fails.
     if (metric === undefined || !items(triggers).every(needsPod) || getIn(spec, 'fallback') !== undefined) return;
     const target = targetOf(manifest, context.crossReferences);
     if (target?.facts.role !== 'serving') return;
-    const own = !target.apart && queries.some((query) => isAbout(asString(query) ?? '', target.name));
+    const namesTarget = !target.siblingFolder && queries.some((query) => isAbout(asString(query) ?? '', target.name));
     context.report({
-      // A query that does not name the target may be about another server, too, whose waiting requests start this one.
-      severity: own ? 'warning' : 'info',
-      message: `${said}, but only running pods tell ${shorten(metric)}: once there are none, nothing starts the first`,
+      // A query that does not name the target may be about another server, whose waiting requests start this one.
+      severity: namesTarget ? 'warning' : 'info',
+      message: `${atZero}, but ${shorten(metric)} needs a running pod: at zero, the server ${namesTarget ? 'never starts' : 'may never start'} again`,
       span,
     });
   },
 });
 
-/** Whether a matcher of labels names it. */
+/** Whether a label matcher of the query contains the name. */
 function isAbout(query: string, name: string): boolean {
   return query.split(/["']/).some((part, index) => index % 2 === 1 && part.includes(name));
 }

@@ -4,14 +4,14 @@ import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Something that the cluster's version of Kubernetes does not have yet, or not any more.
+ * An API version or operator that the cluster's Kubernetes version does not support.
  *
  * ## Why
  *
- * Claims of devices changed their API four times, and the operators `Lt` and `Gt` of tolerations are younger than most clusters. The API server
- * refuses an object of a version that it does not serve, and a pod with an operator that it does not know.
+ * The API of device claims changed four times, and the toleration operators `Lt` and `Gt` are newer than most clusters. The API server
+ * rejects objects of an API version that it does not serve, and pods with an operator that it does not know.
  *
- * `kubernetesVersion` in `.gpulint.yaml` says what the cluster runs:
+ * `kubernetesVersion` in `.gpulint.yaml` sets the version of the cluster:
  *
  * ```yaml invalid
  * # .gpulint.yaml: {kubernetesVersion: 1.33}
@@ -45,8 +45,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without `kubernetesVersion` in the config. Beta and alpha APIs that exist in a version are taken as served, though a cluster has to turn
- * them on.
+ * Without `kubernetesVersion` in the config. Alpha and beta APIs that exist in a version count as served, although a cluster has to enable
+ * them.
  *
  * ## Sources
  *
@@ -65,12 +65,12 @@ export default defineRule({
     const [first, last] = served;
     if (cluster < first) {
       report({
-        message: `${apiVersion} exists from Kubernetes 1.${first}; the cluster runs 1.${cluster} and refuses the object`,
+        message: `${apiVersion} requires Kubernetes 1.${first} or later: the cluster runs 1.${cluster} and rejects the object`,
         span: spanOf(written),
       });
     } else if (cluster > last) {
       report({
-        message: `${apiVersion} is gone since Kubernetes 1.${last + 1}; the cluster runs 1.${cluster} and refuses the object`,
+        message: `${apiVersion} was removed in Kubernetes 1.${last + 1}: the cluster runs 1.${cluster} and rejects the object`,
         span: spanOf(written),
       });
     }
@@ -82,7 +82,7 @@ export default defineRule({
       if (operator === undefined || isTemplated(operator.at)) continue;
       if (asText(operator.at) !== 'Lt' && asText(operator.at) !== 'Gt') continue;
       report({
-        message: `Operator ${operator.value} exists from Kubernetes 1.${comparisonSince}; the cluster runs 1.${cluster} and refuses the pod`,
+        message: `Operator ${operator.value} requires Kubernetes 1.${comparisonSince} or later: the cluster runs 1.${cluster} and rejects the pod`,
         span: spanOf(operator.at),
       });
     }
@@ -92,8 +92,8 @@ export default defineRule({
 const comparisonSince = 35;
 
 /**
- * The first and the last minor version with an API. Of the versions that are still served only the first is known; that v1alpha2 is gone,
- * whichever cluster it is, is told by dra-shape.
+ * The first and the last minor version with an API. The last one is unknown for versions that are still served. v1alpha2 has none here,
+ * because dra-shape reports its removal for every cluster.
  */
 const resourceApis = table<readonly [first: number, last: number]>({
   v1: [34, Number.POSITIVE_INFINITY],
@@ -104,7 +104,7 @@ const resourceApis = table<readonly [first: number, last: number]>({
   v1alpha1: [26, 26],
 });
 
-/** The second number of `1.34` or `v1.34.2`. */
+/** The minor version of `1.34` or `v1.34.2`. */
 function minorOf(version: string | null): number | undefined {
   const minor = /^v?1\.(\d+)/.exec(version ?? '')?.[1];
   return minor === undefined ? undefined : Number(minor);

@@ -1,6 +1,6 @@
-import { programWords, recogniseProgram } from '../command/programs.ts';
+import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
-import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/requests.ts';
@@ -8,13 +8,13 @@ import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A pod or container that only starts, submits or downloads holds an accelerator.
+ * A launcher, a submitter or a download container holds an accelerator.
  *
  * ## Why
  *
  * The launcher of an MPI job waits while its workers compute, the submitter of a RayJob waits for the cluster, and an init container
- * that fetches a model needs a network. Each of them holds the accelerator that it asks for and never touches it. An init container's
- * request also counts for its pod for as long as the pod lives.
+ * that fetches a model needs only the network. Each of them holds the accelerator that it requests and never uses it. An init container's
+ * request also counts for its pod as long as the pod exists.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v2beta1
@@ -79,12 +79,12 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a program in it may look for a GPU, and where the pod lands may change.
+ * Unsafe: a program in the container may look for a GPU, and the pod may land on other nodes.
  *
  * ## When it is silent
  *
- * For launchers that are workers too (`runLauncherAsWorker`, `runLauncherAsNode`), where no workers hold accelerators, and for init
- * containers of pods whose other containers hold as many.
+ * For launchers that also run as workers (`runLauncherAsWorker`, `runLauncherAsNode`), for launchers whose workers hold no accelerators,
+ * and for init containers of pods whose other containers hold as many.
  *
  * ## Sources
  *
@@ -98,41 +98,45 @@ export default defineRule({
     const { workload, document } = context;
     const waits = waitsFor(podSet, workload);
     for (const container of podSet.containers) {
-      const requests = asked(container);
-      const says = waits ?? downloads(container, podSet);
-      if (requests.length === 0 || says === undefined || isIncomplete(container.resources)) continue;
+      const requests = knownRequests(container);
+      const helper = waits ?? downloads(container, podSet);
+      if (requests.length === 0 || helper === undefined || isIncomplete(container.resources)) continue;
+      const [name, task] = helper;
+      const idle =
+        requests.length === 1 && requests[0]?.count === 1 ? 'the device stays idle' : 'the devices stay idle';
       context.report({
-        message: `${says} holds ${requestWords(requests)} and does not use ${requests[0]?.count === 1 ? 'it' : 'them'}`,
+        message: `${name} holds ${requestWords(requests)} but only ${task}: ${idle}`,
         span: requestSpan(requests, container),
-        fixes: () => [removeRequests(document, requests, 'Take its accelerators away')],
+        fixes: () => [removeRequests(document, requests, 'Remove the accelerator request')],
       });
     }
   },
 });
 
-/** What the pods of a set are, where they wait for others that compute. */
-function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): string | undefined {
+/** A pod or container that does not compute: its name and its task. */
+type Helper = readonly [name: string, task: string];
+
+/** The pods of a set if they only wait for others that compute. */
+function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): Helper | undefined {
   if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
   const spec = getIn(manifest.root, 'spec');
   const others = podSets.filter((other) => other.name !== name);
   if (!others.some(requestsAccelerators)) return undefined;
-  if (kind === 'RayJob' && name === 'submitter') return 'The submitter, which waits for the Ray cluster,';
+  if (kind === 'RayJob' && name === 'submitter') return ['The submitter', 'waits for the Ray cluster'];
   if (kind === 'MPIJob' && name === 'Launcher')
-    return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true
-      ? undefined
-      : 'The launcher, which waits for its workers,';
+    return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true ? undefined : launcher;
   if (!kind.endsWith('TrainingRuntime') || name !== 'launcher') return undefined;
   const mpi = getIn(spec, 'mlPolicy', 'mpi');
-  return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true
-    ? undefined
-    : 'The launcher, which waits for its workers,';
+  return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true ? undefined : launcher;
 }
 
-/** An init container that fetches files and does nothing else, in a pod whose other containers ask for less. */
-function downloads(container: Container, { containers }: PodSet): string | undefined {
+const launcher: Helper = ['The launcher', 'waits for its workers'];
+
+/** An init container that only fetches files, in a pod whose other containers request less. */
+function downloads(container: Container, { containers }: PodSet): Helper | undefined {
   if (container.type !== 'init' || container.command.length === 0) return undefined;
-  const others = containers.filter(({ type }) => type !== 'init').flatMap(asked);
-  if (asked(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
+  const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
+  if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
   const line = readCommandLine(
     container.command.map(({ value }) => value),
     container.args.map(({ value }) => value),
@@ -140,15 +144,15 @@ function downloads(container: Container, { containers }: PodSet): string | undef
   const commands = allCommands(line.statements).filter(({ words }) => words.length > 0);
   if (!line.complete || commands.length === 0) return undefined;
   const names = commands.map((command) => baseName(programWords(command)[0] ?? ''));
-  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recogniseProgram([command])?.program));
+  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recognizeProgram([command])?.program));
   const alone = commands.every(
     (command, index) =>
-      isFetch(names[index] ?? '', recogniseProgram([command])?.program) || plain.has(names[index] ?? ''),
+      isFetch(names[index] ?? '', recognizeProgram([command])?.program) || auxiliary.has(names[index] ?? ''),
   );
-  return fetches && alone ? `The init container ${container.name}, which downloads,` : undefined;
+  return fetches && alone ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }
 
-function sumOf(requests: ReturnType<typeof asked>, resource: string): number {
+function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
   return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
 }
 
@@ -162,8 +166,8 @@ function isFetch(name: string, program: string | undefined): boolean {
   );
 }
 
-/** Programs around a download. */
-const plain: ReadonlySet<string> = new Set([
+/** Programs that accompany a download. */
+const auxiliary: ReadonlySet<string> = new Set([
   ...[
     'echo',
     'printf',

@@ -6,13 +6,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A LeaderWorkerSet does not restart a group as one.
+ * A LeaderWorkerSet does not restart a group as a whole.
  *
  * ## Why
  *
- * The pods of a group hold parts of one model and talk to each other all the time. When one of them restarts, the others wait in a
- * collective call for ranks that are gone: the group holds its GPUs and hangs. `RecreateGroupOnPodRestart`, which is the default,
- * starts it anew.
+ * The pods of a group hold parts of one model and communicate all the time. When one of them restarts, the others wait in a collective
+ * call for ranks that are gone: the group hangs and keeps its GPUs. `RecreateGroupOnPodRestart`, the default, restarts the whole group.
  *
  * ```yaml invalid
  * apiVersion: leaderworkerset.x-k8s.io/v1
@@ -54,11 +53,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a restart of one pod then takes the whole group down for a moment.
+ * Unsafe: the restart of one pod then interrupts the whole group.
  *
  * ## When it is silent
  *
- * Where nothing is written (the default recreates the group), and for groups of one pod or without accelerators on the workers.
+ * Without a policy (the default recreates the group), and for groups of one pod or without accelerators on the workers.
  *
  * ## Sources
  *
@@ -77,11 +76,11 @@ export default defineRule({
     const worker = podSets.find(({ name }) => name === 'worker');
     if (worker === undefined || !requestsAccelerators(worker)) return;
     context.report({
-      message: `restartPolicy ${written}: when one pod restarts, the rest of its group waits for it for ever, with its GPUs`,
+      message: `restartPolicy ${written} restarts only the failed pod: the rest of the group hangs and keeps its accelerators`,
       span: spanOf(policy),
       fixes: () => {
         const edits = replaceScalar(context.document, policy, 'RecreateGroupOnPodRestart');
-        return [fix('Recreate the group when a pod restarts', 'unsafe', edits)];
+        return [fix('Set restartPolicy to RecreateGroupOnPodRestart', 'unsafe', edits)];
       },
     });
   },

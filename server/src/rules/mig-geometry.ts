@@ -6,12 +6,12 @@ import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
- * A MIG configuration that no GPU can be cut into.
+ * A MIG configuration that fits no GPU.
  *
  * ## Why
  *
- * Each profile takes compute slices and a run of memory slices that may begin at certain places only. A mix that does not fit beside each other
- * is refused by the driver: the MIG manager sets the node to `failed`, and the node offers no slices at all.
+ * Each profile takes compute slices and a run of memory slices that can start only at certain positions. The driver rejects a mix that does
+ * not fit: the MIG manager sets the node to `failed`, and the node offers no slices at all.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,7 +50,7 @@ import { type DocumentContext, defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where at least one GPU can hold the mix: which GPU a node has is not in the file.
+ * If at least one GPU can hold the mix: the GPU of a node is unknown.
  *
  * ## Sources
  *
@@ -86,30 +86,30 @@ function checkMix(
   config: EmbeddedConfig,
   { report }: Pick<DocumentContext, 'report'>,
 ): void {
-  const asked = entries(devices);
-  if (asked.some((entry) => isTemplated(entry))) return;
-  const unknown = asked.filter((entry) => !isMigProfile(keyOf(entry)));
+  const requested = entries(devices);
+  if (requested.some((entry) => isTemplated(entry))) return;
+  const unknown = requested.filter((entry) => !isMigProfile(keyOf(entry)));
   for (const entry of unknown) {
-    // Variants of known profiles (media engines, graphics) come with new cards.
+    // New cards add variants of known profiles (media engines, graphics).
     if (isMigProfile(keyOf(entry).replace(/[+-][a-z.]+$/, ''))) continue;
     report({
-      message: `No GPU has a MIG profile ${shorten(keyOf(entry))}: the configuration ${shorten(name)} cannot be applied`,
+      message: `No GPU has the MIG profile ${shorten(keyOf(entry))}: configuration ${shorten(name)} cannot be applied`,
       span: config.keySpanOf(entry),
     });
   }
-  if (unknown.length > 0 || asked.length === 0) return;
-  const all = asked.map((entry) => ({ name: keyOf(entry), count: asNumber(entry) ?? 0 }));
+  if (unknown.length > 0 || requested.length === 0) return;
+  const all = requested.map((entry) => ({ name: keyOf(entry), count: asNumber(entry) ?? 0 }));
   const mix = all.filter(({ count }) => count > 0);
   if (anyCardHolds(mix)) return;
   const fitting = mixThatFits(mix);
-  const instead = fitting === undefined ? '' : `; ${shorten(inWords(fitting), 44)} would fit`;
-  const [first] = asked;
+  const instead = fitting === undefined ? '' : `; ${shorten(formatMix(fitting), 44)} would fit`;
+  const [first] = requested;
   report({
-    message: `No GPU can hold ${shorten(inWords(mix), 44)}: ${shorten(name, 20)} cannot be applied${instead}`,
+    message: `No GPU can hold ${shorten(formatMix(mix), 44)}: ${shorten(name, 20)} cannot be applied${instead}`,
     span: first === undefined ? config.spanOf(devices) : config.keySpanOf(first),
   });
 }
 
-function inWords(mix: MigMix): string {
-  return mix.map(({ name, count }) => `${count} x ${name}`).join(' + ');
+function formatMix(mix: MigMix): string {
+  return mix.map(({ name, count }) => `${count} × ${name}`).join(' + ');
 }

@@ -2,8 +2,8 @@ import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { formatNumber } from '../cost/format.ts';
 import { processInput } from '../evidence/processes.ts';
-import { asked, isNoWorkload } from '../evidence/requests.ts';
-import type { Container } from '../model/workload.ts';
+import { isExempt, knownRequests } from '../evidence/requests.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -11,13 +11,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container asks for several MIG slices, or splits a model over them.
+ * A container requests several MIG slices, or splits a model across them.
  *
  * ## Why
  *
- * CUDA uses one MIG device for each process, and slices have no link between them: a process with three slices computes on the first and
- * pays for the others. A server that is told to split its model over slices (tensor or pipeline parallelism) does not start. Take one
- * larger slice, or a whole GPU.
+ * A CUDA process uses only one MIG device, and slices have no link between them: a process with three slices computes on the first and
+ * leaves the others idle. A server that splits its model across slices (tensor or pipeline parallelism) does not start. Request one larger
+ * slice or a whole GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,12 +51,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a program that starts a process for each slice would have work for all of them.
+ * Unsafe: a program that starts one process per slice would use all of them.
  *
  * ## When it is silent
  *
- * Where several processes are evident (a launcher, a script that sets CUDA_VISIBLE_DEVICES), and where it is not known what runs: then a
- * count above one is advice, as it is in notebooks.
+ * If several processes are evident (a launcher, a script that sets CUDA_VISIBLE_DEVICES). The severity is info if the program is unknown,
+ * and in notebooks.
  *
  * ## Sources
  *
@@ -67,8 +67,8 @@ export default defineRule({
   topic: 'mig',
   severity: 'warning',
   container(container, context) {
-    if (container.type === 'init' || isNoWorkload(context.workload)) return;
-    const [only, ...others] = asked(container);
+    if (container.type === 'init' || isExempt(context.workload)) return;
+    const [only, ...others] = knownRequests(container);
     if (only?.form !== 'mig' || others.length > 0) return;
     const [quantity] = writtenQuantities(only);
     const sharding = findSharding(processInput(container));
@@ -76,25 +76,25 @@ export default defineRule({
     if (sharding !== undefined && sharding.tensor > 1) {
       context.report({
         severity: 'error',
-        message: `${shorten(sharding.text)} over MIG slices, which have no link between them: the server does not start`,
+        message: `${shorten(sharding.text)} splits the model across MIG slices, which have no link: the server does not start`,
         span: spanOf(quantity.at),
       });
       return;
     }
-    if (only.count === null || only.count < 2 || dealsOut(container)) return;
-    // People in a notebook may start a process for each.
+    if (only.count === null || only.count < 2 || dividesSlices(container)) return;
+    // In a notebook, people may start one process per slice.
     const runs = (container.command.length > 0 || container.args.length > 0) && context.workload.role !== 'interactive';
     context.report({
       severity: runs ? 'warning' : 'info',
-      message: `${formatNumber(only.count)} slices ${only.resource}: one process computes on one MIG slice and leaves the others idle`,
+      message: `${formatNumber(only.count)} × ${only.resource}: one process uses one MIG slice and leaves ${formatNumber(only.count - 1)} idle`,
       span: spanOf(quantity.at),
       fixes: () => [oneSlice(only, context)],
     });
   },
 });
 
-/** A launcher, or a script that gives each process its slice. */
-function dealsOut(container: Container): boolean {
+/** Whether a launcher starts several processes, or a script assigns each process its slice. */
+function dividesSlices(container: Container): boolean {
   const { env, command, args } = container;
   const lines = [...command, ...args].map(({ value }) => value);
   const masks = [...env.map(({ name }) => name), ...lines].some((text) => /VISIBLE_DEVICES/.test(text));
@@ -102,6 +102,6 @@ function dealsOut(container: Container): boolean {
   return masks || launches || lines.some((line) => /&\s*(\n|$)|\bxargs -P|\bparallel\b|nvidia-smi/.test(line));
 }
 
-function oneSlice(request: ReturnType<typeof asked>[number], { document }: PodSetContext) {
-  return fix('Ask for one slice', 'unsafe', replaceQuantities(document, writtenQuantities(request), 1));
+function oneSlice(request: AcceleratorRequest, { document }: PodSetContext) {
+  return fix(`Set ${request.resource} to 1`, 'unsafe', replaceQuantities(document, writtenQuantities(request), 1));
 }

@@ -7,12 +7,12 @@ import { keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A MIG profile that the selected GPU cannot be cut into.
+ * A container requests a MIG profile that the selected GPU does not support.
  *
  * ## Why
  *
- * Each GPU has its own profiles: an A100 with 40 GB has `1g.5gb`, an H100 has `1g.10gb`. With a selector for a GPU that lacks the
- * profile no node fits, and the pod stays Pending.
+ * Each GPU has its own profiles: an A100 with 40 GB has `1g.5gb`, an H100 has `1g.10gb`. If the selected GPU lacks the profile, no node
+ * matches and the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -48,11 +48,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the nearest profile has another size, and the nodes must be cut that way.
+ * Unsafe: the nearest profile has a different size, and the nodes must offer it.
  *
  * ## When it is silent
  *
- * Where no selector names the GPU, where one of several has the profile, and for profiles that no GPU has (mig-profile-unknown).
+ * If no selector names the GPU or one of several selected GPUs has the profile, and for profiles that no GPU has (mig-profile-unknown).
  *
  * ## Sources
  *
@@ -70,13 +70,13 @@ export default defineRule({
       if (owners.length === 0 || written === undefined) continue;
       if (owners.some(({ gpu }) => selected.some(({ id }) => id === gpu.id))) continue;
       const [only, ...others] = selected;
-      const shown = others.length === 0 ? (only?.name ?? '') : 'None of the selected GPUs';
-      const verdict = selected.some(({ migCapable }) => migCapable)
-        ? `has ${others.length === 0 ? 'no' : 'a'} MIG profile ${profileName(accelerator)}`
-        : 'can be cut by MIG';
-      const said = verdict.startsWith('can') && others.length === 0 ? 'cannot be cut by MIG' : verdict;
+      const one = others.length === 0;
+      const subject = one ? (only?.name ?? '') : 'None of the selected GPUs';
+      const lacking = selected.some(({ migCapable }) => migCapable)
+        ? `${one ? 'has no' : 'has the'} MIG profile ${profileName(accelerator)}`
+        : `${one ? 'does not support' : 'supports'} MIG`;
       context.report({
-        message: `${shown} ${said}: the pod stays Pending`,
+        message: `${subject} ${lacking}: the pod stays Pending`,
         span: keySpanOf(written.at),
         fixes: () => nearest(accelerator, selected, context),
       });
@@ -84,7 +84,7 @@ export default defineRule({
   },
 });
 
-/** A GPU that can be cut, and of which no source says how. */
+/** Whether the profiles of a GPU that may support MIG are unknown. */
 function isUnknown({ id, migCapable, vendor }: GpuModel): boolean {
   return vendor !== 'nvidia' || (migCapable && migTable(id) === undefined);
 }
@@ -93,19 +93,19 @@ function profileName({ resource }: AcceleratorRequest): string {
   return resource.slice(resource.indexOf('mig-') + 4).replace(/\.shared$/, '');
 }
 
-/** The profiles with as many compute slices, the one with the nearest memory first. */
+/** Profiles with the same number of compute slices, the one with the nearest memory first. */
 function nearest(
   accelerator: AcceleratorRequest,
   selected: readonly GpuModel[],
   context: PodSetContext,
 ): readonly (Fix | undefined)[] {
-  const wanted = migByResource(accelerator.resource)[0]?.profile;
-  if (wanted === undefined) return [];
+  const requested = migByResource(accelerator.resource)[0]?.profile;
+  if (requested === undefined) return [];
   const names = new Map<string, number>();
   for (const { id } of selected) {
     for (const { name, resource, computeSlices, memoryGiB } of migTable(id)?.profiles ?? []) {
-      if (/^\d+g\.\d+gb$/.test(name) && computeSlices === wanted.computeSlices)
-        names.set(resource, Math.abs(memoryGiB - wanted.memoryGiB));
+      if (/^\d+g\.\d+gb$/.test(name) && computeSlices === requested.computeSlices)
+        names.set(resource, Math.abs(memoryGiB - requested.memoryGiB));
     }
   }
   return [...names]

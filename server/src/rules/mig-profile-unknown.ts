@@ -13,7 +13,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * A GPU can be cut only into the profiles that NVIDIA defines for it. No node ever offers another one, so the pod stays Pending.
+ * A GPU can be partitioned only into the profiles that NVIDIA defines for it. No node offers any other profile, so the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -49,13 +49,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: which profile was meant, the one with that memory or the one with that compute, only its author knows. The nearest ones are
- * offered, those of the selected GPU if one is selected.
+ * Unsafe: only the author knows whether the memory or the compute of the profile is right. The fixes offer the nearest profiles, limited to
+ * those of the selected GPU if one is selected.
  *
  * ## When it is silent
  *
- * For placeholders, and for names that are only misspelt (mig-resource-spelling). The `.shared` of a slice that is shared in turns is no part of
- * the profile.
+ * For placeholders, and for misspelled names (mig-resource-spelling). The `.shared` suffix of a time-sliced resource is not part of the
+ * profile.
  *
  * ## Sources
  *
@@ -71,12 +71,12 @@ export default defineRule({
       const { resource } = accelerator;
       const written = writtenQuantities(accelerator)[0];
       if (written === undefined || !resource.startsWith(prefix) || isPlaceholder(resource)) continue;
-      // A name that is only misspelt is mig-resource-spelling's.
+      // mig-resource-spelling reports misspelled names.
       if (migByResource(resource).length > 0 || meantMigResource(resource) !== undefined) continue;
       const profile = resource.slice(prefix.length).replace(shared, '');
       if (isWithoutTable(profile)) continue;
       context.report({
-        message: `No GPU has a MIG profile ${profile}: the pod stays Pending`,
+        message: `No GPU has the MIG profile ${profile}: the pod stays Pending`,
         span: keySpanOf(written.at),
         fixes: () => renames(accelerator, context),
       });
@@ -86,7 +86,7 @@ export default defineRule({
 
 const prefix = 'nvidia.com/mig-';
 
-/** What the device plugin adds to the name of a slice that is shared in turns, with `renameByDefault`. */
+/** The suffix that the device plugin adds to time-sliced resources with `renameByDefault`. */
 const shared = /\.shared$/;
 
 interface Profile {
@@ -99,13 +99,13 @@ function isPlaceholder(resource: string): boolean {
   return /[^\w./+-]|placeholder|replace|example|\bx\b/i.test(resource);
 }
 
-/** Profiles with the memory that was named, then those with its compute slices. */
+/** Profiles with the requested memory, then those with the requested compute slices. */
 function renames(accelerator: AcceleratorRequest, context: PodSetContext): readonly (Fix | undefined)[] {
-  const asked = /^(\d+)g[.-](\d+)gb(.*)$/i.exec(accelerator.resource.slice(prefix.length));
-  if (asked === null) return [];
-  const compute = Number(asked[1]);
-  const memory = Number(asked[2]);
-  const profiles = profilesInReach(accelerator, context);
+  const requested = /^(\d+)g[.-](\d+)gb(.*)$/i.exec(accelerator.resource.slice(prefix.length));
+  if (requested === null) return [];
+  const compute = Number(requested[1]);
+  const memory = Number(requested[2]);
+  const profiles = possibleProfiles(accelerator, context);
   const sameMemory = profiles
     .filter((profile) => profile.memoryGiB === memory)
     .sort((a, b) => Math.abs(a.computeSlices - compute) - Math.abs(b.computeSlices - compute));
@@ -115,14 +115,14 @@ function renames(accelerator: AcceleratorRequest, context: PodSetContext): reado
   const sameCompute = profiles
     .filter(({ computeSlices }) => computeSlices === compute)
     .sort((a, b) => Math.abs(a.memoryGiB - memory) - Math.abs(b.memoryGiB - memory));
-  // On a selected GPU the two readings are few and both are worth an offer; over all GPUs only a size nearby is.
+  // A selected GPU has few profiles, so both readings are worth a fix; among the profiles of all GPUs only a similar size is.
   const others = profiles.length <= 7 ? sameCompute : near;
   const candidates = [...new Set([...sameMemory, ...others])];
   return candidates.slice(0, 3).map((profile) => rename(accelerator, profile, context));
 }
 
-/** The plain profiles (no media-engine variants) of the GPUs that the pod may land on: all GPUs, where nothing selects one. */
-function profilesInReach({ resource }: AcceleratorRequest, { podSet }: PodSetContext): readonly Profile[] {
+/** Profiles without media-engine variants of the GPUs that the pod may land on: all GPUs if nothing selects one. */
+function possibleProfiles({ resource }: AcceleratorRequest, { podSet }: PodSetContext): readonly Profile[] {
   const selected = acceleratorByName(podSet.accelerators, resource)?.candidates ?? [];
   const byName = new Map<string, Profile>();
   for (const gpu of selected.length > 0 ? selected : gpus.keys()) {

@@ -5,12 +5,12 @@ import { keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The name of a MIG resource is not spelt as the device plugin spells it.
+ * The name of a MIG resource is misspelled.
  *
  * ## Why
  *
- * The resource is `nvidia.com/mig-`, the profile in lower case, with a dot: `nvidia.com/mig-1g.10gb`. The `+` of a profile such as
- * `1g.10gb+me` is a dot too; with a plus the API server refuses the name. Another spelling is a resource that no node has.
+ * The device plugin names a resource `nvidia.com/mig-` and the profile in lower case with a dot: `nvidia.com/mig-1g.10gb`. The `+` of a
+ * profile such as `1g.10gb+me` also becomes a dot, and the API server rejects a name with a plus. No node offers any other spelling.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -42,7 +42,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: the pod could not run before, and the name means one profile.
+ * Safe: the pod could not run before, and the name stands for exactly one profile.
  *
  * ## Sources
  *
@@ -55,17 +55,17 @@ export default defineRule({
     const seen = new Set<string>();
     for (const entry of writtenResources(container)) {
       const name = keyOf(entry);
-      const meant = meantMigResource(name);
-      if (meant === undefined || seen.has(name)) continue;
+      const intended = meantMigResource(name);
+      if (intended === undefined || seen.has(name)) continue;
       seen.add(name);
-      const follows =
+      const consequence =
         name.includes('+') || lacksLimitOf(name, container, context)
-          ? 'the API server refuses the pod'
-          : 'no node has it, the pod stays Pending';
+          ? 'the API server rejects the pod'
+          : 'the pod stays Pending';
       context.report({
-        message: `${name} is spelt ${meant}: ${follows}`,
+        message: `${name} must be spelled ${intended}: ${consequence}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, meant, 'safe', context.document)],
+        fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
       });
     }
   },

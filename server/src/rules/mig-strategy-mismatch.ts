@@ -7,13 +7,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A MIG slice that is asked for in a way in which the nodes do not offer it.
+ * A pod requests a MIG slice in a way that the nodes do not offer.
  *
  * ## Why
  *
- * NVIDIA's device plugin offers slices in one of two ways. With the strategy `mixed` each profile is a resource of its own,
- * `nvidia.com/mig-1g.10gb`. With `single` all GPUs of a node are cut alike, a slice is one `nvidia.com/gpu`, and the node's label
- * `nvidia.com/gpu.product` ends in `-MIG-1g.10gb`. A pod that mixes the two, or that goes by the other way than the cluster, stays Pending.
+ * NVIDIA's device plugin offers slices in one of two ways. With the strategy `mixed`, each profile is its own resource, such as
+ * `nvidia.com/mig-1g.10gb`. With `single`, all GPUs of a node are partitioned alike, each slice is one `nvidia.com/gpu`, and the node label
+ * `nvidia.com/gpu.product` ends in `-MIG-1g.10gb`. A pod that mixes the two, or uses the one that the cluster does not, stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,7 +47,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
- * `migStrategy` in `.gpulint.yaml` says how the cluster's nodes offer slices:
+ * `migStrategy` in `.gpulint.yaml` sets the strategy of the cluster:
  *
  * ```yaml invalid
  * # .gpulint.yaml: {migStrategy: single}
@@ -66,11 +66,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: of which size the slice is, the name then tells no more. Labels are left to people.
+ * Unsafe: the new resource name does not contain the size of the slice. No fix changes a label.
  *
  * ## When it is silent
  *
- * Where a template decides, in objects of which only a part is here, and for profiles that no GPU has (mig-profile-unknown).
+ * If a template sets the label, for definitions and infrastructure, and for profiles that no GPU has (mig-profile-unknown).
  *
  * ## Sources
  *
@@ -83,11 +83,11 @@ export default defineRule({
   podSet(podSet, context) {
     const { options, workload, report } = context;
     if (workload.role === 'definition' || workload.role === 'infrastructure') return;
-    const cut = podSet.selectors.find(selectsSlices);
-    if (cut !== undefined && options.migStrategy !== null && options.migStrategy !== 'single') {
+    const selector = podSet.selectors.find(selectsSlices);
+    if (selector !== undefined && options.migStrategy !== null && options.migStrategy !== 'single') {
       report({
-        message: `migStrategy is ${options.migStrategy}: no node has the label ${shorten(cut.values[0]?.value ?? '')}, and the pod stays Pending`,
-        span: spanOf(cut.values[0]?.at ?? cut.at),
+        message: `No node has gpu.product ${shorten(selector.values[0]?.value ?? '')} with migStrategy ${options.migStrategy}: the pod stays Pending`,
+        span: spanOf(selector.values[0]?.at ?? selector.at),
       });
       return;
     }
@@ -96,31 +96,31 @@ export default defineRule({
         const { resource, form } = accelerator;
         const written = writtenQuantities(accelerator)[0];
         if (form !== 'mig' || written === undefined || migByResource(resource).length === 0) continue;
-        const why =
+        const mismatch =
           options.migStrategy === 'single' || options.migStrategy === 'none'
-            ? `migStrategy is ${options.migStrategy}`
-            : cut === undefined
+            ? `No node offers ${resource} with migStrategy ${options.migStrategy}`
+            : selector === undefined
               ? undefined
-              : 'Nodes with this product label offer slices as nvidia.com/gpu';
-        if (why === undefined) continue;
+              : `Nodes with the selected product label offer slices as nvidia.com/gpu, not as ${resource}`;
+        if (mismatch === undefined) continue;
         report({
-          message: `${why}: no node offers ${resource}, and the pod stays Pending`,
+          message: `${mismatch}: the pod stays Pending`,
           span: keySpanOf(written.at),
-          fixes: () => [asWhole(accelerator, context)],
+          fixes: () => [requestGpu(accelerator, context)],
         });
       }
     }
   },
 });
 
-/** Under `single` a slice goes by the name of a GPU; under `none` there are none. */
-function asWhole(request: AcceleratorRequest, { document, options }: PodSetContext): Fix | undefined {
+/** With `single`, a slice is named like a GPU; with `none`, there are no slices. */
+function requestGpu(request: AcceleratorRequest, { document, options }: PodSetContext): Fix | undefined {
   if (options.migStrategy === 'none') return undefined;
   const edits = renameQuantities(document, request, 'nvidia.com/gpu');
-  return fix('Ask for nvidia.com/gpu, as these nodes call a slice', 'unsafe', edits);
+  return fix(`Rename ${request.resource} to nvidia.com/gpu`, 'unsafe', edits);
 }
 
-/** A product label of the single strategy, with nothing templated in it. */
+/** Whether a selector names a product label of the single strategy, without templates. */
 function selectsSlices({ key, values }: Selector): boolean {
   return (
     key === 'nvidia.com/gpu.product' &&

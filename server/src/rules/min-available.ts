@@ -12,8 +12,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Volcano starts a gang when `minAvailable` pods can run together. With fewer pods than that the webhook refuses the job; where it
- * does not look, the gang never starts.
+ * Volcano starts a gang when `minAvailable` pods can run together. If the job has fewer pods, the webhook rejects it; without the
+ * webhook, the gang never starts.
  *
  * ```yaml invalid
  * apiVersion: batch.volcano.sh/v1alpha1
@@ -57,12 +57,12 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: more replicas may have been meant.
+ * Unsafe: more replicas may be the right change instead.
  *
  * ## When it is silent
  *
- * With a number below the pods, which is Volcano's elastic mode; only where its pytorch plugin gives all pods one world size, no task waits
- * for another and no launch is elastic, that is a warning.
+ * If the number is below the pod count, which is Volcano's elastic mode. That is a warning only if Volcano's pytorch plugin gives all pods
+ * one world size, no task waits for another and no launch is elastic.
  *
  * ## Sources
  *
@@ -79,19 +79,18 @@ export default defineRule({
     if (tasks === undefined || isIncomplete(spec) || isIncomplete(tasks)) return;
     const pods = items(tasks).map((task) => lowerCount(getIn(task, 'replicas'), 1));
     for (const [index, task] of items(tasks).entries()) {
-      const most = pods[index] ?? null;
-      check(getIn(task, 'minAvailable'), most, 'the task has');
+      check(getIn(task, 'minAvailable'), pods[index] ?? null, 'the task has');
     }
-    const all = pods.reduce<number | null>((sum, count) => (sum === null || count === null ? null : sum + count), 0);
-    const whole = getIn(spec, 'minAvailable');
-    if (pods.length > 0) check(whole, all, 'its tasks have');
-    const least = asNumber(whole);
-    if (whole !== undefined && least !== undefined && all !== null && least < all && isGang(spec, podSets)) {
+    const total = pods.reduce<number | null>((sum, count) => (sum === null || count === null ? null : sum + count), 0);
+    const jobField = getIn(spec, 'minAvailable');
+    if (pods.length > 0) check(jobField, total, 'the tasks have');
+    const minimum = asNumber(jobField);
+    if (jobField !== undefined && minimum !== undefined && total !== null && minimum < total && isGang(spec, podSets)) {
       context.report({
         severity: 'warning',
-        message: `minAvailable is ${least}, but its ${plural(all, 'pod')} wait for each other: some may hold GPUs while the others find no room`,
-        span: spanOf(whole),
-        fixes: () => [set(whole, all)],
+        message: `minAvailable is ${minimum}, but the job's ${plural(total, 'pod')} wait for each other: some may hold accelerators while others stay Pending`,
+        span: spanOf(jobField),
+        fixes: () => [set(jobField, total)],
       });
     }
 
@@ -99,19 +98,19 @@ export default defineRule({
       return fix(`Set minAvailable to ${count}`, 'unsafe', replaceScalar(context.document, written, count));
     }
 
-    function check(written: Cursor | undefined, most: number | null, owner: string): void {
-      const asked = asNumber(written);
-      if (written === undefined || asked === undefined || most === null || asked <= most) return;
+    function check(written: Cursor | undefined, podCount: number | null, owner: string): void {
+      const count = asNumber(written);
+      if (written === undefined || count === undefined || podCount === null || count <= podCount) return;
       context.report({
-        message: `minAvailable is ${asked}, but ${owner} ${plural(most, 'pod')}: the job is refused, or never starts`,
+        message: `minAvailable is ${count}, but ${owner} only ${plural(podCount, 'pod')}: the job never starts`,
         span: spanOf(written),
-        fixes: () => [set(written, most)],
+        fixes: () => [set(written, podCount)],
       });
     }
   },
 });
 
-/** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, and none gets further before all are there. */
+/** Volcano's pytorch plugin sets WORLD_SIZE to the number of pods, so no pod proceeds before all are running. */
 function isGang(spec: Cursor | undefined, podSets: readonly PodSet[]): boolean {
   if (getIn(spec, 'plugins', 'pytorch') === undefined) return false;
   if (

@@ -6,13 +6,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * One container asks for two kinds of accelerators.
+ * A container requests two kinds of accelerators.
  *
  * ## Why
  *
- * The node must have both, and few do. Where it has (a whole GPU and a MIG slice, two MIG profiles), each allocation sets the same
- * environment variable of the container, so that only one of them is seen; the other is paid for and idle. Ask for one kind, or
- * make it two containers.
+ * The node must have both, and few nodes do. On a node that has both (a whole GPU and a MIG slice, or two MIG profiles), each allocation
+ * sets the same environment variable in the container, so only one of them is visible; the other stays idle. Request one kind, or use two
+ * containers.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -50,7 +50,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For what travels with an accelerator: memory and core counters of vGPU schedulers, EFA and RDMA devices, and for counts of 0.
+ * For resources that accompany an accelerator (memory and core counters of vGPU schedulers, EFA and RDMA devices), and for counts of 0.
  *
  * ## Sources
  *
@@ -61,7 +61,7 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container({ accelerators }, context) {
-    // Two spellings of one slice are mig-resource-spelling's.
+    // mig-resource-spelling reports two spellings of one slice.
     const devices = new Map(
       accelerators.filter(isDevice).map((one) => [meantMigResource(one.resource) ?? one.resource, one]),
     );
@@ -72,12 +72,12 @@ export default defineRule({
     const names = [...devices.values()].map(({ resource }) => resource);
     // Neuron's three names count the same chips in different units.
     const same = names.every((name) => name.startsWith('aws.amazon.com/neuron'));
-    const result = same ? 'they are names of the same devices' : 'few nodes have both, and only one is usable';
+    const result = same ? 'both name the same devices' : 'few nodes have both, and only one is usable';
     context.report({
-      message: `Asks for ${names
+      message: `The container requests ${names
         .slice(0, 2)
         .map((name) => shorten(name, 36))
-        .join(' and ')} in one container: ${result}`,
+        .join(' and ')}: ${result}`,
       span: keySpanOf(written.at),
     });
   },

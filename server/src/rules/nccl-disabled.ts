@@ -1,6 +1,6 @@
 import { plural } from '../cost/format.ts';
 import { wholeGpus } from '../evidence/processes.ts';
-import { isNoWorkload } from '../evidence/requests.ts';
+import { isExempt } from '../evidence/requests.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -8,12 +8,12 @@ import { removeItem } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * NCCL is told not to use the fast links between GPUs.
+ * An environment variable disables NCCL's fast links between GPUs.
  *
  * ## Why
  *
- * With NCCL_P2P_DISABLE=1 the GPUs of a node talk through the host's memory instead of NVLink or PCIe, and with NCCL_IB_DISABLE=1 nodes
- * talk over TCP instead of RDMA: several times slower, with no error to show for it. Such variables stay behind from a search for a fault.
+ * With NCCL_P2P_DISABLE=1, the GPUs of a node communicate through host memory instead of NVLink or PCIe. With NCCL_IB_DISABLE=1, nodes
+ * communicate over TCP instead of RDMA. Both are several times slower and cause no error. Such variables are often left over from debugging.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,11 +53,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: on machines whose links do not work, the variable is what makes it run.
+ * Unsafe: on machines with broken links, the container may run only with this variable.
  *
  * ## When it is silent
  *
- * With fewer than two GPUs, and for NCCL_IB_DISABLE where the pod asks for no RDMA device: many networks have none.
+ * With fewer than two GPUs, and for NCCL_IB_DISABLE if the pod requests no RDMA device: many networks have none.
  *
  * ## Sources
  *
@@ -68,12 +68,12 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const gpus = wholeGpus(container, context.podSet);
-    if (gpus === null || gpus < 2 || isNoWorkload(context.workload)) return;
+    if (gpus === null || gpus < 2 || isExempt(context.workload)) return;
     for (const { name, value, at: item } of container.env) {
-      const lost = lostBy(name, container, context.podSet);
-      if (lost === undefined || value === undefined || value.value !== '1') continue;
+      const effect = effectOf(name, gpus, container, context.podSet);
+      if (effect === undefined || value === undefined || value.value !== '1') continue;
       context.report({
-        message: `${name}=1 with ${plural(gpus, 'GPU')} in the container: ${lost}`,
+        message: `${name}=1 routes traffic ${effect}`,
         span: spanOf(value.at),
         fixes: () => [fix(`Remove ${name}`, 'unsafe', removeItem(context.document, item))],
       });
@@ -81,15 +81,16 @@ export default defineRule({
   },
 });
 
-function lostBy(name: string, container: Container, podSet: PodSet): string | undefined {
-  if (name === 'NCCL_P2P_DISABLE') return 'they talk through host memory instead of NVLink or PCIe';
-  return name === 'NCCL_IB_DISABLE' && asksForRdma(container, podSet)
-    ? 'nodes talk over TCP although the pod asks for RDMA devices'
+function effectOf(name: string, gpus: number, container: Container, podSet: PodSet): string | undefined {
+  if (name === 'NCCL_P2P_DISABLE')
+    return `between the ${plural(gpus, 'GPU')} through host memory instead of NVLink or PCIe`;
+  return name === 'NCCL_IB_DISABLE' && requestsRdma(container, podSet)
+    ? 'between nodes over TCP although the pod requests RDMA devices'
     : undefined;
 }
 
-/** EFA is no InfiniBand: NCCL reaches it by a plugin that the variable does not touch. */
-function asksForRdma({ resources }: Container, { containers }: PodSet): boolean {
+/** EFA does not count: NCCL reaches it through a plugin, which the variable does not affect. */
+function requestsRdma({ resources }: Container, { containers }: PodSet): boolean {
   return [resources, ...containers.map((other) => other.resources)].some((one) =>
     entries(getIn(one, 'limits')).some((entry) => /rdma|infiniband|\/ib|roce/i.test(keyOf(entry))),
   );

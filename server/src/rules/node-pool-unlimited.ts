@@ -11,8 +11,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * Karpenter starts nodes as long as pods wait. Without `spec.limits` nothing bounds what a loop that makes pods, or a scaler without
- * a ceiling, costs in a night.
+ * Karpenter adds nodes as long as pods stay Pending. Without `spec.limits`, nothing caps the cost of a loop that creates pods or of a
+ * scaler without a maximum.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -52,11 +52,12 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the number is a guess, which the owner has to replace.
+ * Unsafe: the number is a guess that the owner has to replace.
  *
  * ## When it is silent
  *
- * For pools that may also start nodes without accelerators, with any limit (cpu bounds nodes as well), and for pools with a fixed number of nodes.
+ * For pools that may also start nodes without accelerators, pools with any limit (a cpu limit also bounds nodes), and pools with a fixed
+ * number of nodes.
  *
  * ## Sources
  *
@@ -67,7 +68,7 @@ export default defineRule({
   severity: 'warning',
   wasteful: true,
   options: {
-    // One node of the largest kind: a number to be changed, which only its owner knows.
+    // The GPUs of one large node: only the owner knows the right number.
     gpus: { default: 8, least: 1, description: 'Limit that the fix writes.' },
   },
   manifest(manifest, context) {
@@ -76,9 +77,9 @@ export default defineRule({
       if (spec === undefined || getIn(spec, 'replicas') !== undefined) continue;
       const limits = getIn(spec, 'limits');
       if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
-      const shown = pool.name === null ? '' : ` ${shorten(pool.name)}`;
+      const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
-        message: `The GPU ${kind}${shown} (${shorten(because, 36)}) has no limits: nothing bounds how many nodes it starts`,
+        message: `GPU ${kind}${name} (${shorten(because, 36)}) has no limits: it can start any number of nodes`,
         span: keySpanOf(spec),
         fixes: () => [limit(spec, limits, vendor, gpus, context)],
       });

@@ -10,8 +10,8 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Why
  *
- * Without a taint any pod may land on a GPU node, and any pod that finds no room may start one. The GPUs are paid for and cannot be
- * used, and a pod that needs them finds the node's CPU and memory taken.
+ * Without a taint, any pod can land on a GPU node, and any Pending pod can start one. The GPUs cost money but stay idle, and pods that
+ * need them may not fit because the node's CPU and memory are taken.
  *
  * ```yaml invalid
  * apiVersion: karpenter.sh/v1
@@ -51,7 +51,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: pods that use the pool today need a toleration then.
+ * Unsafe: pods that use the pool today then need a toleration.
  *
  * ## When it is silent
  *
@@ -70,11 +70,11 @@ export default defineRule({
     for (const described of gpuPools(manifest)) {
       const { pool, kind, because, owner } = described;
       if (hasTaints(described)) continue;
-      const [devices, one] = deviceWords(described);
+      const [devices, device] = deviceWords(described);
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       const place = getIn(owner, 'requirements') ?? getIn(owner, 'name') ?? owner;
       context.report({
-        message: `The ${devices} ${kind}${name} (${shorten(because, 36)}) has no taint: pods without ${one} can start and fill its nodes`,
+        message: `${devices} ${kind}${name} (${shorten(because, 36)}) has no taint: pods that request no ${device} can start and fill its nodes`,
         span: kind === 'node group' ? spanOf(place) : keySpanOf(place),
         fixes: () => [taint(described, context)],
       });
@@ -82,10 +82,10 @@ export default defineRule({
   },
 });
 
-/** What the nodes have, and one of it. */
+/** The kind of the nodes' devices, and the noun for one device. */
 function deviceWords({ vendor }: GpuPool): readonly [string, string] {
-  if (vendor === 'aws') return ['Neuron', 'Neuron devices'];
-  return vendor === 'habana' ? ['Gaudi', 'Gaudi devices'] : ['GPU', 'a GPU'];
+  if (vendor === 'aws') return ['Neuron', 'Neuron device'];
+  return vendor === 'habana' ? ['Gaudi', 'Gaudi device'] : ['GPU', 'GPU'];
 }
 
 function taint({ owner, vendor }: GpuPool, { document }: RuleContext): Fix | undefined {
@@ -93,7 +93,7 @@ function taint({ owner, vendor }: GpuPool, { document }: RuleContext): Fix | und
   if (key === undefined) return undefined;
   const value = { key, value: 'true', effect: 'NoSchedule' };
   return fix(
-    `Taint the nodes with ${key}`,
+    `Add the taint ${key}=true:NoSchedule`,
     'unsafe',
     addItem(document, owner, 'taints', value, { after: 'requirements' }),
   );

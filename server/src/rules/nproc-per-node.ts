@@ -1,6 +1,6 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
-import { plural } from '../cost/format.ts';
+import { formatNumber, plural } from '../cost/format.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -13,12 +13,12 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A launcher starts another number of processes than the container has GPUs.
+ * A launcher starts more or fewer processes than the container has GPUs.
  *
  * ## Why
  *
- * Each process takes one GPU. With more processes than GPUs the surplus fails ("invalid device ordinal"); with fewer, GPUs are held
- * and paid for that nothing uses. `auto` or `gpu` starts one for each.
+ * Each process uses one GPU. With more processes than GPUs, the surplus fails ("invalid device ordinal"); with fewer, some GPUs stay idle.
+ * `auto` or `gpu` starts one process per GPU.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -58,12 +58,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: asking for another number of GPUs is as good an answer.
+ * Unsafe: a different number of GPUs may be the right change instead.
  *
  * ## When it is silent
  *
- * For `auto` and `gpu`, where the number is not known, where several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared and
- * cut cards, and for TPUs and Neuron devices, which hold several cores.
+ * For `auto` and `gpu`, if the number is unknown, if several launchers or CUDA_VISIBLE_DEVICES divide the GPUs, for shared GPUs and MIG
+ * slices, and for TPUs and Neuron devices, which hold several cores.
  *
  * ## Sources
  *
@@ -76,36 +76,42 @@ export default defineRule({
   container(container, context) {
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
-    const told =
+    const launch =
       inCommand(container, context) ?? inScript(container) ?? inSpec(container, context.podSet, context.workload);
-    if (told === undefined || told.count === gpus || told.count === 0) return;
-    const { count, text, span, value } = told;
+    if (launch === undefined || launch.count === gpus || launch.count === 0) return;
+    const { count, text, span, value } = launch;
     const over = count > gpus;
-    const consequence = over
-      ? `${plural(count - gpus, 'process').replace('processs', 'processes')} without one, and the start fails`
-      : `${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'is' : 'are'} held and not used`;
+    // accelerate's flag has the number of all nodes.
+    const perNode = text.includes(String(count)) ? '' : ' per node';
+    const mismatch = over
+      ? `starts ${processes(count)}${perNode}, but the container has only ${plural(gpus, 'GPU')}: the start fails`
+      : `uses ${count} of the container's ${gpus} GPUs: ${plural(gpus - count, 'GPU')} ${gpus - count === 1 ? 'stays' : 'stay'} idle`;
     context.report({
       severity: over ? 'error' : 'warning',
-      message: `${shorten(text)} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
+      message: `${shorten(text)} ${mismatch}`,
       span,
       fixes: () => [
-        told.words === undefined ? value && setCount(value, gpus, context) : inWords(told, gpus, container, context),
+        launch.words === undefined
+          ? value && setCount(value, gpus, context)
+          : changeFlag(launch, gpus, container, context),
       ],
     });
   },
 });
 
-interface Told {
+/** Processes that are started on one node. */
+interface Launch {
   readonly count: number;
+  /** The flag, variable or field with its value. */
   readonly text: string;
   readonly span: Span;
-  /** The scalar that holds the number, where it stands alone. */
+  /** The scalar that holds only the number. */
   readonly value: Cursor | undefined;
-  /** The words of a command line that hold it. */
+  /** The words of the command line that hold the number. */
   readonly words?: readonly [Word, Word];
 }
 
-function inCommand(container: Container, { document }: PodSetContext): Told | undefined {
+function inCommand(container: Container, { document }: PodSetContext): Launch | undefined {
   const launches = findLocalProcesses(processInput(container)).filter(({ kind }) => kind === 'launch');
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
@@ -117,20 +123,20 @@ function inCommand(container: Container, { document }: PodSetContext): Told | un
   return span && { count: only.count, text: only.text, span, value: undefined, words: only.words };
 }
 
-/** Where the number written is the number of a node: accelerate is told that of all nodes. */
-function inWords(
-  { words, text, count }: Told,
+/** Only if the written number is that of one node: accelerate takes the number of all nodes. */
+function changeFlag(
+  { words, text, count }: Launch,
   gpus: number,
   container: Container,
   { document }: PodSetContext,
 ): Fix | undefined {
   if (words === undefined || /(?<!\d)\d+$/.exec(text)?.[0] !== String(count)) return undefined;
   const edits = setLastNumber(document, [...container.command, ...container.args], words, gpus);
-  return fix(`Start ${plural(gpus, 'process').replace('processs', 'processes')}, one for each GPU`, 'unsafe', edits);
+  return fix(`Start ${processes(gpus)}, one per GPU`, 'unsafe', edits);
 }
 
-/** A script that the command runs from a ConfigMap: it is told where it is run. */
-function inScript(container: Container): Told | undefined {
+/** A script from a ConfigMap that the command runs. The finding is where the command runs it. */
+function inScript(container: Container): Launch | undefined {
   const launches = container.scripts.flatMap((script) =>
     findLocalProcesses(scriptInput(script)).flatMap(({ kind, count, text }) =>
       kind === 'launch' ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }] : [],
@@ -141,8 +147,8 @@ function inScript(container: Container): Told | undefined {
   return { count: only.count, text: only.text, span: only.span, value: undefined };
 }
 
-/** The fields in which kinds say it; they hold for the container that trains. */
-function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Told | undefined {
+/** The field of a kind that sets the number for the container that trains. */
+function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Launch | undefined {
   const spec = getIn(manifest.root, 'spec');
   const field =
     kind === 'PyTorchJob'
@@ -159,11 +165,15 @@ function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Work
   return { count: Number(text), text: `${String(field.step)} ${text}`, span: spanOf(field), value: field };
 }
 
-/** Somebody has dealt the GPUs out by hand. */
+/** Whether a variable assigns GPUs to processes by hand. */
 function dividesGpus({ env, command, args, scripts }: Container): boolean {
   const isMask = (text: string) => /(CUDA|HIP|ROCR)_VISIBLE_DEVICES/.test(text);
   if (env.some(({ name }) => isMask(name)) || scripts.some(({ text }) => isMask(text))) return true;
   return [...command, ...args].some(({ value }) => isMask(value));
+}
+
+function processes(count: number): string {
+  return count === 1 ? '1 process' : `${formatNumber(count)} processes`;
 }
 
 function setCount(value: Cursor, gpus: number, { document }: PodSetContext): Fix | undefined {

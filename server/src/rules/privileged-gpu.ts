@@ -1,16 +1,15 @@
 import { largestNode } from '../evidence/largest-node.ts';
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import { asBoolean, asText, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A privileged container asks for a part of its node's GPUs.
+ * A privileged container requests only some of its node's GPUs.
  *
  * ## Why
  *
- * A privileged container sees all devices of its node, whatever it asked for: CUDA counts every GPU, programs that take "all GPUs" take
- * those of other pods, and what the scheduler handed out is worth nothing. Give it the capabilities that it needs instead (IPC_LOCK for
- * RDMA), or let it ask for the whole node.
+ * A privileged container sees all devices of its node, whatever it requests: CUDA counts every GPU, and programs that use "all GPUs" also
+ * use those of other pods. Add only the capabilities that the container needs (IPC_LOCK for RDMA), or request the whole node.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,9 +46,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For infrastructure, for TPUs and Neuron devices, whose containers some platforms want privileged, and where the pod takes all GPUs of the
- * instance type that it selects. It is advice where the container
- * takes eight GPUs, which is a whole node of most kinds, and where it asks for RDMA devices, for which `privileged` is a habit.
+ * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
+ * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, and if the
+ * pod uses RDMA devices or the host network, where `privileged` is common.
  *
  * ## Sources
  *
@@ -61,19 +60,19 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const privileged = getIn(container.at, 'securityContext', 'privileged');
-    if (privileged === undefined || asBoolean(privileged) !== true || isNoWorkload(context.workload)) return;
-    const requests = asked(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
+    if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
+    const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     if (requests.length === 0 || takesWholeNode(context)) return;
     const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
     context.report({
       severity: whole || usesRdma(context) ? 'info' : 'warning',
-      message: `privileged: true with ${requestWords(requests)}: the container sees every GPU of its node, also those of other pods`,
+      message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
       span: keySpanOf(privileged),
     });
   },
 });
 
-/** Then there are no other pods whose GPUs it could see. */
+/** Whether no GPU of the node is left for other pods. */
 function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext): boolean {
   return accelerators.some((accelerator) => {
     const { form, perPod, devices } = accelerator;
@@ -82,7 +81,7 @@ function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext):
   });
 }
 
-/** Network devices for RDMA, or the host's own network, in the pod. */
+/** Whether the pod uses RDMA devices or the host network. */
 function usesRdma({ podSet }: PodSetContext): boolean {
   if (asText(getIn(podSet.pod, 'hostNetwork')) === 'true') return true;
   return podSet.containers.some(({ resources }) => {

@@ -6,14 +6,14 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A queue does not cover a resource that a workload in it asks for.
+ * A ClusterQueue has no quota for a resource that a workload requests.
  *
  * ## Why
  *
- * Kueue admits a workload only if its ClusterQueue has a quota for every resource that it asks for. A resource that none of the
- * `coveredResources` names is never admitted: the workload waits for ever, suspended, and no pod is made that could tell why.
+ * Kueue admits a workload only if its ClusterQueue has a quota for every resource that the workload requests. If `coveredResources` lacks
+ * one of them, the workload stays suspended, and no pod exists whose events could show why.
  *
- * A ClusterQueue whose flavors list resources in another number or order than `coveredResources` is refused.
+ * Kueue rejects a ClusterQueue whose flavors do not list the same resources in the same order as `coveredResources`.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -81,7 +81,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where the LocalQueue or the ClusterQueue is not in the same project, is told twice, or is templated.
+ * If the LocalQueue or the ClusterQueue is not in the same project, is defined twice, or is templated.
  *
  * ## Sources
  *
@@ -97,14 +97,14 @@ export default defineRule({
     const queue = context.crossReferences.clusterQueueOf(workload.namespace, label.value);
     const covered = queue?.facts.resources;
     if (queue === undefined || covered == null) return;
-    const [missing, ...others] = askedOf(workload).filter((resource) => !covered.includes(resource));
+    const [missing, ...others] = requestedResources(workload).filter((resource) => !covered.includes(resource));
     if (missing === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     const where = queue.file === null ? '' : ` (${shorten(queue.file)})`;
     context.report({
       message: `ClusterQueue ${shorten(queue.name)}${where} has no quota for ${shorten(missing)}${more}: Kueue never admits the workload`,
       span: spanOf(label.at),
-      ...(queue.apart && { severity: 'info' }),
+      ...(queue.siblingFolder && { severity: 'info' }),
     });
   },
   manifest({ root, kind, apiVersion }, context) {
@@ -118,7 +118,7 @@ export default defineRule({
         if (listed === undefined || list === undefined || listed.join() === covered.join()) continue;
         const name = getIn(flavor, 'name');
         context.report({
-          message: `Flavor ${shorten(asText(name) ?? '')} lists ${shorten(listed.join(', '))}, not ${shorten(covered.join(', '))} as coveredResources does: it is refused`,
+          message: `Flavor ${shorten(asText(name) ?? '', 24)} lists ${shorten(listed.join(', '))}, but coveredResources lists ${shorten(covered.join(', '))}: Kueue rejects the queue`,
           span: spanOf(name ?? list),
           severity: 'error',
         });
@@ -129,22 +129,22 @@ export default defineRule({
 
 const queueName = 'kueue.x-k8s.io/queue-name';
 
-/** On the object; for those that Kueue knows by their pods, on the template. */
+/** The label of the object, or of the pod template for kinds that Kueue manages by their pods. */
 function queueLabel({ manifest, podSets }: Workload): Located<string> | undefined {
   return lookUp(manifest.labels, queueName) ?? podSets.flatMap(({ labels }) => lookUp(labels, queueName) ?? [])[0];
 }
 
-/** Accelerators that its pods ask for by name, in a known number; of two kinds in one container another rule tells. */
-function askedOf({ podSets }: Workload): readonly string[] {
-  const asked = podSets
+/** Accelerators that the pods request by name in a known number. mixed-accelerators reports two kinds in one container. */
+function requestedResources({ podSets }: Workload): readonly string[] {
+  const requests = podSets
     .filter(({ pods }) => pods.max !== 0)
     .flatMap(({ containers }) => containers)
     .filter(({ accelerators }) => accelerators.length === 1)
     .flatMap(({ accelerators }) => accelerators.filter(({ count }) => count !== null && count > 0));
-  return [...new Set(asked.map(({ resource }) => resource))];
+  return [...new Set(requests.map(({ resource }) => resource))];
 }
 
-/** The texts of a list, or those under a key of its items; undefined where some are not known. */
+/** The texts of a list, or those under a key of its items; undefined if one of them is unknown. */
 function namesIn(list: Cursor | undefined, key?: string): readonly string[] | undefined {
   if (list === undefined || list.node.kind !== 'seq' || isIncomplete(list)) return undefined;
   const names = items(list).map((item) => (key === undefined ? item : getIn(item, key)));

@@ -1,4 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
+import { plural } from '../cost/format.ts';
 import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -7,13 +8,13 @@ import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A Ray group has bounds, and no autoscaler that moves between them.
+ * A Ray worker group has replica bounds but no autoscaler.
  *
  * ## Why
  *
- * `minReplicas` and `maxReplicas` mean something only with `enableInTreeAutoscaling: true`. Without it the group stays at `replicas`:
- * its accelerators never go away when the work is done, and no more come when there is more. Where it stands at its floor
- * anyway, that is advice only.
+ * `minReplicas` and `maxReplicas` take effect only with `enableInTreeAutoscaling: true`. Without it, the group stays at `replicas`: it
+ * keeps its accelerators when the work is done, and gets no more when there is more work. The severity is info if the group is at its
+ * minimum anyway.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -78,12 +79,12 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the group then shrinks to its floor when nothing asks for it, and grows to its ceiling.
+ * Unsafe: the group then shrinks to its minimum when it is idle and grows to its maximum under load.
  *
  * ## When it is silent
  *
- * Where autoscaling is turned off in so many words, where the bounds are equal, for groups without accelerators, and for what waits in a queue
- * of Kueue, which refuses the autoscaler ("a kueue managed job should not use autoscaling").
+ * If autoscaling is turned off explicitly, if the bounds are equal, for groups without accelerators and with 0 replicas, and for objects in
+ * a Kueue queue, because Kueue rejects the autoscaler ("a kueue managed job should not use autoscaling").
  *
  * ## Sources
  *
@@ -97,20 +98,20 @@ export default defineRule({
     const cluster = clusterOf(workload);
     if (cluster === undefined || isIncomplete(cluster) || getIn(cluster, 'enableInTreeAutoscaling') !== undefined)
       return;
-    // Kueue's webhook refuses the autoscaler on what it queues, unless the gate ElasticJobsViaWorkloadSlices is on.
+    // Kueue's webhook rejects the autoscaler on queued objects unless the gate ElasticJobsViaWorkloadSlices is on.
     if (lookUp(workload.manifest.labels, 'kueue.x-k8s.io/queue-name') !== undefined) return;
     for (const group of items(getIn(cluster, 'workerGroupSpecs'))) {
       const min = asNumber(getIn(group, 'minReplicas'));
       const max = asNumber(getIn(group, 'maxReplicas'));
       if (min === undefined || max === undefined || min >= max || !holdsAccelerator(group)) continue;
       const replicas = asNumber(getIn(group, 'replicas')) ?? 1;
-      // Managed by something else, which counts up from nothing.
+      // Something else manages the group and scales it up from 0.
       if (replicas === 0) continue;
-      const atFloor = replicas <= min;
+      const atMinimum = replicas <= min;
       context.report({
-        // At its floor the group wastes nothing by it.
-        severity: atFloor ? 'info' : 'warning',
-        message: `Bounds ${min} to ${max} without enableInTreeAutoscaling: the group stays at ${replicas}, ${atFloor ? 'whatever the load' : 'used or not'}`,
+        // A group at its minimum wastes nothing.
+        severity: atMinimum ? 'info' : 'warning',
+        message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group stays at ${plural(replicas, 'replica')}`,
         span: keySpanOf(getIn(group, 'minReplicas') ?? group),
         fixes: () => [enable(cluster, context)],
       });
@@ -134,5 +135,5 @@ function holdsAccelerator(group: Cursor): boolean {
 function enable(cluster: Cursor, { document }: WorkloadContext): Fix | undefined {
   const after = getIn(cluster, 'rayVersion') === undefined ? 'headGroupSpec' : 'rayVersion';
   const edits = insertKey(document, cluster, 'enableInTreeAutoscaling', true, { after });
-  return fix("Turn Ray's autoscaler on", 'unsafe', edits);
+  return fix('Set enableInTreeAutoscaling to true', 'unsafe', edits);
 }

@@ -1,16 +1,16 @@
-import { asked, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { removeRequests } from '../rewrite/requests.ts';
 import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The head of a Ray cluster holds accelerators although workers have their own.
+ * The head of a Ray cluster requests accelerators although the workers have their own.
  *
  * ## Why
  *
- * The head runs Ray's control plane. Work that lands on it competes with that, and when it fails, the cluster fails. Ray's guide for
- * clusters of several nodes keeps it free of work (`num-cpus: "0"`), and then its GPU does nothing and is paid for all the same.
+ * The head runs Ray's control plane. Work on the head competes with the control plane, and if the head fails, the cluster fails. Ray's guide
+ * for clusters of several nodes keeps the head free of work (`num-cpus: "0"`), and then its GPU costs money but stays idle.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -71,11 +71,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: work that ran on the head's GPU has to fit on the workers.
+ * Unsafe: work on the head's GPU has to move to the workers.
  *
  * ## When it is silent
  *
- * For clusters without workers that hold accelerators.
+ * For clusters whose workers request no accelerators.
  *
  * ## Sources
  *
@@ -88,18 +88,18 @@ export default defineRule({
   workload({ apiVersion, podSets }, context) {
     if (!apiVersion.startsWith('ray.io/')) return;
     const head = podSets.find(({ name }) => name === 'head');
-    const helped = podSets.some(
+    const workersHaveTheirOwn = podSets.some(
       (podSet) =>
         podSet.name !== 'head' && podSet.name !== 'submitter' && podSet.pods.max !== 0 && requestsAccelerators(podSet),
     );
-    if (head === undefined || !helped) return;
+    if (head === undefined || !workersHaveTheirOwn) return;
     for (const container of head.containers) {
-      const requests = asked(container);
+      const requests = knownRequests(container);
       if (requests.length === 0 || isIncomplete(container.resources)) continue;
       context.report({
-        message: `The Ray head holds ${requestWords(requests)} beside the workers' own: work there competes with Ray's control plane`,
+        message: `The Ray head requests ${requestWords(requests)} although workers have their own: its work competes with Ray's control plane`,
         span: requestSpan(requests, container),
-        fixes: () => [removeRequests(context.document, requests, "Take the head's accelerators away")],
+        fixes: () => [removeRequests(context.document, requests, "Remove the head's accelerator request")],
       });
     }
   },

@@ -1,4 +1,4 @@
-import { recogniseProgram } from '../command/programs.ts';
+import { recognizeProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
 import { formatHourly } from '../cost/format.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -8,12 +8,12 @@ import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * The cluster of a RayJob keeps its GPUs after the job has ended.
+ * The cluster of a RayJob keeps its accelerators after the job ends.
  *
  * ## Why
  *
- * KubeRay makes a cluster for each RayJob and, unless `shutdownAfterJobFinishes` is true, leaves it running when the job is done: the
- * nodes are paid for until somebody deletes the RayJob.
+ * KubeRay creates a cluster for each RayJob and leaves it running when the job ends, unless `shutdownAfterJobFinishes` is true: the nodes
+ * cost money until someone deletes the RayJob.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -58,13 +58,12 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the cluster goes, and with it the logs and files that only its pods have.
+ * Unsafe: logs and files that only the cluster's pods hold are lost with the cluster.
  *
  * ## When it is silent
  *
- * Where the job runs in a cluster that exists anyway (`clusterSelector`), where a `deletionStrategy` says what happens, where the
- * entrypoint is a model server, which does not end, and for clusters without accelerators, or whose accelerators the autoscaler
- * takes away.
+ * If the job runs in an existing cluster (`clusterSelector`), if a `deletionStrategy` is set, and if the entrypoint is a model server, which
+ * does not end. For clusters without accelerators, or whose accelerators the autoscaler removes.
  *
  * ## Sources
  *
@@ -83,14 +82,14 @@ export default defineRule({
     const shutdown = getIn(spec, 'shutdownAfterJobFinishes');
     if (isTemplated(shutdown) || asBoolean(shutdown) === true) return;
     if (shutdown !== undefined && !isNull(shutdown) && asBoolean(shutdown) !== false) return;
-    // Groups that the autoscaler takes down to nothing cost nothing when they are idle.
+    // Groups that the autoscaler scales to zero cost nothing when they are idle.
     const holds = workload.podSets.some((podSet) => podSet.pods.min !== 0 && requestsAccelerators(podSet));
     if (!holds) return;
     const idle = context.costOf(workload).cost?.idleHourly ?? 0;
     const amount = idle === 0 ? '' : ` (${formatHourly(idle)})`;
-    const said = shutdown === undefined ? 'not set' : (asText(shutdown) ?? 'empty');
+    const state = shutdown === undefined ? 'not set' : (asText(shutdown) ?? 'empty');
     context.report({
-      message: `shutdownAfterJobFinishes is ${said}: the cluster and its accelerators stay up after the job ends${amount}`,
+      message: `shutdownAfterJobFinishes is ${state}: the cluster keeps its accelerators after the job ends${amount}`,
       span: shutdown === undefined ? keySpanOf(spec) : spanOf(shutdown),
       fixes: () => [shutDown(context)],
     });
@@ -98,7 +97,7 @@ export default defineRule({
 });
 
 function isServer(entrypoint: string): boolean {
-  const program = recogniseProgram(allCommands(readScript(entrypoint).statements));
+  const program = recognizeProgram(allCommands(readScript(entrypoint).statements));
   return program?.use === 'serving' && program.confidence === 'certain';
 }
 
@@ -109,5 +108,5 @@ function shutDown({ document, manifest }: WorkloadContext): Fix | undefined {
     written === undefined
       ? insertKey(document, spec, 'shutdownAfterJobFinishes', true, { after: 'entrypoint' })
       : replaceScalar(document, written, true);
-  return fix('Shut the cluster down when the job ends', 'unsafe', edits);
+  return fix('Set shutdownAfterJobFinishes to true', 'unsafe', edits);
 }

@@ -5,12 +5,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A name that nothing in the project has, one letter from one that something has.
+ * A reference names a missing object, and an existing object has a similar name.
  *
  * ## Why
  *
- * A service whose runtime is not there never becomes ready, a job in a queue that is not there is never admitted, a scaler without its target
- * scales nothing. Kubernetes takes all of these without a word.
+ * A service without its runtime never becomes ready, a job in a missing queue is never admitted, and a scaler without its target scales
+ * nothing. The API server accepts all of them without a warning.
  *
  * ```yaml invalid
  * apiVersion: keda.sh/v1alpha1
@@ -70,13 +70,14 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the cluster may have an object of the name that is written.
+ * Unsafe: the cluster may have an object with the written name.
  *
  * ## When it is silent
  *
- * Where no object of the kind in the same folder, or one above it, has nearly the same name: what is named may be in the cluster, in a chart or in
- * another repository. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
- * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which bring in objects that are not seen.
+ * If no object of the kind in the same folder or one above it has a similar name: the object may be in the cluster, in a chart or in another
+ * repository. For names that differ in a number or in their last letter; for kinds that clusters ship (ClusterServingRuntime,
+ * ClusterTrainingRuntime); for templated names; in projects with Helm releases or Argo CD applications, which add objects that gpulint does
+ * not see.
  *
  * ## Sources
  *
@@ -92,11 +93,11 @@ export default defineRule({
       if (first === undefined) continue;
       const where = first.file === null ? '' : ` (${shorten(first.file, 40)})`;
       context.report({
-        message: `Nothing here is called ${shorten(name, 40)}; ${first.kind} ${shorten(first.name, 40)}${where} is`,
+        message: `No ${first.kind} "${shorten(name)}"; did you mean "${shorten(first.name)}"${where}?`,
         span: spanOf(at),
         fixes: () => {
           const edits = near.length > 1 ? undefined : replaceScalar(context.document, at, first.name);
-          return [fix(`Name ${first.name}`, 'unsafe', edits)];
+          return [fix(`Change ${name} to ${first.name}`, 'unsafe', edits)];
         },
       });
     }

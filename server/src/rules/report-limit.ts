@@ -1,8 +1,8 @@
 import type { Report } from './rule.ts';
 
-/** A context that takes no more than so many reports: a settings file of thousands of lines that are all wrong says it often enough. */
-export function limited<T extends { report(report: Report): void }>(context: T, most = 100): Pick<T, 'report'> {
-  let left = most;
+/** A context that ignores further reports after a limit: a settings file may have thousands of wrong lines. */
+export function limited<T extends { report(report: Report): void }>(context: T, limit = 100): Pick<T, 'report'> {
+  let left = limit;
   return {
     report(report) {
       if (left-- > 0) context.report(report);

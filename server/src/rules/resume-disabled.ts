@@ -10,12 +10,12 @@ import { rewriteWord, setFlag } from '../rewrite/words.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The job is restarted, and its training is told not to resume.
+ * A job restarts, but its training is configured not to resume.
  *
  * ## Why
  *
- * Checkpoints help a restart only if it looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir` the
- * restarted run begins at step 0, and may write over what the one before it saved.
+ * Checkpoints help only if a restarted run looks for them. With `resume_if_exists=false`, `autoresume=false` or `overwrite_output_dir`, the
+ * restarted run starts again at step 0 and may overwrite the checkpoints of the previous run.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -57,11 +57,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a run that is meant to begin anew would go on from what is there.
+ * Unsafe: a run that is meant to start at step 0 would resume from an existing checkpoint.
  *
  * ## When it is silent
  *
- * Where nothing restarts the job, where another flag names the checkpoint to resume from, and for benchmarks and trials.
+ * If nothing restarts the job or another flag names the checkpoint to resume from, and for benchmarks and trials.
  *
  * ## Sources
  *
@@ -82,7 +82,7 @@ export default defineRule({
     if (off === undefined || span === undefined) return;
     const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
     context.report({
-      message: `${shown}, but the job is restarted: a restart begins at step 0`,
+      message: `${shown} disables resuming: every restart of the job starts again at step 0`,
       span,
       fixes: () => [turnOn(off, lines, context)],
     });
@@ -90,16 +90,18 @@ export default defineRule({
 });
 
 function turnOn(off: Flag, lines: Container['command'], { document }: PodSetContext): Fix | undefined {
-  const overwrites = off.name === 'overwrite-output-dir';
+  const value =
+    off.valueWord === undefined
+      ? 'False'
+      : capitalizedLike(off.value ?? '', off.name === 'overwrite-output-dir' ? 'false' : 'true');
   const edits =
     off.valueWord === undefined
-      ? rewriteWord(document, lines, off.word, `${off.word.text}=False`)
-      : setFlag(document, lines, off, alike(off.value ?? '', overwrites ? 'false' : 'true'));
-  const title = overwrites ? 'Keep what is in the output directory' : `Set ${off.name.replaceAll('-', '_')} to true`;
-  return fix(title, 'unsafe', edits);
+      ? rewriteWord(document, lines, off.word, `${off.word.text}=${value}`)
+      : setFlag(document, lines, off, value);
+  return fix(`Set ${off.name.replaceAll('-', '_')} to ${value}`, 'unsafe', edits);
 }
 
-/** Python's way of writing it where the flag has that. */
-function alike(old: string, text: string): string {
+/** Capitalizes a boolean as Python does if the old value is capitalized. */
+function capitalizedLike(old: string, text: string): string {
   return /^[A-Z]/.test(old) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 }

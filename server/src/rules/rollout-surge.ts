@@ -10,9 +10,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * A rolling update starts new pods before it stops old ones: a quarter more of them where nothing is said, and one more at least. On a
- * pool that is full, the new pods wait for accelerators that the old ones hold, and the rollout stands still. With maxSurge 0 and
- * maxUnavailable 1, each new pod takes the place of an old one.
+ * A rolling update starts new pods before it stops old ones: 25% more by default, and at least one. On a full node pool, the new pods wait
+ * for accelerators that the old ones hold, and the rollout stalls. With maxSurge 0 and maxUnavailable 1, each new pod replaces an old one.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -66,11 +65,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: one replica less serves during a rollout; with one replica, none does until the new one is ready.
+ * Unsafe: one replica fewer serves during a rollout; with one replica, none serves until the new one is ready.
  *
  * ## When it is silent
  *
- * Below eight spare devices, and where maxUnavailable lets old pods go first.
+ * Below eight spare devices, and if maxUnavailable lets old pods stop first.
  *
  * ## Sources
  *
@@ -93,47 +92,47 @@ export default defineRule({
       return;
     const written = getIn(strategy, 'rollingUpdate', 'maxSurge');
     const replicas = podSet.pods.min;
-    const free = getIn(strategy, 'rollingUpdate', 'maxUnavailable');
-    if (replicas === null || replicas === 0 || isTemplated(written) || isTemplated(free)) return;
+    const unavailable = getIn(strategy, 'rollingUpdate', 'maxUnavailable');
+    if (replicas === null || replicas === 0 || isTemplated(written) || isTemplated(unavailable)) return;
     const surge = podsOf(written, replicas, Math.ceil);
-    const gone = podsOf(free, replicas, Math.floor);
+    const stopped = podsOf(unavailable, replicas, Math.floor);
     const devices = devicesOf(podSet);
-    // Where old pods may go first, new ones take their places.
-    if (surge === null || gone === null || (gone > 0 && written === undefined) || devices === null) return;
+    // If old pods may stop first, new ones take their places.
+    if (surge === null || stopped === null || (stopped > 0 && written === undefined) || devices === null) return;
     if (surge * devices < 8) return;
-    const said = written === undefined ? 'The default maxSurge of 25%' : `maxSurge ${asText(written)}`;
+    const setting = written === undefined ? 'maxSurge defaults to 25%' : `maxSurge is ${asText(written)}`;
     context.report({
-      message: `${said} of ${plural(replicas, 'pod')}: a rollout needs ${formatNumber(surge * devices)} more accelerators at once, or stands still`,
+      message: `${setting}: a rollout of ${plural(replicas, 'pod')} needs ${formatNumber(surge * devices)} spare accelerators at once, or it stalls`,
       span:
         written === undefined
           ? keySpanOf(strategy ?? getIn(spec, 'replicas') ?? spec ?? manifest.root)
           : spanOf(written),
-      fixes: () => [written === undefined ? fromNothing() : inPlace(written, free)],
+      fixes: () => [written === undefined ? insertStrategy() : changeStrategy(written)],
     });
 
-    function fromNothing(): Fix | undefined {
+    function insertStrategy(): Fix | undefined {
       if (strategy !== undefined) return undefined;
       const rollingUpdate = { maxSurge: 0, maxUnavailable: 1 };
       const edits = insertKey(context.document, spec, 'strategy', { type: 'RollingUpdate', rollingUpdate });
       return fix(oneByOne, 'unsafe', edits);
     }
 
-    function inPlace(surgeAt: Cursor, unavailable: Cursor | undefined): Fix | undefined {
-      const none = replaceScalar(context.document, surgeAt, 0);
-      const one =
+    function changeStrategy(surgeAt: Cursor): Fix | undefined {
+      const noSurge = replaceScalar(context.document, surgeAt, 0);
+      if (unavailable !== undefined && stopped !== null && stopped > 0)
+        return fix('Set maxSurge to 0', 'unsafe', noSurge);
+      const oneStopped =
         unavailable === undefined
           ? insertKey(context.document, surgeAt.parent, 'maxUnavailable', 1)
-          : gone !== null && gone > 0
-            ? []
-            : replaceScalar(context.document, unavailable, 1);
-      return fix(oneByOne, 'unsafe', none, one);
+          : replaceScalar(context.document, unavailable, 1);
+      return fix(oneByOne, 'unsafe', noSurge, oneStopped);
     }
   },
 });
 
-const oneByOne = 'Replace pods one by one: maxSurge 0, maxUnavailable 1';
+const oneByOne = 'Set maxSurge to 0 and maxUnavailable to 1';
 
-/** A number of pods, or a percentage of them; a quarter where nothing is written. */
+/** A number of pods, or a percentage of them; 25% by default. */
 function podsOf(written: Cursor | undefined, replicas: number, round: (value: number) => number): number | null {
   const text = written === undefined ? '25%' : (asText(written) ?? '');
   const match = /^(\d{1,5})(%?)$/.exec(text);

@@ -3,13 +3,13 @@ import { rules } from './index.ts';
 import type { Rule, RulesOptions, Severity, Topic } from './rule.ts';
 
 /**
- * recommended: every rule with its own severity. strict: advice counts as a warning, and hints are shown. cost-only: only the rules
- * about what wastes money.
+ * recommended: every rule with its own severity. strict: info becomes a warning, and hints become info. cost-only: only rules about wasted
+ * money.
  */
 export const ruleSetNames = ['recommended', 'strict', 'cost-only'] as const;
 export type RuleSetName = (typeof ruleSetNames)[number];
 
-/** What a set says of each rule that it changes. */
+/** The severity of each rule that the set changes. */
 export function rulesOfSet(name: RuleSetName): RulesOptions {
   const change = changes[name];
   const changed: [string, Severity | 'off'][] = [];
@@ -20,11 +20,11 @@ export function rulesOfSet(name: RuleSetName): RulesOptions {
   return tableOf(changed);
 }
 
-/** Undefined leaves the rule's own severity, which may differ from case to case. */
+/** Undefined keeps the rule's own severity, which may differ between cases. */
 const changes: Readonly<Record<RuleSetName, (rule: Rule) => Severity | 'off' | undefined>> = {
   recommended: () => undefined,
   strict: ({ severity }) => (severity === 'info' ? 'warning' : severity === 'hint' ? 'info' : undefined),
-  // What is refused costs nothing.
+  // A rejected object costs nothing.
   'cost-only': ({ topic, severity, wasteful = costTopics.has(topic) }) =>
     severity !== 'error' && wasteful ? undefined : 'off',
 };

@@ -38,18 +38,18 @@ export type Topic = (typeof topics)[number];
 /** Rule id -> the severity to use instead of the rule's own; `off` silences it. */
 export type RulesOptions = Table<Severity | 'off'>;
 
-/** A number that a rule counts by, and that a project may know better. */
+/** A threshold or other number of a rule that a project can change. */
 export interface RuleOption {
   readonly default: number;
-  /** The smallest value that makes sense. */
+  /** The smallest valid value. */
   readonly least: number;
   readonly description: string;
 }
 
-/** Rule id -> option -> value; what is left out has its default. */
+/** Rule id -> option -> value. Missing options have their defaults. */
 export type RuleNumbers = Table<Table<number>>;
 
-/** What a rule says about one place. Spans are of the document. */
+/** What a rule reports at one place. Spans are relative to the document. */
 export interface Finding {
   readonly rule: string;
   readonly topic: Topic;
@@ -59,26 +59,26 @@ export interface Finding {
   readonly workload: Workload | null;
   readonly container: string | null;
   readonly fixes: readonly Fix[];
-  /** US dollars an hour that following the advice would save. */
+  /** US dollars per hour that a fix would save. */
   readonly saving: number | null;
 }
 
-/** What a rule hands over; the runner adds the rest. */
+/** What a rule passes to the runner, which adds the rest of the finding. */
 export interface Report {
   readonly message: string;
   readonly span: Span;
-  /** Made when somebody asks for them: diagnostics do without. Those that cannot be made are undefined. */
+  /** Made on demand: diagnostics do not need them. A fix that cannot be made is undefined. */
   readonly fixes?: () => readonly (Fix | undefined)[];
   readonly saving?: number | undefined;
-  /** For the cases that are graver or milder than the rule's default. */
+  /** Set if the case is more or less severe than the rule's default. */
   readonly severity?: Severity;
 }
 
-/** What a rule may look at besides the thing it visits. */
+/** What a rule may use in addition to the subject that it checks. */
 export interface DocumentContext {
   readonly document: YamlDocument;
   readonly options: ModelOptions;
-  /** What other documents say. A finding still lands in this one. */
+  /** What other documents say. A finding is still reported in this one. */
   readonly crossReferences: CrossReferences;
   costOf(workload: Workload): CostResult;
   /** The value of one of the rule's own options. */
@@ -97,13 +97,13 @@ export interface PodSetContext extends WorkloadContext {
   readonly podSet: PodSet;
 }
 
-/** One rule. The runner walks, the rule looks: it subscribes to the level it needs. */
+/** One rule. The runner walks the document and calls the rule at the levels that it subscribes to. */
 export interface Rule {
   readonly topic: Topic;
   readonly severity: Severity;
-  /** Whether it finds what wastes money, for the rule set cost-only; left out, the topic says so. */
+  /** Whether it finds wasted money, for the rule set cost-only; by default, the topic decides. */
   readonly wasteful?: boolean;
-  /** By name, as it stands in the config under `ruleOptions`. */
+  /** By name, as in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;
   readonly manifest?: (manifest: Manifest, context: RuleContext) => void;

@@ -8,7 +8,7 @@ import { rules as everyRule } from './index.ts';
 import type { DocumentContext, Finding, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
 
-/** A rule that threw. The other findings still stand. */
+/** A rule that threw. The findings of other rules remain valid. */
 export interface RuleCrash {
   readonly rule: string;
   readonly error: string;
@@ -25,36 +25,36 @@ export interface RunInput {
   readonly costOf: (workload: Workload) => CostResult;
   /** Rethrow what a rule throws: for tests. */
   readonly strict?: boolean;
-  /** The rules to run, by id; all of them when it is left out. */
+  /** The rules to run, by id; all rules by default. */
   readonly registry?: ReadonlyMap<string, Rule>;
 }
 
 export interface RunResult {
-  /** In the order of the text. */
+  /** In text order. */
   readonly findings: readonly Finding[];
   readonly crashes: readonly RuleCrash[];
   readonly suppressions: readonly SuppressionUse[];
 }
 
-/** Lets every rule that is not off look at the document. The runner walks, the rules look. */
+/** Runs every rule that is not off on a document. */
 export function runRules(input: RunInput): RunResult {
   const { document, manifests, options, costOf, crossReferences = noCrossReferences } = input;
-  const looking = lookingOf(input.registry ?? everyRule, input.rules);
-  const walk: Walk = { input, found: [], crashes: [], asked: undefined, option: (name) => optionOf(walk, name) };
+  const checks = checksOf(input.registry ?? everyRule, input.rules);
+  const walk: Walk = { input, found: [], crashes: [], current: undefined, option: (name) => optionOf(walk, name) };
   const { option } = walk;
   const context = { document, options, crossReferences, costOf, option, report: reporter(walk, null, null) };
-  ask(walk, looking.document, document, context);
+  runChecks(walk, checks.document, document, context);
   for (const manifest of manifests) {
     const inManifest = { document, options, crossReferences, costOf, option, report: context.report, manifest };
-    ask(walk, looking.manifest, manifest, inManifest);
+    runChecks(walk, checks.manifest, manifest, inManifest);
   }
-  for (const workload of input.workloads) visitWorkload(walk, looking, workload);
+  for (const workload of input.workloads) visitWorkload(walk, checks, workload);
   const { kept, uses } = applySuppressions(document, manifests, walk.found);
   return { findings: distinct([...kept].sort(inTextOrder)), crashes: walk.crashes, suppressions: uses };
 }
 
-/** A rule with what is told of it. */
-interface Told {
+/** A rule that is not off, with the severity from the config. */
+interface ActiveRule {
   readonly id: string;
   readonly rule: Rule;
   readonly severity: Severity | undefined;
@@ -64,9 +64,9 @@ interface Walk {
   readonly input: RunInput;
   readonly found: Finding[];
   readonly crashes: RuleCrash[];
-  /** The rule that is looking. It looks at once and never later, so all rules that look at one thing share a context. */
-  asked: Told | undefined;
-  /** Of the rule that is looking. */
+  /** The rule that runs now. Rules run synchronously, so all rules share the context of a subject. */
+  current: ActiveRule | undefined;
+  /** The options of the current rule. */
   readonly option: DocumentContext['option'];
 }
 
@@ -75,55 +75,55 @@ type Level = 'document' | 'manifest' | 'workload' | 'podSet' | 'container';
 type Subject<L extends Level> = Parameters<Required<Rule>[L]>[0];
 type Context<L extends Level> = Parameters<Required<Rule>[L]>[1];
 
-/** A rule that looks at a level. Its function is taken out of it once: rules have many shapes, and looking it up costs as much as most looks. */
-interface Looker<L extends Level> extends Told {
-  readonly look: (subject: Subject<L>, context: Context<L>) => void;
+/** A rule's check at one level. Looking the function up in a rule is slow because rules have many shapes, so it is done once. */
+interface Check<L extends Level> extends ActiveRule {
+  readonly run: (subject: Subject<L>, context: Context<L>) => void;
 }
 
-/** The rules that look at each level. Nearly every rule looks at one level only, and a long file has thousands of things to look at. */
-type Looking = { readonly [L in Level]: readonly Looker<L>[] };
+/** The checks of each level. Nearly every rule checks only one level, and a long file has thousands of subjects. */
+type Checks = { readonly [L in Level]: readonly Check<L>[] };
 
-function lookingOf(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Looking {
+function checksOf(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Checks {
   if (registry !== everyRule) return sortByLevel(registry, options);
-  const known = lookingByOptions.get(options) ?? sortByLevel(registry, options);
-  lookingByOptions.set(options, known);
-  return known;
+  const checks = checksByOptions.get(options) ?? sortByLevel(registry, options);
+  checksByOptions.set(options, checks);
+  return checks;
 }
 
-/** A config object stands for its values. */
-const lookingByOptions = new WeakMap<RulesOptions, Looking>();
+/** Keyed by identity: config objects never change. */
+const checksByOptions = new WeakMap<RulesOptions, Checks>();
 
-function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Looking {
-  const told = [...registry].flatMap(([id, rule]): readonly Told[] => {
+function sortByLevel(registry: ReadonlyMap<string, Rule>, options: RulesOptions): Checks {
+  const active = [...registry].flatMap(([id, rule]): readonly ActiveRule[] => {
     const severity = options[id];
     return severity === 'off' ? [] : [{ id, rule, severity }];
   });
-  const at = <L extends Level>(level: L) =>
-    told.flatMap(({ id, rule, severity }): Looker<L>[] => {
-      const look = rule[level] as Looker<L>['look'] | undefined;
-      return look === undefined ? [] : [{ id, rule, severity, look }];
+  const ofLevel = <L extends Level>(level: L) =>
+    active.flatMap(({ id, rule, severity }): Check<L>[] => {
+      const run = rule[level] as Check<L>['run'] | undefined;
+      return run === undefined ? [] : [{ id, rule, severity, run }];
     });
   return {
-    document: at('document'),
-    manifest: at('manifest'),
-    workload: at('workload'),
-    podSet: at('podSet'),
-    container: at('container'),
+    document: ofLevel('document'),
+    manifest: ofLevel('manifest'),
+    workload: ofLevel('workload'),
+    podSet: ofLevel('podSet'),
+    container: ofLevel('container'),
   };
 }
 
-/** Every pod set and every container (init, sidecar or app) is shown once. */
-function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
+/** Checks the workload, then each of its pod sets and containers (init, sidecar and app). */
+function visitWorkload(walk: Walk, checks: Checks, workload: Workload): void {
   const { document, options, costOf, crossReferences = noCrossReferences } = walk.input;
   const { option } = walk;
   const { manifest } = workload;
-  // Contexts are written out: a spread costs many times as much.
+  // Contexts are written out because a spread is many times slower.
   const report = reporter(walk, workload, null);
   const context = { document, options, crossReferences, costOf, option, report, manifest, workload };
-  ask(walk, looking.workload, workload, context);
+  runChecks(walk, checks.workload, workload, context);
   for (const podSet of workload.podSets) {
     const inPodSet = { document, options, crossReferences, costOf, option, report, manifest, workload, podSet };
-    ask(walk, looking.podSet, podSet, inPodSet);
+    runChecks(walk, checks.podSet, podSet, inPodSet);
     for (const container of podSet.containers) {
       const reportOf = reporter(walk, workload, container.name);
       const inContainer = {
@@ -137,40 +137,40 @@ function visitWorkload(walk: Walk, looking: Looking, workload: Workload): void {
         workload,
         podSet,
       };
-      ask(walk, looking.container, container, inContainer);
+      runChecks(walk, checks.container, container, inContainer);
     }
   }
 }
 
-/** A rule is the boundary at which a bug is caught: one line with the rule's name, and the rest goes on. */
-function ask<L extends Level>(
+/** Runs the checks of one subject. A rule that throws is recorded, and the other rules still run. */
+function runChecks<L extends Level>(
   walk: Walk,
-  lookers: readonly Looker<L>[],
+  checks: readonly Check<L>[],
   subject: Subject<L>,
   context: Context<L>,
 ): void {
-  for (const one of lookers) {
-    walk.asked = one;
+  for (const check of checks) {
+    walk.current = check;
     try {
-      one.look(subject, context);
+      check.run(subject, context);
     } catch (error) {
-      crashed(walk, one.id, error);
+      recordCrash(walk, check.id, error);
     }
   }
-  walk.asked = undefined;
+  walk.current = undefined;
 }
 
-function optionOf({ asked, input }: Walk, name: string): number {
-  const known = asked?.rule.options?.[name];
-  if (asked === undefined || known === undefined) throw new Error(`${asked?.id ?? 'no rule'} has no option ${name}`);
-  return input.ruleOptions?.[asked.id]?.[name] ?? known.default;
+function optionOf({ current, input }: Walk, name: string): number {
+  const option = current?.rule.options?.[name];
+  if (current === undefined || option === undefined) throw new Error(`rule ${current?.id ?? ''} has no option ${name}`);
+  return input.ruleOptions?.[current.id]?.[name] ?? option.default;
 }
 
 function reporter(walk: Walk, workload: Workload | null, container: string | null): DocumentContext['report'] {
   return (report: Report): void => {
-    const { asked } = walk;
-    if (asked === undefined) throw new Error('a rule reports while it looks, and not later');
-    const { id, rule, severity } = asked;
+    const { current } = walk;
+    if (current === undefined) throw new Error('a rule may report only while it runs');
+    const { id, rule, severity } = current;
     let fixes: readonly Fix[] | undefined;
     walk.found.push({
       rule: id,
@@ -192,15 +192,15 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
 function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {
   try {
     const fixes = (report.fixes?.() ?? []).filter((fix) => fix !== undefined);
-    // Which text a template renders depends on its values, which are unknown here.
+    // The text that a template renders depends on its values, which are unknown here.
     return walk.input.document.template ? fixes.map((fix) => ({ ...fix, safe: false })) : fixes;
   } catch (error) {
-    crashed(walk, id, error);
+    recordCrash(walk, id, error);
     return [];
   }
 }
 
-function crashed({ input, crashes }: Walk, rule: string, error: unknown): void {
+function recordCrash({ input, crashes }: Walk, rule: string, error: unknown): void {
   if (input.strict === true) throw error;
   crashes.push({ rule, error: error instanceof Error ? error.message : String(error) });
 }
@@ -209,7 +209,7 @@ function inTextOrder(a: Finding, b: Finding): number {
   return a.span.start - b.span.start || a.span.end - b.span.end || (a.rule < b.rule ? -1 : a.rule > b.rule ? 1 : 0);
 }
 
-/** Aliased pod templates are visited once for each place that uses them, but what is wrong in their text is wrong once. */
+/** Removes duplicates: an aliased pod template is visited once for each place that uses it. */
 function distinct(findings: readonly Finding[]): readonly Finding[] {
   const seen = new Set<string>();
   return findings.filter(({ rule, span, message }) => {

@@ -23,13 +23,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
 
 /**
- * An endpoint holds a GPU with no traffic, though it could scale to zero.
+ * An idle model server keeps its GPU, although it could scale to zero.
  *
  * ## Why
  *
- * KServe keeps one replica unless `minReplicas` says otherwise, and its GPU is paid for at night as well. In Knative mode, and in
- * Standard mode with KEDA, `minReplicas: 0` lets the last replica go; the next request then waits for a cold start (a node, the image,
- * the weights).
+ * KServe keeps one replica running unless `minReplicas` is 0, so the GPU costs money at night as well. In Knative mode, and in
+ * Standard mode with KEDA, `minReplicas: 0` removes the last replica when traffic stops. The next request then waits for a cold start: a
+ * node, the image and the weights.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -65,20 +65,23 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the first request after a quiet time waits for a cold start.
+ * Unsafe: the first request after an idle period waits for a cold start.
  *
  * ## When it is silent
  *
- * For a ScaledObject, where its target is not in the same project or is no server. Where only CPU, memory or metrics of the server's own pods are
- * watched (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`): these cannot see that a request comes while no pod runs. With a floor of two or more (somebody wants availability), with an annotation or label that says `latency-critical` or
- * `latency-sensitive`, and where the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1. `serving.idleHoursPerDay`
- * in the config says how much of a day nobody asks: the amount is of those hours, and 0 silences the rule.
+ * For a ScaledObject whose target is not in the same project or is not a model server. If the only metrics are CPU, memory or those of
+ * the server's own pods (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`): they cannot detect a request while no pod is running. With
+ * a minimum of two or more replicas, which shows that availability matters; with an annotation or label that contains `latency-critical`
+ * or `latency-sensitive`; and if the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+ *
+ * `serving.idleHoursPerDay` in the config is the number of hours per day without requests. The amount covers these hours, and 0 turns the
+ * rule off.
  *
  * ## Sources
  *
  * - [KServe: minReplicas](https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go)
- * - [kedacore/keda#6040: a metric of the pods cannot start the first](https://github.com/kedacore/keda/issues/6040)
- * - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
+ * - [kedacore/keda#6040: a metric of the pods cannot start the first pod](https://github.com/kedacore/keda/issues/6040)
+ * - [KServe: the HPA reconciler raises the minimum to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
  */
 export default defineRule({
   topic: 'scale-to-zero',
@@ -91,7 +94,7 @@ export default defineRule({
     if (hours === 0) return;
     const { amount, saving } = idleAmount(devices, hourly, hours);
     context.report({
-      message: `One replica of ${shorten(target)} stays up with no traffic: ${amount}. KEDA can scale it to zero`,
+      message: `One replica of ${shorten(target)} runs even without traffic: ${amount}; KEDA can scale it to zero`,
       span: keySpanOf(floor),
       fixes: () => [scaleToZero(floor, context)],
       saving,
@@ -105,19 +108,19 @@ export default defineRule({
     if (hours === 0) return;
     if (scaling.min === undefined && isIncomplete(scaling.owner)) return;
     const metrics = items(getIn(scaling.owner, 'autoScaling', 'metrics'));
-    if (scaling.mechanism === 'keda' && metrics.length > 0 && metrics.every(isOfPods)) return;
+    if (scaling.mechanism === 'keda' && metrics.length > 0 && metrics.every(isAboutOwnPods)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));
     const devices = devicesPerReplica(scaled);
     if (devices === 0) return;
     const names = new Set(scaled.map(({ name }) => name));
-    // A transformer beside the predictor has a floor of its own.
+    // A transformer has its own minimum.
     const idle = context
       .costOf(workload)
       .podSets.filter(({ name }) => names.has(name))
       .reduce((sum, { idleHourly }) => sum + idleHourly, 0);
     const { amount, saving } = idleAmount(devices, idle === 0 ? null : idle, hours);
     context.report({
-      message: `One replica stays up with no traffic: ${amount}. ${scaler(scaling)} can scale it to zero`,
+      message: `One replica runs even without traffic: ${amount}; ${scaler(scaling)} can scale it to zero`,
       span: keySpanOf(scaling.min ?? scaling.owner),
       fixes: () => [floorToZero(scaling, context)],
       saving,
@@ -126,20 +129,20 @@ export default defineRule({
 });
 
 /**
- * What is paid while nobody asks.
- * @param devices null: of an unknown number
- * @param hourly US dollars an hour of one replica; null where no price is known
- * @param hours of a day in which nobody asks; null: all
+ * The cost of an idle replica, in words and as a saving.
+ * @param devices null: the number is unknown
+ * @param hourly US dollars per hour for one replica; null: the price is unknown
+ * @param hours hours per day without requests; null: all
  */
 function idleAmount(devices: number | null, hourly: number | null, hours: number | null) {
   const held = devices === null ? 'GPUs' : plural(devices, 'GPU');
   if (hourly === null) return { amount: `${held} idle`, saving: undefined };
   const saving = idleSaving(hourly, hours);
-  const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} a day`;
+  const when = hours === null ? 'idle' : `in ${plural(hours, 'idle hour')} per day`;
   return { amount: `${formatHourly(hourly)}, ${formatMonthly(saving)} ${when}`, saving };
 }
 
-/** Devices that one replica holds; null where some are of an unknown part. 0 means that nothing is held. */
+/** The devices of one replica; null if the number of some is unknown, 0 if it has none. */
 function devicesPerReplica(podSets: readonly PodSet[]): number | null {
   const held = podSets.flatMap(({ accelerators }) =>
     accelerators.filter(({ perPod }) => perPod === null || perPod > 0),
@@ -156,7 +159,7 @@ interface FloorOfOne {
   readonly hourly: number | null;
 }
 
-/** A ScaledObject that keeps one replica of a server with GPUs, and has a trigger that could wake it. */
+/** A ScaledObject that keeps one replica of a GPU server and has a trigger that can start the first pod. */
 function scaledObjectAtOne(manifest: Manifest, { crossReferences }: RuleContext): FloorOfOne | undefined {
   if (manifest.kind !== 'ScaledObject' || groupOf(manifest.apiVersion) !== 'keda.sh') return undefined;
   const spec = getIn(manifest.root, 'spec');
@@ -169,8 +172,8 @@ function scaledObjectAtOne(manifest: Manifest, { crossReferences }: RuleContext)
   return devices === 0 ? undefined : { floor, target: target.name, devices, hourly };
 }
 
-/** A metric of KServe, which asks the collector for those of the predictor's own pods where it is a PodMetric. */
-function isOfPods(metric: Cursor): boolean {
+/** Whether a KServe metric comes from the predictor's own pods. Resource and PodMetric always do, External depends on its query. */
+function isAboutOwnPods(metric: Cursor): boolean {
   const external = getIn(metric, 'external');
   return external === undefined || podMetric(getIn(external, 'metric', 'query')) !== undefined;
 }
@@ -191,10 +194,9 @@ function scaler({ mechanism, mechanismFrom }: Scaling): string {
 function floorToZero({ min, owner, minKey }: Scaling, { document }: WorkloadContext): Fix | undefined {
   if (min !== undefined)
     return fix(`Set ${keyOf(min)} to 0 (now ${asText(min) ?? 'unset'})`, 'unsafe', replaceScalar(document, min, 0));
+  // Next to the maximum, if one is set.
   const keys = entries(owner).map(keyOf);
   const after = keys.find((key) => key === 'maxReplicas') ?? keys[0];
   const options = after === undefined ? {} : { after };
   return fix(`Set ${minKey} to 0`, 'unsafe', insertKey(document, owner, minKey, 0, options));
 }
-
-/** Beside the other bound, where that is written. */

@@ -9,14 +9,15 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A floor of 0 that an HPA keeps from being reached.
+ * A minimum of 0 replicas that never takes effect, because an HPA scales the target.
  *
  * ## Why
  *
- * In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA has no zero: KServe raises 0 to 1 without
- * a word. The GPU that was meant to go when nobody calls stays, and is paid for. KEDA, or Knative mode, can go to zero.
+ * In Standard mode (RawDeployment before KServe 0.16) an HPA scales the predictor, and an HPA cannot scale to zero: KServe silently
+ * raises 0 to 1. The GPU that should be released without traffic stays and costs money. KEDA and Knative mode can scale to zero.
  *
- * KEDA's ScaledObject makes an HPA of its own. Another one on the same target keeps its own floor of at least 1; KEDA's webhook refuses the pair.
+ * A KEDA ScaledObject creates its own HPA. A second HPA on the same target keeps its own minimum of at least 1, and KEDA's webhook
+ * rejects the pair.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -55,16 +56,16 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: KEDA must be installed, and needs a trigger that can see traffic while no pod runs.
+ * Unsafe: KEDA must be installed and needs a trigger that detects traffic while no pod is running.
  *
  * ## When it is silent
  *
- * In Knative mode, with KEDA, and where neither an annotation nor the config tells the mode.
+ * In Knative mode, with KEDA, and if neither an annotation nor the config sets the mode.
  *
  * ## Sources
  *
  * - [kserve/kserve#3514](https://github.com/kserve/kserve/issues/3514)
- * - [KServe: the HPA reconciler raises the floor to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
+ * - [KServe: the HPA reconciler raises the minimum to 1](https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/reconcilers/hpa/hpa_reconciler.go)
  */
 export default defineRule({
   topic: 'scale-to-zero',
@@ -83,9 +84,9 @@ export default defineRule({
     if (other === undefined || other.facts.min === null) return;
     const where = other.file === null ? '' : ` (${shorten(other.file)})`;
     context.report({
-      message: `HorizontalPodAutoscaler ${shorten(other.name)}${where} scales ${shorten(name)} too and keeps a replica: it never reaches zero`,
+      message: `HorizontalPodAutoscaler ${shorten(other.name)}${where} also scales ${shorten(name)} and keeps at least one replica running`,
       span: keySpanOf(place),
-      ...((target.apart || other.apart) && { severity: 'info' }),
+      ...((target.siblingFolder || other.siblingFolder) && { severity: 'info' }),
       saving: target.facts.hourly ?? undefined,
     });
   },
@@ -93,11 +94,10 @@ export default defineRule({
     const { kind, scaling, podSets } = workload;
     if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return;
     if (scaling.min === undefined || asNumber(scaling.min) !== 0) return;
-    const holds = podSets.some(requestsAccelerators);
-    if (!holds) return;
+    if (!podSets.some(requestsAccelerators)) return;
     const idle = context.costOf(workload).cost?.idleHourly ?? 0;
     context.report({
-      message: 'minReplicas 0 has no effect in Standard mode: its HPA keeps one replica, and the GPU with it',
+      message: 'minReplicas 0 has no effect in Standard mode: the HPA keeps one replica and its GPU',
       span: keySpanOf(scaling.min),
       fixes: () => [useKeda(workload, context)],
       saving: idle === 0 ? undefined : idle,
@@ -113,5 +113,5 @@ function useKeda({ manifest }: Workload, { document }: WorkloadContext): Fix | u
     written === undefined
       ? insertKey(document, annotations, key, 'keda', { after: 'serving.kserve.io/deploymentMode' })
       : replaceScalar(document, written.at, 'keda');
-  return fix('Scale with KEDA, which can go to zero', 'unsafe', edits);
+  return fix(`Set ${key} to keda`, 'unsafe', edits);
 }

@@ -8,12 +8,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Selectors that no node can satisfy together.
+ * Node selectors that no single node can match.
  *
  * ## Why
  *
- * All of a pod's selectors must hold on one node. An instance type with one GPU and a product label of another, or labels that only
- * Google's nodes have beside labels that only Amazon's have, leave no node: the pod stays Pending.
+ * A node must match all selectors of a pod. No node matches an instance type with one GPU model and a product label of another, or a
+ * label of Google Cloud nodes and a label of AWS nodes: the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,7 +51,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where lists of alternatives have a GPU in common, and for values and labels that are not known.
+ * If lists of alternatives have a GPU in common, and for unknown values and labels.
  *
  * ## Sources
  *
@@ -63,27 +63,28 @@ export default defineRule({
   podSet({ selectors, accelerators }, context) {
     const slice = selectors.find(({ key }) => key === 'cloud.google.com/gke-tpu-topology');
     const chips = slice && chipsOf(slice);
-    const asked = acceleratorByName(accelerators, 'google.com/tpu')?.perPod ?? 0;
-    if (slice !== undefined && chips !== undefined && asked > chips) {
-      const message = `gke-tpu-topology ${shown(slice)} has ${plural(chips, 'chip')}, but the pod asks for ${asked} google.com/tpu: it stays Pending`;
+    const requested = acceleratorByName(accelerators, 'google.com/tpu')?.perPod ?? 0;
+    if (slice !== undefined && chips !== undefined && requested > chips) {
+      const message = `gke-tpu-topology ${firstValue(slice)} has ${plural(chips, 'chip')}, but the pod requests ${requested} google.com/tpu: it stays Pending`;
       context.report({ message, span: spanOfSelector(slice) });
       return;
     }
-    // Those that say something, and no more than people write.
-    const telling = selectors
-      .filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0)
-      .slice(0, 32);
-    for (const [index, selector] of telling.entries()) {
-      const other = telling.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
+    // Capped, because each is compared with all earlier ones.
+    const known = selectors.filter((one) => providerOfLabel(one.key) !== null || modelsOf(one).length > 0).slice(0, 32);
+    for (const [index, selector] of known.entries()) {
+      const other = known.slice(0, index).find((earlier) => contradiction(earlier, selector) !== undefined);
       const why = other && contradiction(other, selector);
       if (why === undefined) continue;
-      context.report({ message: `${why}: no node has both, the pod stays Pending`, span: spanOfSelector(selector) });
+      context.report({
+        message: `${why}: no node matches both, and the pod stays Pending`,
+        span: spanOfSelector(selector),
+      });
       return;
     }
   },
 });
 
-/** The chips of a whole TPU slice: a pod gets those of one of its nodes at most. Of several topologies nothing is said. */
+/** The chips of a whole TPU slice, the most that a pod can get. Undefined for several topologies. */
 function chipsOf({ values }: Selector): number | undefined {
   const [only, ...others] = values;
   if (only === undefined || others.length > 0 || !/^\d{1,3}(x\d{1,3}){1,2}$/.test(only.value)) return undefined;
@@ -94,15 +95,15 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];
   const [first, second] = providers;
   if (first !== null && second !== null && first !== undefined && second !== undefined && first !== second) {
-    return `${shortKey(one)} is a label of ${providerName(first)}'s nodes, ${shortKey(other)} of ${providerName(second)}'s`;
+    return `${shortKey(one)} is a label of ${providerName(first)} nodes, ${shortKey(other)} of ${providerName(second)} nodes`;
   }
   const models = modelsOf(one);
   const others = modelsOf(other);
   if (models.length === 0 || others.length === 0 || models.some((model) => others.includes(model))) return undefined;
-  return `${shown(one)} has ${models[0]?.name ?? ''}, ${shown(other)} means ${others[0]?.name ?? ''}`;
+  return `${firstValue(one)} selects ${models[0]?.name ?? ''}, ${firstValue(other)} selects ${others[0]?.name ?? ''}`;
 }
 
-function shown({ values }: Selector): string {
+function firstValue({ values }: Selector): string {
   return shorten(values[0]?.value ?? '', 30);
 }
 

@@ -5,12 +5,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A selector names a GPU in a way that no node is labelled.
+ * A GPU name in a node selector that no node label has.
  *
  * ## Why
  *
- * Label values are compared letter by letter. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the product's full name,
- * `NVIDIA-H100-80GB-HBM3`. With a short name, or the name of another form of the card, the pod stays Pending.
+ * Label values must match exactly. GKE's H100 is `nvidia-h100-80gb`, and GPU feature discovery writes the full product name,
+ * `NVIDIA-H100-80GB-HBM3`. With a short name, or the name of another form factor, the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,16 +46,16 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe where one value is meant: no node had the other. Where several cards fit, each is offered and none is safe.
+ * Safe if only one known value fits: no node has the written one. If several GPUs fit, each is offered as an unsafe fix.
  *
  * ## When it is silent
  *
- * For values that are near no known one, labels of your own, and alternatives of which one is right.
+ * For values unlike any known one, for custom labels, and if one of several alternatives is correct.
  *
  * ## Sources
  *
  * - [Google Kubernetes Engine: GPUs](https://cloud.google.com/kubernetes-engine/docs/concepts/gpus)
- * - [NVIDIA: GPU feature discovery's labels](https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md)
+ * - [NVIDIA: labels of GPU feature discovery](https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md)
  */
 export default defineRule({
   topic: 'placement',
@@ -65,16 +65,16 @@ export default defineRule({
       if (!isGpuLabel(key) || values.some(({ value, at }) => isTemplated(at) || gpusByLabel(key, value).length > 0))
         continue;
       for (const { value, at } of values) {
-        const near = nearValues(key, value);
-        if (near.length === 0) continue;
-        const shown = near.slice(0, value.length > 40 ? 1 : 2).join(' or ');
+        const candidates = meantValues(key, value);
+        if (candidates.length === 0) continue;
+        const shown = candidates.slice(0, value.length > 40 ? 1 : 2).join(' or ');
         context.report({
-          message: `No node has ${key.slice(key.indexOf('/') + 1)} ${value} (it is ${shown}): the pod stays Pending`,
+          message: `No node is labeled ${key.slice(key.indexOf('/') + 1)} ${value}; did you mean ${shown}? The pod stays Pending`,
           span: spanOf(at),
           fixes: () =>
-            near.slice(0, 3).map((candidate) => {
+            candidates.slice(0, 3).map((candidate) => {
               const edits = replaceScalar(context.document, at, candidate);
-              return fix(`Select ${candidate}`, near.length === 1 ? 'safe' : 'unsafe', edits);
+              return fix(`Select ${candidate}`, candidates.length === 1 ? 'safe' : 'unsafe', edits);
             }),
         });
       }
@@ -82,15 +82,15 @@ export default defineRule({
   },
 });
 
-/** Known values that a value which is surely wrong was meant to be: those of the same card, in the form that it names. */
-function nearValues(key: string, value: string): readonly string[] {
-  // No label's value is longer.
+/** Known values that a certainly wrong one may mean: those of the same card, in the form factor that it names. */
+function meantValues(key: string, value: string): readonly string[] {
+  // The longest valid label value.
   if (value.length > 63) return [];
   const known = labelCandidates(key);
   const sameLetters = known.filter((candidate) => candidate.toLowerCase() === value.toLowerCase());
   if (sameLetters.length > 0) return sameLetters;
   const card = cardOf(value);
-  if (card === undefined || !isSurelyWrong(key, value)) return [];
+  if (card === undefined || !isCertainlyWrong(key, value)) return [];
   const same = known.filter((candidate) => cardOf(candidate) === card);
   const memory = /\d+gb/i.exec(value)?.[0].toLowerCase();
   const fitting = same.filter(
@@ -101,7 +101,7 @@ function nearValues(key: string, value: string): readonly string[] {
   return fitting.length > 0 ? fitting : same;
 }
 
-/** `h100` of NVIDIA-H100-80GB-HBM3, `v5e` of tpu-v5e: the one word that names the card. */
+/** The word that names the card: `h100` in NVIDIA-H100-80GB-HBM3, `v5e` in tpu-v5e. */
 function cardOf(value: string): string | undefined {
   const tpu = /^(?:tpu-)?v(\d)(-lite|litepod|[ep])?/.exec(value.toLowerCase());
   if (tpu !== null) return `v${tpu[1] ?? ''}${/lite/.test(tpu[2] ?? '') ? 'e' : (tpu[2] ?? '')}`;
@@ -114,10 +114,10 @@ function modelIds(key: string, value: string): readonly string[] {
 }
 
 /**
- * Platforms add values before the catalogue does. So a value counts as wrong only where its form is never used: on GKE anything else
- * for a known card, elsewhere a bare name of the card, or a form factor that the card does not come in.
+ * Platforms add values before the catalog does, so only a form that is never used is certainly wrong: on GKE any other value for a
+ * known card, elsewhere a bare card name or a form factor that the card does not have.
  */
-function isSurelyWrong(key: string, value: string): boolean {
+function isCertainlyWrong(key: string, value: string): boolean {
   if (key === 'cloud.google.com/gke-accelerator') return !/vws|shared|mig/i.test(value);
   if (key === 'cloud.google.com/gke-tpu-accelerator') return /^(?:tpu-)?v\d[ep]?(?:-?litepod)?$/i.test(value);
   if (key === 'nvidia.com/gpu.product') {

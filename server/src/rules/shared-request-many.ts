@@ -1,18 +1,18 @@
 import { formatNumber } from '../cost/format.ts';
-import { asked, isNoWorkload } from '../evidence/requests.ts';
+import { isExempt, knownRequests } from '../evidence/requests.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A container asks for more than one share of time-sliced or MPS-shared GPUs.
+ * A container requests more than one share of time-sliced or MPS-shared GPUs.
  *
  * ## Why
  *
- * Shares are turns on a card, not parts of it: two of them promise no more compute and no more memory than one, they may be of the same
- * card, and others get fewer. GKE, NVIDIA's plugin under MPS, and with `failRequestsGreaterThanOne`, refuse more than one: the pod fails
- * with UnexpectedAdmissionError.
+ * Shares are turns on a GPU, not parts of it. Two shares guarantee no more compute or memory than one, may be on the same GPU, and
+ * leave fewer for other pods. GKE, NVIDIA's device plugin with MPS, and the plugin with `failRequestsGreaterThanOne` reject such requests:
+ * the pod fails with UnexpectedAdmissionError.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -44,11 +44,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: where the plugin allows it, the pod ran with two before.
+ * Unsafe: if the plugin allows several shares, the pod has been running with them.
  *
  * ## When it is silent
  *
- * On GKE with MPS, whose nodes of one GPU give several shares, and where a selector allows other nodes too.
+ * On GKE with MPS, where a node with one GPU offers several shares, and if a selector also allows other nodes.
  *
  * ## Sources
  *
@@ -60,25 +60,25 @@ export default defineRule({
   topic: 'sharing',
   severity: 'warning',
   container(container, context) {
-    if (isNoWorkload(context.workload)) return;
-    const onTurns = context.podSet.selectors.some(
+    if (isExempt(context.workload)) return;
+    const isTimeShared = context.podSet.selectors.some(
       ({ key, values }) =>
         key === strategy && values.length > 0 && values.every(({ value }) => value === 'time-sharing'),
     );
-    for (const request of asked(container)) {
+    for (const request of knownRequests(container)) {
       const named = request.resource === 'nvidia.com/gpu.shared';
       const [quantity] = writtenQuantities(request);
-      if (!named && !(onTurns && request.resource === 'nvidia.com/gpu')) continue;
+      if (!named && !(isTimeShared && request.resource === 'nvidia.com/gpu')) continue;
       if (quantity === undefined || request.count === null || request.count < 2) continue;
       const what = `${formatNumber(request.count)} ${request.resource}`;
       context.report({
         message: named
-          ? `${what}: shares are turns on a card, so more than one promises nothing more, or the pod fails`
-          : `${what} on nodes with time-sharing: GKE gives 1 to a container, and the pod fails (UnexpectedAdmissionError)`,
+          ? `${what} guarantee no more compute or memory than 1, and the device plugin may reject the pod`
+          : `${what} on time-sharing nodes: GKE allows 1 per container, and the pod fails (UnexpectedAdmissionError)`,
         span: spanOf(quantity.at),
         fixes: () => {
           const edits = replaceQuantities(context.document, writtenQuantities(request), 1);
-          return [fix('Ask for one share', 'unsafe', edits)];
+          return [fix(`Set ${request.resource} to 1`, 'unsafe', edits)];
         },
       });
     }

@@ -5,12 +5,12 @@ import { limited } from './report-limit.ts';
 import { type DocumentContext, defineRule } from './rule.ts';
 
 /**
- * A sharing configuration that NVIDIA's device plugin does not take.
+ * A sharing configuration that NVIDIA's device plugin rejects.
  *
  * ## Why
  *
- * The plugin reads its configuration when it starts. With both time slicing and MPS, fewer than two replicas, or a resource that it
- * cannot share it stops, and the node offers no GPU at all.
+ * The plugin reads its configuration at startup. It stops if time slicing and MPS are combined, if a resource has fewer than two
+ * replicas, or if a resource cannot be shared. The node then offers no GPUs at all.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -70,7 +70,7 @@ function check(config: EmbeddedConfig, context: Pick<DocumentContext, 'report'>)
   const strategy = asText(getIn(config.root, 'flags', 'migStrategy')) ?? 'none';
   if (timeSlicing !== undefined) {
     context.report({
-      message: 'timeSlicing and mps exclude each other: the device plugin does not start',
+      message: 'timeSlicing and mps are mutually exclusive: the device plugin does not start',
       span: config.keySpanOf(mps),
     });
   } else if (strategy === 'single' || strategy === 'mixed') {
@@ -98,15 +98,15 @@ function checkMethod(
     if (name !== undefined && text !== undefined && !isTemplated(name) && !isShareable(text, kind)) {
       const allowed =
         kind === 'mps'
-          ? 'MPS shares nvidia.com/gpu only'
-          : 'time slicing shares nvidia.com/gpu and nvidia.com/mig-* only';
+          ? 'MPS shares only nvidia.com/gpu'
+          : 'time slicing shares only nvidia.com/gpu and nvidia.com/mig-*';
       report({ message: `${shorten(text)} cannot be shared: ${allowed}`, span: config.spanOf(name) });
     }
     const replicas = getIn(resource, 'replicas');
     const count = asNumber(replicas);
     if (replicas === undefined || count === undefined || (Number.isInteger(count) && count >= 2)) continue;
     report({
-      message: `replicas ${count}: a shared GPU has two or more, and the device plugin does not start with fewer`,
+      message: `replicas must be a whole number of at least 2, not ${count}: the device plugin does not start`,
       span: config.spanOf(replicas),
     });
   }
@@ -116,7 +116,7 @@ function checkMethod(
       if (known.has(keyOf(field))) continue;
       report({
         severity: 'warning',
-        message: `The device plugin knows no field ${shorten(keyOf(field))} here, and ignores it`,
+        message: `The device plugin has no field ${shorten(keyOf(field))} here and ignores it`,
         span: config.keySpanOf(field),
       });
     }

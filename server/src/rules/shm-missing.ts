@@ -1,6 +1,6 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
-import { isNoWorkload } from '../evidence/requests.ts';
+import { isExempt } from '../evidence/requests.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -10,12 +10,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Several GPU processes in a container, and only the 64 MiB of /dev/shm that every container has.
+ * Several GPU processes in a container that has only the default 64 MiB of /dev/shm.
  *
  * ## Why
  *
- * Processes of one container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm. With the
- * runtime's 64 MiB they can fail with a bus error or "unable to open shared memory", often only under load. A volume in memory there gives them room.
+ * The processes of a container exchange tensors through shared memory: NCCL's transport and PyTorch's data loaders both use /dev/shm.
+ * With the container runtime's default of 64 MiB they can fail with a bus error or "unable to open shared memory", often only under load.
+ * A memory-backed volume at /dev/shm gives them enough room.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -56,12 +57,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: what is written there counts against the container's memory limit.
+ * Unsafe: data in the volume counts toward the container's memory limit.
  *
  * ## When it is silent
  *
- * For single processes, TPUs, Neuron and Gaudi devices, `hostIPC`, patches and definitions, and for kinds whose controller mounts it: Ray,
- * KServe's own runtimes, LLMInferenceService and NIM; and for objects whose `status` says that they ran.
+ * For single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM); and for objects whose `status` shows that they have run.
  *
  * ## Sources
  *
@@ -76,18 +77,18 @@ export default defineRule({
     const { workload, podSet } = context;
     if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
       return;
-    if (isNoWorkload(workload) || hasRun(workload.manifest)) return;
-    // What is known of NCCL and /dev/shm does not hold for Gaudi's HCCL.
+    if (isExempt(workload) || hasRun(workload.manifest)) return;
+    // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
     if (gpus === null || gpus < 2) return;
     if (isIncomplete(container.at) || isIncomplete(podSet.pod) || asBoolean(getIn(podSet.pod, 'hostIPC')) === true)
       return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
-    const said = evidence(container, gpus, podSet, workload);
-    if (said === undefined) return;
+    const launch = launchOfSeveral(container, gpus, podSet, workload);
+    if (launch === undefined) return;
     context.report({
-      message: `${said} and no volume at /dev/shm: its processes share the 64 MiB that every container has, and can fail`,
+      message: `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`,
       span: keySpanOf(container.resources ?? container.at),
       fixes: () => [mountMemory(container, context)],
     });
@@ -102,32 +103,32 @@ function isMountedByController({ kind, apiVersion }: Workload): boolean {
   return /^(ray\.io|apps\.nvidia\.com|nvidia\.com)\//.test(apiVersion) || /^(Ray|LLMInferenceService|NIM)/.test(kind);
 }
 
-/** What shows that several processes share the container's GPUs. */
-function evidence(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
+/** The words that start several processes on the container's GPUs. */
+function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
   const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
   for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
-  if (workload.kind === 'PyTorchJob') return ofOperator(container, workload, gpus);
+  if (workload.kind === 'PyTorchJob') return nprocPerNodeOf(container, workload, gpus);
   if (workload.kind !== 'MPIJob' || podSet.name !== 'Worker') return undefined;
   const launcher = workload.podSets.find(({ name }) => name === 'Launcher');
   const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
   const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
-  const isBatch = launcher?.containers.some((one) => isBenchmarkOfNccl(one)) ?? false;
-  return several === undefined || isBatch ? undefined : `mpirun ${shorten(several.text)}`;
+  const isBenchmark = launcher?.containers.some((one) => isNcclBenchmark(one)) ?? false;
+  return several === undefined || isBenchmark ? undefined : `mpirun ${shorten(several.text)}`;
 }
 
-/** The training operator tells torchrun so by PET_NPROC_PER_NODE. */
-function ofOperator(container: Container, { manifest }: Workload, gpus: number): string | undefined {
+/** The training operator passes nprocPerNode to torchrun as PET_NPROC_PER_NODE. */
+function nprocPerNodeOf(container: Container, { manifest }: Workload, gpus: number): string | undefined {
   const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
-  if (!launches || isBenchmarkOfNccl(container)) return undefined;
+  if (!launches || isNcclBenchmark(container)) return undefined;
   const text = asText(getIn(manifest.root, 'spec', 'nprocPerNode')) ?? '';
   return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
 }
 
-/** Tests of the network choose their transports themselves. */
-function isBenchmarkOfNccl({ command, args }: Container): boolean {
+/** Network benchmarks select their transports themselves. */
+function isNcclBenchmark({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
 }
 
@@ -139,7 +140,7 @@ function mountMemory(container: Container, { document, podSet }: PodSetContext):
   const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
   const volume = { name, emptyDir: { medium: 'Memory' } };
   return fix(
-    'Mount a volume in memory at /dev/shm',
+    'Mount a memory-backed volume at /dev/shm',
     'unsafe',
     addItem(document, container.at, 'volumeMounts', { name, mountPath: '/dev/shm' }),
     existing === undefined ? addItem(document, podSet.pod, 'volumes', volume) : [],

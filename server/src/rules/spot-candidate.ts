@@ -14,12 +14,12 @@ import { insertKey } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * Training that could run on spot capacity: it keeps its progress, and it is restarted.
+ * Training that could run on spot capacity: it saves its progress and is restarted.
  *
  * ## Why
  *
- * Spot capacity of current GPUs costs about half of what it costs on demand, and may be taken back with seconds of notice. A run that
- * writes checkpoints to storage that lasts, and is started again, loses only the minutes since the last one.
+ * Spot capacity for current GPUs costs about half as much as on-demand capacity and can be reclaimed with seconds of notice. A run that
+ * writes checkpoints to durable storage and is restarted loses only the minutes since the last checkpoint.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -66,11 +66,12 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the run takes longer when it is interrupted, and there must be a spot pool.
+ * Unsafe: interruptions make the run take longer, and the cluster must have a spot pool.
  *
  * ## When it is silent
  *
- * Without evidence of checkpoints that last, without restarts, where a flag says not to resume, on capacity that is spot or reserved, for serving, and where no price is known.
+ * Without evidence of durable checkpoints, without restarts, if a flag disables resuming, on spot or reserved capacity, for serving, and
+ * without a known price.
  *
  * ## Sources
  *
@@ -83,18 +84,18 @@ export default defineRule({
   workload(workload, context) {
     if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
-    const holding = workload.podSets.filter(requestsAccelerators);
-    // It would begin at step 0 after each interruption, which resume-disabled tells.
-    if (holding.some(({ containers }) => containers.some((container) => resumeOff(container) !== undefined))) return;
-    if (holding.length === 0 || holding.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;
-    if (!holding.some((podSet) => podSet.containers.some((container) => keepsProgress(container, podSet)))) return;
+    const gpuPodSets = workload.podSets.filter(requestsAccelerators);
+    // Each interruption would restart it at step 0; resume-disabled reports that.
+    if (gpuPodSets.some(({ containers }) => containers.some((container) => resumeOff(container) !== undefined))) return;
+    if (gpuPodSets.length === 0 || gpuPodSets.some(({ placement }) => !mayBeOnDemand(placement.capacity))) return;
+    if (!gpuPodSets.some((podSet) => podSet.containers.some((container) => keepsProgress(container, podSet)))) return;
     const cost = context.costOf(workload).cost;
     const spot = cost === null ? undefined : spotSaving(cost);
     if (cost === null || spot === undefined) return;
     context.report({
-      message: `Saves its progress and is restarted: on spot it would cost ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
-      span: placeOf(holding, workload),
-      fixes: () => (holding.length === 1 ? [selectSpot(holding[0], context)] : []),
+      message: `Training saves its progress and is restarted: on spot it costs ${formatHourly(spot.hourly)} instead of ${formatHourly(cost.hourly)}`,
+      span: placeOf(gpuPodSets, workload),
+      fixes: () => (gpuPodSets.length === 1 ? [selectSpot(gpuPodSets[0], context)] : []),
       saving: spot.saving,
     });
   },
@@ -104,7 +105,7 @@ function mayBeOnDemand(capacity: string): boolean {
   return capacity === 'on-demand' || capacity === 'unknown';
 }
 
-/** A place that is named and lasts: an object store, or a directory on a volume that outlives the node. */
+/** Whether it writes to a named durable place: an object store, or a directory on a volume that outlives the node. */
 function keepsProgress(container: Container, { volumes }: PodSet): boolean {
   if (container.type !== 'app' || neverSaves(container) !== undefined) return false;
   return findCheckpointSigns(processInput(container)).some(({ kind, text, word }) => {
@@ -123,7 +124,7 @@ function placeOf(podSets: readonly PodSet[], { manifest }: Workload): ReturnType
   return selector === undefined ? spanOf(getIn(manifest.root, 'kind') ?? manifest.root) : keySpanOf(selector);
 }
 
-/** By the label of the platform whose other labels the pods select; elsewhere nobody knows what spot nodes are called. */
+/** Selects by the spot label of the platform whose other labels the pods select; without one, the label is unknown. */
 function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadContext): Fix | undefined {
   const selector = podSet && getIn(podSet.pod, 'nodeSelector');
   if (podSet === undefined || selector === undefined || podSet.placement.capacity !== 'unknown') return undefined;
@@ -132,7 +133,7 @@ function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadC
   const [label] = Object.entries(platform?.facts.spotLabels ?? {}).sort(([a], [b]) => preference(b) - preference(a));
   const [key, value] = [label?.[0], label?.[1][0]];
   if (key === undefined || value === undefined || podSet.selectors.some((one) => one.key === key)) return undefined;
-  // AKS taints its spot nodes, so that the label alone would keep the pod from every node.
+  // AKS taints its spot nodes: with the label alone, the pod could not run on any node.
   if (
     platform?.facts.provider === 'azure' ||
     (platform?.confidence !== 'certain' && key !== 'cloud.google.com/gke-spot')
@@ -143,7 +144,7 @@ function selectSpot(podSet: PodSet | undefined, { document, options }: WorkloadC
   return fix(`Select spot nodes (${key})`, 'unsafe', edits);
 }
 
-/** Of a platform's labels the one in use today. */
+/** Prefers a platform's current spot label to its older ones. */
 function preference(key: string): number {
   return /gke-spot|karpenter\.sh|capacityType/.test(key) ? 1 : 0;
 }

@@ -7,13 +7,13 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A grace period that a spot node does not grant.
+ * A grace period longer than a spot node allows.
  *
  * ## Why
  *
- * When a spot node is taken back, its pods have only what is left of the notice: 15 seconds on GKE (its default for pods that are not
- * critical), 120 on AWS, 30 on Azure. A longer `terminationGracePeriodSeconds` promises time that is not there: a checkpoint that takes longer
- * is cut off half written. What takes longer must be saved all along.
+ * When a spot node is reclaimed, its pods get only what remains of the notice: 15 seconds on GKE (the default for non-critical pods), 120
+ * on AWS and 30 on Azure. A longer `terminationGracePeriodSeconds` cannot be honored: a checkpoint that takes longer is cut off half-written.
+ * Save checkpoints throughout the run instead of at its end.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -57,11 +57,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the period also holds when a pod is deleted for other reasons, and GKE can be set up to grant up to 120 seconds.
+ * Unsafe: the period also applies when a pod is deleted for other reasons, and GKE nodes can be configured to grant up to 120 seconds.
  *
  * ## When it is silent
  *
- * Off spot, and where the platform is not known.
+ * Off spot capacity, and if the platform is unknown.
  *
  * ## Sources
  *
@@ -75,26 +75,26 @@ export default defineRule({
   podSet(podSet, context) {
     const { pod, placement } = podSet;
     if (placement.capacity !== 'spot' || !requestsAccelerators(podSet)) return;
-    // The notice is the provider's, which a likely platform tells as well.
+    // The notice depends on the provider alone, so a likely platform is enough.
     const platform = platformOf(podSet, context.options);
     const granted = platform && grantedSeconds(platform);
     const written = getIn(pod, 'terminationGracePeriodSeconds');
     const seconds = asNumber(written);
     if (platform === undefined || granted === undefined || written === undefined || seconds === undefined) return;
-    // On GKE up to 120 seconds can be granted, by the node's configuration.
+    // GKE nodes can be configured to grant up to 120 seconds.
     if (seconds <= (platform.facts.provider === 'gcp' ? 120 : granted)) return;
     context.report({
-      message: `A grace period of ${seconds} s, but spot nodes of ${providerName(platform.facts.provider ?? '')} give pods ${granted} s: the rest is cut off`,
+      message: `terminationGracePeriodSeconds is ${seconds}, but ${providerName(platform.facts.provider ?? '')} spot nodes allow ${granted} s: shutdown is cut short`,
       span: spanOf(written),
       fixes: () => {
         const edits = replaceScalar(context.document, written, granted);
-        return [fix(`Set the grace period to ${granted} s`, 'unsafe', edits)];
+        return [fix(`Set terminationGracePeriodSeconds to ${granted}`, 'unsafe', edits)];
       },
     });
   },
 });
 
-/** What pods have of the notice that a spot node is taken back; GKE keeps half of it for the system's. */
+/** The seconds that pods get of the notice before a spot node is reclaimed. GKE reserves half of the notice for system pods. */
 function grantedSeconds({ facts }: FoundPlatform): number | undefined {
   const notice = facts.spotNoticeSeconds ?? undefined;
   return facts.provider === 'gcp' && notice !== undefined ? notice / 2 : notice;

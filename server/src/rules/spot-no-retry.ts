@@ -6,11 +6,11 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * A job on spot capacity that is not restarted.
+ * A job on spot capacity that is never restarted.
  *
  * ## Why
  *
- * On spot capacity the loss of a node is an ordinary event. With no retries the first one fails the whole job, whatever it has saved.
+ * On spot capacity, losing a node is routine. Without retries the first interruption fails the whole job, whatever it has saved.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -54,12 +54,12 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: failed work is then done again. `OnFailure` restarts a container that fails for other reasons, too.
+ * Unsafe: failed work runs again, and `OnFailure` also restarts containers that fail for other reasons.
  *
  * ## When it is silent
  *
- * Where the limit is not written, where a pod failure policy ignores disruptions, for pods that no controller owns, and where an
- * orchestrator (Argo, Airflow, Kubeflow Pipelines) has left its labels: it starts the step again.
+ * Without an explicit limit, if a pod failure policy ignores disruptions, for pods without a controller, and with the labels of an
+ * orchestrator (Argo, Airflow, Kubeflow Pipelines): it starts the step again.
  *
  * ## Sources
  *
@@ -78,20 +78,21 @@ export default defineRule({
     const never = neverRestarts(workload, written);
     const place = failing ?? never;
     if (place === undefined || (failing === undefined && ignoresDisruptions(job))) return;
-    const said =
-      failing === undefined
-        ? `${keyOf(place)} ${asText(place) ?? ''}`
-        : 'podFailurePolicy fails the job on a disruption';
     context.report({
-      message: `${said} on spot: the first interruption ends the job`,
+      message:
+        failing === undefined
+          ? `${keyOf(place)} ${asText(place) ?? ''} on spot capacity: the first interruption ends the job`
+          : 'podFailurePolicy fails the job on DisruptionTarget: the first spot interruption ends it',
       span: failing === undefined ? keySpanOf(place) : spanOf(getIn(failing, 'action') ?? failing),
-      fixes: () => [failing === undefined ? comeBack(place, workload, context) : ignore(failing, context)],
+      fixes: () => [
+        failing === undefined ? allowRestarts(place, workload, context) : ignoreDisruption(failing, context),
+      ],
     });
   },
 });
 
-/** What is written there brings the pods back. */
-function comeBack(
+/** Sets the field, and equal fields of sibling jobs or replicas, to a value with which the controller restarts the pods. */
+function allowRestarts(
   place: Cursor,
   { kind, manifest: { root } }: Workload,
   { document }: WorkloadContext,
@@ -103,16 +104,17 @@ function comeBack(
       ? items(getIn(root, 'spec', 'replicatedJobs')).map((job) => getIn(job, 'template', 'spec', 'backoffLimit'))
       : [place];
   const alike = others.filter((other) => asText(other) === asText(place));
-  const edits = alike.map((one) => replaceScalar(document, one, never ? 'OnFailure' : usual));
-  return fix(never ? 'Restart failed pods' : `Allow ${usual} retries`, 'unsafe', ...edits);
+  const value = never ? 'OnFailure' : defaultBackoffLimit;
+  const edits = alike.map((one) => replaceScalar(document, one, value));
+  return fix(`Set ${keyOf(place)} to ${value}`, 'unsafe', ...edits);
 }
 
-/** Kubernetes' own default of backoffLimit. */
-const usual = 6;
+/** The default in Kubernetes. */
+const defaultBackoffLimit = 6;
 
-function ignore(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
+function ignoreDisruption(rule: Cursor, { document }: WorkloadContext): Fix | undefined {
   const edits = replaceScalar(document, getIn(rule, 'action'), 'Ignore');
-  return fix('Do not count disruptions as failures', 'unsafe', edits);
+  return fix('Set action to Ignore', 'unsafe', edits);
 }
 
 function isOrchestrated({ manifest }: Workload): boolean {
@@ -130,7 +132,7 @@ function jobSpec({ kind, apiVersion, manifest: { root } }: Workload): Cursor | u
       : undefined;
 }
 
-/** Where it is written that nothing brings the pods back. */
+/** The field that rules out restarts, if one is set. */
 function neverRestarts(
   { kind, apiVersion, retries, manifest: { root } }: Workload,
   backoffLimit: Cursor | undefined,
@@ -140,7 +142,7 @@ function neverRestarts(
     return retries?.limit === 0 && asText(retries.at) === 'Never' ? retries.at : undefined;
   }
   if (kind === 'JobSet') {
-    // The jobs of a set have retries of their own.
+    // Each job of a set has its own limit.
     const jobs = items(getIn(root, 'spec', 'replicatedJobs')).map((job) =>
       getIn(job, 'template', 'spec', 'backoffLimit'),
     );

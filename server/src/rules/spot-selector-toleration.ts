@@ -8,12 +8,12 @@ import { textsIn } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Pods select AKS spot nodes and do not tolerate their taint.
+ * Pods select AKS spot nodes but do not tolerate their taint.
  *
  * ## Why
  *
- * AKS taints every spot node with `kubernetes.azure.com/scalesetpriority=spot:NoSchedule`, and adds no toleration to pods. With the
- * selector alone no node takes the pod: it stays Pending.
+ * AKS taints every spot node with `kubernetes.azure.com/scalesetpriority=spot:NoSchedule` and adds no toleration to pods. With the
+ * selector alone, the pod fits no node and stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -54,11 +54,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: the pod selects these nodes and could not run on any.
+ * Safe: the pod selects these nodes and could not run on any of them.
  *
  * ## When it is silent
  *
- * A toleration without the selector is told as information, unless a pool or an affinity is selected. Silent on other platforms, which put no taint on spot nodes by themselves, in patches, and where a toleration matches every taint.
+ * A toleration without the selector is reported as information, unless the pod selects a pool or names the label in an affinity. The rule
+ * is silent on other platforms, which do not taint spot nodes by themselves, in patches, and with a toleration that matches every taint.
  *
  * ## Sources
  *
@@ -73,25 +74,25 @@ export default defineRule({
     const selector = podSet.selectors.find(
       ({ key, values }) => key === taint && values.length > 0 && values.every(({ value }) => value === 'spot'),
     );
-    if (selector === undefined) return toleratesAlone(podSet, context);
+    if (selector === undefined) return checkLoneToleration(podSet, context);
     if (podSet.tolerations.some(tolerates)) return;
     const key = getIn(selector.at, 'key');
     context.report({
-      message: `Selects AKS spot nodes without tolerating their taint ${taint}: the pod stays Pending`,
+      message: `The pod selects AKS spot nodes but does not tolerate their taint ${taint}: it stays Pending`,
       span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
       fixes: () => [tolerate(podSet, context)],
     });
   },
 });
 
-/** The toleration lets pods onto spot nodes and does not send them there. Other words on the same label (affinity) may. */
-function toleratesAlone(podSet: PodSet, context: PodSetContext): void {
+/** A toleration allows spot nodes but does not select them. An affinity on the same label may. */
+function checkLoneToleration(podSet: PodSet, context: PodSetContext): void {
   const { pod, tolerations, selectors } = podSet;
   const { workload, report } = context;
   if (workload.role === 'infrastructure' || workload.role === 'definition' || workload.byShape) return;
   if (!requestsAccelerators(podSet) || selectors.some(({ key }) => key === taint)) return;
   const [first, ...others] = tolerations.filter(({ key, value }) => key?.value === taint && value?.value === 'spot');
-  // A pool that is named may be the spot pool.
+  // The selected pool may be the spot pool.
   if (
     first?.key === undefined ||
     others.length > 0 ||
@@ -101,12 +102,13 @@ function toleratesAlone(podSet: PodSet, context: PodSetContext): void {
   if ([...textsIn(pod.node)].filter((text) => text.includes(taint)).length > 1) return;
   report({
     severity: 'info',
-    message: `Tolerates the taint of AKS spot nodes, but does not select them: the pod may run on any node, at its full price`,
+    message:
+      'The pod tolerates the taint of AKS spot nodes but does not select them: it may run on any node, at full price',
     span: first.key.at.node.span,
   });
 }
 
-/** Without a key, Exists tolerates every taint. A templated toleration may be the one. */
+/** Without a key, Exists tolerates every taint. A templated toleration may match. */
 function tolerates({ key, value, at: cursor }: Toleration): boolean {
   if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   if (key === undefined || key.at.node.kind !== 'scalar' || key.at.node.templated) return true;
@@ -116,5 +118,5 @@ function tolerates({ key, value, at: cursor }: Toleration): boolean {
 function tolerate({ pod }: PodSet, { document }: PodSetContext): Fix | undefined {
   const toleration = { key: taint, operator: 'Equal', value: 'spot', effect: 'NoSchedule' };
   const edits = addItem(document, pod, 'tolerations', toleration, { after: 'nodeSelector' });
-  return fix('Tolerate the taint of AKS spot nodes', 'safe', edits);
+  return fix('Add a toleration for AKS spot nodes', 'safe', edits);
 }

@@ -5,12 +5,12 @@ import { asText, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A model is served by one replica, and that is on spot capacity.
+ * A model server with a single replica on spot capacity.
  *
  * ## Why
  *
- * When the spot node is taken back, nothing answers until another one is found, the image is pulled and the weights are loaded: minutes, or
- * hours when the GPU is scarce. Two replicas, or one on demand beside the spot ones, bridge that.
+ * When the spot node is reclaimed, nothing answers until a new node is found, the image is pulled and the weights are loaded: minutes, or
+ * hours if the GPU is scarce. A second replica, or one on-demand replica next to the spot ones, bridges the gap.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -56,7 +56,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With two replicas or more, with no number at all in a Deployment (an autoscaler may tell it), with a floor of 0 (a cold start is accepted then), and where spot is only preferred or only tolerated.
+ * With two or more replicas, for a Deployment without a replica count (an autoscaler may set it), with a minimum of 0 (cold starts are
+ * accepted), and if spot is only preferred or only tolerated.
  *
  * ## Sources
  *
@@ -71,19 +72,20 @@ export default defineRule({
     const serving = workload.podSets.filter(requestsAccelerators);
     const [only, ...others] = serving;
     if (only === undefined || others.length > 0 || only.pods.min !== 1) return;
-    // Without a number, a HorizontalPodAutoscaler may tell it.
+    // Without a count, a HorizontalPodAutoscaler may set it.
     if (workload.apiVersion.startsWith('apps/') && only.replicas === undefined) return;
     const { capacity, capacityAt } = only.placement;
     if (capacity !== 'spot' || capacityAt === undefined) return;
-    const { label, span } = told(only);
+    const { label, span } = spotSelector(only);
     context.report({
-      message: `One replica, on spot (${label}): every interruption is an outage until a new node has loaded the model`,
+      message: `Single replica on spot (${label}): each interruption is an outage until a new pod has loaded the model`,
       span,
     });
   },
 });
 
-function told({ placement: { capacityAt }, pod }: PodSet): {
+/** What selects spot capacity, in words, and where. */
+function spotSelector({ placement: { capacityAt }, pod }: PodSet): {
   readonly label: string;
   readonly span: ReturnType<typeof spanOf>;
 } {

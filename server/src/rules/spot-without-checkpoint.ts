@@ -8,12 +8,12 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * Training runs on spot capacity and nothing shows that its progress outlives a pod.
+ * Training on spot capacity without any sign that its progress outlives the pod.
  *
  * ## Why
  *
- * Spot nodes are taken back with seconds of notice (Google and Azure 30, AWS 120). What the run has not written to a volume or an object
- * store by then is lost, and the next pod starts again at step 0. A checkpoint every 15 to 30 minutes bounds the loss.
+ * Spot nodes are reclaimed with seconds of notice (30 on Google Cloud and Azure, 120 on AWS). Progress that is not in a volume or an object
+ * store by then is lost, and the next pod starts again at step 0. A checkpoint every 15 to 30 minutes limits the loss.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -70,8 +70,9 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where a writable volume that outlives the pod is mounted, where an object store, a bucket or a settings file is named, where a script of a ConfigMap runs, where the pods
- * have a service account of their own (it may well reach a bucket), and for benchmarks, patches and elastic training that keeps its state in memory.
+ * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
+ * ConfigMap runs; if the pods have their own service account, which may have access to a bucket; and for benchmarks, patches and elastic
+ * training that keeps its state in memory.
  *
  * ## Sources
  *
@@ -89,13 +90,13 @@ export default defineRule({
     if (workload.podSets.some(mayKeepProgress)) return;
     const { span, selector } = placeOf(onSpot.placement.capacityAt, context);
     context.report({
-      message: `Trains on spot (${selector}) with no checkpoint outside the pod: an interruption loses all work so far`,
+      message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
       span,
     });
   },
 });
 
-/** Parameter servers off spot hold the weights; boosting and elastic Horovod go on with what the surviving workers hold. */
+/** Parameter servers off spot hold the weights. Boosting and elastic Horovod continue from the state of the surviving workers. */
 function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
   if (kind === 'XGBoostJob') return true;
   if (podSets.some(({ name, placement }) => name === 'PS' && placement.capacity !== 'spot')) return true;
@@ -106,12 +107,13 @@ function mayKeepProgress(podSet: PodSet): boolean {
   const account = asText(getIn(podSet.pod, 'serviceAccountName')) ?? 'default';
   if (account !== 'default') return true;
   return podSet.containers.some(
-    (container) => hasDurableMount(container, podSet) || runsMountedScript(container, podSet) || saysSo(container),
+    (container) =>
+      hasDurableMount(container, podSet) || runsMountedScript(container, podSet) || hasCheckpointSign(container),
   );
 }
 
-/** What the command line and the environment say; a resume flag counts where no path tells that it resumes from inside the pod. */
-function saysSo(container: Container): boolean {
+/** Reads the command line and the environment. A resume flag is a sign unless a path shows that it resumes from inside the pod. */
+function hasCheckpointSign(container: Container): boolean {
   if (items(getIn(container.at, 'envFrom')).length > 0) return true;
   const signs = checkpointSigns(container);
   const inPod = signs.some(({ kind }) => kind === 'path');
@@ -122,7 +124,7 @@ function wordsOf({ command, args }: Container): readonly string[] {
   return [...command, ...args].flatMap(({ value }) => value.split(/[\s=]+/));
 }
 
-/** Where capacity is said, and how; at the object's kind where the config says it. */
+/** What selects the capacity, in words, and where: the object's kind if it is the config. */
 function placeOf(
   capacityAt: Cursor | undefined,
   { manifest }: WorkloadContext,

@@ -5,27 +5,27 @@ import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import type { Finding } from './rule.ts';
 
-/** The annotation that silences rules for one object. Its value is a list of ids, or `all`. */
+/** The annotation that suppresses rules for one object. Its value is a list of rule ids, or `all`. */
 export const disableAnnotation = 'gpulint.dev/disable';
 
-/** A place where a person says that a rule is to be silent. */
+/** A comment or an annotation that suppresses rules. */
 export interface Suppression {
-  /** `line` and `next-line`: findings that start there. `document`: from the comment on. `object`: in the annotated object. */
+  /** `line`, `next-line`: that line. `document`: from the comment to the end. `object`: the annotated object. */
   readonly scope: 'line' | 'next-line' | 'document' | 'object';
-  /** Empty: every rule. */
+  /** Rule ids; empty: every rule. */
   readonly rules: readonly string[];
   readonly span: Span;
-  /** Where findings must start to be silenced. */
+  /** Findings that start here are suppressed. */
   readonly range: Span;
 }
 
 export interface SuppressionUse {
   readonly suppression: Suppression;
-  /** It silenced at least one finding. */
+  /** Whether it suppressed at least one finding. */
   readonly used: boolean;
 }
 
-/** Takes out the findings that comments and annotations silence. */
+/** Removes the findings that comments and annotations suppress, and reports which of these were used. */
 export function applySuppressions(
   document: YamlDocument,
   manifests: readonly Manifest[],
@@ -33,28 +33,28 @@ export function applySuppressions(
 ): { readonly kept: readonly Finding[]; readonly uses: readonly SuppressionUse[] } {
   const suppressions = [...inComments(document), ...manifests.flatMap(inAnnotations)];
   if (suppressions.length === 0) return { kept: found, uses: [] };
-  const ranges = silencedRanges(suppressions);
+  const ranges = suppressedRanges(suppressions);
   const starts = startsOf(found);
-  const silences = ({ rules, range }: Suppression) => idsOf(rules).some((id) => startsIn(starts.get(id) ?? [], range));
+  const isUsed = ({ rules, range }: Suppression) => idsOf(rules).some((id) => startsIn(starts.get(id) ?? [], range));
   return {
     kept: found.filter(
-      ({ rule, span: { start } }) => ![rule, EVERY].some((id) => isSilenced(ranges.get(id) ?? [], start)),
+      ({ rule, span: { start } }) => ![rule, EVERY].some((id) => isSuppressed(ranges.get(id) ?? [], start)),
     ),
-    uses: suppressions.map((suppression) => ({ suppression, used: silences(suppression) })),
+    uses: suppressions.map((suppression) => ({ suppression, used: isUsed(suppression) })),
   };
 }
 
-// A text may hold tens of thousands of both, so findings and suppressions meet in sorted lists and never pair by pair.
+// A file may have tens of thousands of findings and suppressions: they are matched in sorted lists, never pair by pair.
 
-/** Stands for all rules together. */
+/** The key for all rules. */
 const EVERY = '';
 
 function idsOf(rules: readonly string[]): readonly string[] {
   return rules.length === 0 ? [EVERY] : rules;
 }
 
-/** Where each rule is silenced, in the order of the starts; each end is the furthest one so far. */
-function silencedRanges(suppressions: readonly Suppression[]): ReadonlyMap<string, readonly Span[]> {
+/** The suppressed ranges of each rule, sorted by start; each end is the furthest so far. */
+function suppressedRanges(suppressions: readonly Suppression[]): ReadonlyMap<string, readonly Span[]> {
   const byRule = new Map<string, Span[]>();
   for (const { rules, range } of [...suppressions].sort((a, b) => a.range.start - b.range.start)) {
     for (const id of idsOf(rules)) {
@@ -66,12 +66,12 @@ function silencedRanges(suppressions: readonly Suppression[]): ReadonlyMap<strin
   return byRule;
 }
 
-function isSilenced(ranges: readonly Span[], start: number): boolean {
+function isSuppressed(ranges: readonly Span[], start: number): boolean {
   const last = ranges[countWhere(ranges, (range) => range.start <= start) - 1];
   return last !== undefined && start <= last.end;
 }
 
-/** Where the findings of each rule start, in order. */
+/** The sorted start offsets of each rule's findings. */
 function startsOf(found: readonly Finding[]): ReadonlyMap<string, readonly number[]> {
   const byRule = new Map<string, number[]>([[EVERY, []]]);
   for (const { rule, span } of [...found].sort((a, b) => a.span.start - b.span.start)) {
@@ -88,7 +88,7 @@ function startsIn(starts: readonly number[], range: Span): boolean {
   return first !== undefined && first <= range.end;
 }
 
-/** `# gpulint-disable-line id, id -- reason`: the reason is for people. */
+/** `# gpulint-disable-line id, id -- reason`: the reason is for readers. */
 const directive = /^#+\s*gpulint-disable(-line|-next-line)?(?=\s|$)(.*)$/;
 
 function inComments(document: YamlDocument): readonly Suppression[] {
@@ -113,12 +113,12 @@ function rangeOf(
 }
 
 /**
- * Finds the next line that holds something, for comments may be stacked. Asked in the order of the text, it looks at each line of a stack once.
+ * Finds the next line with content, because comments may be stacked. Called in text order, it reads each line of a stack once.
  */
 function nextLines(text: string): (from: number) => Span {
   let found: Span = { start: 0, end: 0 };
   return (from) => {
-    // Nothing but comments stands between the one before and its line.
+    // Only comments lie between the previous offset and its line.
     if (from < found.start) return found;
     found = lineAt(text, from);
     do {
@@ -129,7 +129,7 @@ function nextLines(text: string): (from: number) => Span {
   };
 }
 
-/** The line's text around an offset, without its line end. */
+/** The line around an offset, without its line end. */
 function lineAt(text: string, offset: number): Span {
   const start = offset === 0 ? 0 : text.lastIndexOf('\n', offset - 1) + 1;
   const end = text.indexOf('\n', offset);
@@ -147,7 +147,7 @@ function inAnnotations(manifest: Manifest): readonly Suppression[] {
     }));
 }
 
-/** Ids between commas or blanks; `all`, or none at all, means every rule. */
+/** Ids separated by commas or blanks. `all`, or no id, means every rule. */
 function readIds(text: string): readonly string[] {
   const ids = text.split(/[\s,]+/).filter((id) => id !== '');
   return ids.includes('all') ? [] : ids;

@@ -5,12 +5,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A rollout may neither start a new pod nor stop an old one.
+ * A rolling update that may neither start a new pod nor stop an old one.
  *
  * ## Why
  *
- * With maxSurge 0 and maxUnavailable 0 no rollout could ever begin, so the API server refuses the Deployment. On a pool of GPUs that is
- * full, maxSurge 0 with maxUnavailable 1 replaces pods one by one.
+ * With maxSurge 0 and maxUnavailable 0 a rollout can never begin, so the API server rejects the Deployment. On a GPU pool without free
+ * nodes, maxSurge 0 with maxUnavailable 1 replaces the pods one by one.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -64,7 +64,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: which of the two is to be 1 depends on whether GPUs are free for one more pod. Both are offered.
+ * Unsafe: which of the two should be 1 depends on whether GPUs are free for one more pod. Both are offered.
  *
  * ## Sources
  *
@@ -83,7 +83,7 @@ export default defineRule({
     const isZero = (text: string | undefined) => /^0+%?$/.test(text ?? '');
     if (!isZero(asText(surge)) || !isZero(asText(unavailable))) return;
     context.report({
-      message: `maxSurge ${asText(surge)} and maxUnavailable ${asText(unavailable)}: no rollout could begin, and the API server refuses it`,
+      message: `maxSurge ${asText(surge)} and maxUnavailable ${asText(unavailable)} must not both be zero: the API server rejects the Deployment`,
       span: spanOf(unavailable),
       fixes: () => {
         const one = (bound: Cursor, name: string) =>

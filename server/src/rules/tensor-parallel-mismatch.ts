@@ -12,13 +12,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A model server is split over more, or fewer, GPUs than its container has.
+ * A model server uses more, or fewer, GPUs than its container has.
  *
  * ## Why
  *
- * With tensor parallelism each GPU holds a part of every layer, one process a GPU. Told to use more GPUs than there are, the server does
- * not start. Told to use fewer, it leaves the others idle, and they are paid for like those that work. Pipeline and data parallelism
- * multiply the number.
+ * With tensor parallelism each GPU holds a part of every layer, with one process per GPU. A server that is configured for more GPUs than
+ * its container has does not start. With fewer, the other GPUs stay idle at full price. Pipeline and data parallelism multiply the number.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,12 +57,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the number of attention heads must be divisible by it, and asking for another number of GPUs is as good an answer.
+ * Unsafe: the number of attention heads must be divisible by the new size, and changing the GPU request is an equally valid fix.
  *
  * ## When it is silent
  *
- * For servers that span several pods (LeaderWorkerSet, Ray, multi-node KServe, `--nnodes`), for several servers in one container, where
- * CUDA_VISIBLE_DEVICES deals the GPUs out, for shares of cards, and where a part of the product is not known.
+ * For servers that span several pods (LeaderWorkerSet, Ray, multi-node KServe, `--nnodes`), for several servers in one container, if
+ * CUDA_VISIBLE_DEVICES assigns the GPUs, for shares of GPUs, and if a factor of the product is unknown.
  *
  * ## Sources
  *
@@ -78,29 +77,29 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
-    if (sharding === undefined || sharding.spansPods || isDealtOut(container)) return;
+    if (sharding === undefined || sharding.spansPods || assignsGpus(container)) return;
     const { tensor, devices, text } = sharding;
     const used = Math.max(tensor, devices ?? tensor);
     if (used === gpus || (used < gpus && devices === null)) return;
-    // A server that ran has its devices from elsewhere.
+    // A server that has run gets its devices elsewhere.
     if (used > gpus && hasRun(context.workload.manifest)) return;
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
-    const product = devices !== null && devices !== tensor ? ` makes ${devices} processes` : '';
-    const consequence =
-      used > gpus
-        ? 'the server does not start'
-        : `${plural(gpus - used, 'GPU')} ${gpus - used === 1 ? 'is' : 'are'} held and not used`;
+    const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';
+    const idle = gpus - used;
     context.report({
       severity: used > gpus ? 'error' : 'warning',
-      message: `${shorten(text)}${product} with ${plural(gpus, 'GPU')} in the container: ${consequence}`,
+      message:
+        used > gpus
+          ? `${shorten(text)}${product} needs ${plural(used, 'GPU')}, but the container has ${gpus}: the server does not start`
+          : `${shorten(text)}${product} uses ${used} of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
       span: place.span,
       fixes: () => [devices === tensor ? setTensor(place.value, tensor, gpus, context) : undefined],
     });
   },
 });
 
-/** Kinds in which several pods serve one model: their sizes are another question. */
+/** Kinds in which several pods serve one model: their parallel sizes span pods. */
 function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
   if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
   if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
@@ -110,8 +109,8 @@ function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
   );
 }
 
-/** Somebody has dealt the GPUs out by hand, or a launcher starts several processes that each are told. */
-function isDealtOut(container: Container): boolean {
+/** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
+function assignsGpus(container: Container): boolean {
   const { env, command, args } = container;
   const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
   if (env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value))) return true;
@@ -134,12 +133,12 @@ function placeOf({ words, variable }: Sharding, container: Container, { document
   return span && { span, value: lines[words[1].item]?.at };
 }
 
-/** Only where the number, or the flag with its number, is a scalar of its own: scripts are left to people. */
+/** Edits only a scalar that is the number, or the flag with its number: never a script. */
 function setTensor(value: Cursor | undefined, from: number, to: number, { document }: PodSetContext): Fix | undefined {
   if (value?.node.kind !== 'scalar') return undefined;
   const match = /^(--?[\w-]+=)?(\d+)$/.exec(value.node.source);
   if (match === null || Number(match[2]) !== from) return undefined;
   const text = `${match[1] ?? ''}${to}`;
   const edits = replaceScalar(document, value, typeof value.node.value === 'number' ? to : text);
-  return fix(`Split the model over ${plural(to, 'GPU')}`, 'unsafe', edits);
+  return fix(`Set the tensor parallel size to ${to}`, 'unsafe', edits);
 }

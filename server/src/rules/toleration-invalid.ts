@@ -7,13 +7,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A toleration that the API server refuses.
+ * A toleration that the API server rejects.
  *
  * ## Why
  *
- * A toleration is checked when the pod is created: `Exists` takes no value, an empty key goes with `Exists` only, operators and effects are
- * spelt in one way, and `tolerationSeconds` goes with the effect `NoExecute` only. Otherwise the pod is refused; a
- * Deployment or a Job is accepted by some of its checks and then never gets a pod.
+ * The API server validates tolerations when a pod is created: `Exists` takes no value, a toleration without a key requires `Exists`,
+ * operators and effects must be spelled exactly, and `tolerationSeconds` requires the effect `NoExecute`. Otherwise it rejects the pod. A
+ * Deployment or a Job passes some of these checks and then never gets a pod.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -54,8 +54,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe where the mistake has one plain repair: a misspelt operator or effect, a value beside `Exists` that says nothing ("true"), seconds
- * beside an effect that knows none. What would let the pod onto more nodes than it may have meant is unsafe.
+ * Safe if the mistake has one obvious correction: a misspelled operator or effect, a meaningless value next to `Exists` ("true"), or seconds
+ * next to an effect that does not use them. A change that may let the pod onto more nodes than intended is unsafe.
  *
  * ## Sources
  *
@@ -86,21 +86,17 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
   if (operator.value === 'Exists') {
     if (value === undefined || isTemplated(value.at) || value.value === '') return;
     context.report({
-      message: `Operator Exists takes no value, but the value is ${quoted(value.value)}: the API server refuses the pod`,
+      message: `Operator Exists takes no value, but the value is ${quoted(value.value)}: the API server rejects the pod`,
       span: keySpanOf(value.at),
       fixes: () => [
         // Without a key, Exists tolerates every taint.
         fix(
-          'Remove the value: Exists matches any value',
+          'Remove the value',
           hasText(key) && /^(true|present|exists)$/i.test(value.value) ? 'safe' : 'unsafe',
           removeKey(document, value.at),
         ),
         hasText(key)
-          ? fix(
-              'Set the operator to Equal, which compares the value',
-              'unsafe',
-              replaceScalar(document, operator.at, 'Equal'),
-            )
+          ? fix('Set the operator to Equal', 'unsafe', replaceScalar(document, operator.at, 'Equal'))
           : undefined,
       ],
     });
@@ -108,13 +104,13 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
   }
   if (operators.some((known) => known === operator.value)) return;
   context.report({
-    message: `Operator ${quoted(operator.value)} does not exist (Exists or Equal): the API server refuses the pod`,
+    message: `Operator ${quoted(operator.value)} does not exist; use Exists or Equal: the API server rejects the pod`,
     span: spanOf(operator.at),
     fixes: () => [respell(operator, operatorsFor(toleration), context)],
   });
 }
 
-/** The operators that go with what else the toleration says: Exists with no value, Equal with a key. */
+/** The operators that match the other fields: Exists without a value, Equal with a key. */
 function operatorsFor({ key, value }: Toleration): readonly string[] {
   return [...(hasText(value) ? [] : ['Exists']), ...(hasText(key) ? ['Equal'] : [])];
 }
@@ -123,7 +119,7 @@ function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetC
   if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
   if (isTaintEffect(effect.value)) return;
   context.report({
-    message: `Effect ${quoted(effect.value)} does not exist (${taintEffects.join(', ')}): the API server refuses the pod`,
+    message: `Effect must be one of ${taintEffects.join(', ')}, not ${quoted(effect.value)}: the API server rejects the pod`,
     span: spanOf(effect.at),
     fixes: () => [respell(effect, tolerationSeconds === undefined ? taintEffects : ['NoExecute'], context)],
   });
@@ -132,7 +128,7 @@ function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetC
 function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: PodSetContext): void {
   if (tolerationSeconds === undefined || isTemplated(tolerationSeconds) || isNull(tolerationSeconds)) return;
   if (effect !== undefined && (isTemplated(effect.at) || effect.value === 'NoExecute')) return;
-  // A misspelt effect is the cause, and is told by itself.
+  // A misspelled effect is the cause and has its own finding.
   if (hasText(effect) && !isTaintEffect(effect?.value)) return;
   const { document } = context;
   const evict = () =>
@@ -140,7 +136,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
       ? insertKey(document, at, 'effect', 'NoExecute', { after: 'tolerationSeconds' })
       : replaceScalar(document, effect.at, 'NoExecute');
   context.report({
-    message: `tolerationSeconds needs the effect NoExecute, not ${effect?.value || 'none'}: the API server refuses the pod`,
+    message: `tolerationSeconds requires the effect NoExecute, ${hasText(effect) ? `not ${effect?.value}` : 'which is not set'}: the API server rejects the pod`,
     span: keySpanOf(tolerationSeconds),
     fixes: () => [
       fix('Remove tolerationSeconds', hasText(effect) ? 'safe' : 'unsafe', removeKey(document, tolerationSeconds)),
@@ -154,29 +150,29 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
   context.report({
-    message: 'A toleration without a key needs the operator Exists: the API server refuses the pod',
+    message: 'A toleration without a key requires the operator Exists: the API server rejects the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
     fixes: () => [tolerateAll({ at, operator, value }, context)],
   });
 }
 
-/** Operator Exists, and no value beside it. */
+/** Sets the operator Exists and removes the value. */
 function tolerateAll(
   { at, operator, value }: Pick<Toleration, 'at' | 'operator' | 'value'>,
   { document }: PodSetContext,
 ): Fix | undefined {
-  const title = 'Set the operator to Exists: every taint is tolerated';
+  const title = 'Set the operator to Exists, which tolerates every taint';
   if (operator !== undefined) {
     const exists = replaceScalar(document, operator.at, 'Exists');
     return fix(title, 'unsafe', exists, value === undefined ? [] : removeKey(document, value.at));
   }
   if (value === undefined) return fix(title, 'unsafe', insertKey(document, at, 'operator', 'Exists', { after: 'key' }));
-  // The value's entry becomes the operator's.
+  // The entry of the value becomes that of the operator.
   const renamed = renameKey(document, value.at, 'operator');
   return fix(title, 'unsafe', renamed, replaceScalar(document, value.at, 'Exists'));
 }
 
-/** Puts the only near spelling in place. */
+/** Replaces a misspelling if one known name is close. */
 function respell(written: Located<string>, known: readonly string[], context: PodSetContext): Fix | undefined {
   const plain = (text: string) =>
     text
@@ -185,7 +181,7 @@ function respell(written: Located<string>, known: readonly string[], context: Po
       .replace(/s$/, '');
   const [match, ...others] = known.filter((name) => plain(name) === plain(written.value));
   if (match === undefined || others.length > 0) return undefined;
-  return fix(`Write ${match}`, 'safe', replaceScalar(context.document, written.at, match));
+  return fix(`Change to ${match}`, 'safe', replaceScalar(context.document, written.at, match));
 }
 
 function hasText(located: Located<string> | undefined): boolean {

@@ -5,12 +5,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A toleration whose key is almost that of a GPU taint.
+ * A toleration whose key almost matches a GPU taint.
  *
  * ## Why
  *
- * A taint is tolerated only under its exact key. `nvidia.com/gpus` tolerates nothing that any platform puts on GPU nodes, so the pod
- * is kept off them, and nothing says why.
+ * A toleration matches a taint only by its exact key. `nvidia.com/gpus` tolerates no taint that a platform puts on GPU nodes, so the pod
+ * silently stays off them.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -48,16 +48,16 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: the toleration had no effect, and the key means one taint.
+ * Safe: the toleration had no effect, and the key can mean only one taint.
  *
  * ## When it is silent
  *
- * For keys of your own (`sku`, `team/gpu`), and where the right key is tolerated as well.
+ * For custom keys (`sku`, `team/gpu`), and if the correct key is also tolerated.
  *
  * ## Sources
  *
  * - [Kubernetes: Taints and Tolerations](https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/)
- * - [NVIDIA/k8s-device-plugin: tolerations of its chart](https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml)
+ * - [NVIDIA/k8s-device-plugin: tolerations in its chart](https://github.com/NVIDIA/k8s-device-plugin/blob/main/deployments/helm/nvidia-device-plugin/values.yaml)
  */
 export default defineRule({
   topic: 'toleration',
@@ -68,11 +68,11 @@ export default defineRule({
       if (key === undefined || meant === undefined) continue;
       if (tolerations.some((other) => other.key?.value === meant)) continue;
       context.report({
-        message: `No GPU node has a taint ${key.value} (it is ${meant}): this tolerates nothing`,
+        message: `No GPU node has the taint ${key.value}; did you mean ${meant}? The toleration has no effect`,
         span: spanOf(key.at),
         fixes: () => {
           const edits = replaceScalar(context.document, key.at, meant);
-          return [fix(`Tolerate ${meant}`, 'safe', edits)];
+          return [fix(`Change the key to ${meant}`, 'safe', edits)];
         },
       });
     }

@@ -13,15 +13,16 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A GPU pod does not tolerate a taint that the project's GPU nodes have.
+ * A GPU pod does not tolerate a taint of the project's GPU nodes.
  *
  * ## Why
  *
- * `taints` in `.gpulint.yaml` says which taints the GPU nodes carry. A pod that tolerates them all but one can run on none of these nodes and
+ * `taints` in `.gpulint.yaml` lists the taints of the GPU nodes. A pod that does not tolerate every one of them cannot run on these nodes. It
  * stays Pending, and autoscalers start no node for it.
  *
- * Without `taints` in the config, the pools of GPU nodes that the project describes (Karpenter, eksctl, GKE's compute classes) tell it: those whose own label the pod
- * selects, or, for a pod without node labels, those beside it, where each of them has the taint.
+ * Without `taints` in the config, the taints come from the GPU node pools that the project describes (Karpenter, eksctl, GKE compute
+ * classes). The rule reads the pools whose own label the pod selects or, for a pod without node labels, the nearest pools. Each of
+ * them must have the taint.
  *
  * ```yaml invalid
  * # .gpulint.yaml: {taints: [{key: team/gpu, effect: NoSchedule}]}
@@ -59,13 +60,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the pod may then run on nodes that were kept from it on purpose.
+ * Unsafe: the pod may then run on nodes that are deliberately closed to it.
  *
  * ## When it is silent
  *
- * Without `taints` in the config, where some pool that the pod may land on has no such taint, or none is seen. For `PreferNoSchedule`; for a taint named after the requested resource on GKE
- * and AKS, which add that toleration; where Kueue, a runtime class or a serving runtime may add one; for pods without GPUs, infrastructure,
- * definitions and patches, and templated tolerations.
+ * Without `taints` in the config, if no pool is found or a pool that the pod may use does not have the taint. For `PreferNoSchedule`; for a
+ * taint named after the requested resource on GKE and AKS, which add that toleration; if Kueue, a runtime class or a serving runtime may
+ * add one; for pods without GPUs, infrastructure, definitions and patches; and for templated tolerations.
  *
  * ## Sources
  *
@@ -80,39 +81,41 @@ export default defineRule({
     const { workload, options } = context;
     if (workload.partial) return;
     if (workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (!asksForGpus(podSet) || mayGetMore(podSet, context)) return;
-    const told = nodeTaints(podSet.selectors, options);
-    const { whose, taints, apart } =
-      told.length > 0 ? { whose: ofProject, taints: told, apart: false } : poolTaints(podSet, context);
+    if (!requestsGpus(podSet) || mayGetMore(podSet, context)) return;
+    const configured = nodeTaints(podSet.selectors, options);
+    const { whose, taints, siblingFolder } =
+      configured.length > 0
+        ? { whose: projectNodes, taints: configured, siblingFolder: false }
+        : poolTaints(podSet, context);
     const missing = taints.filter((taint) => isMissing(taint, podSet, context));
     const [first, ...others] = missing;
     if (first === undefined) return;
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     context.report({
-      message: `No toleration for the taint ${textOf(first)}${more} of ${whose}: the pod cannot run there`,
+      message: `The pod does not tolerate the taint ${textOf(first)}${more} of ${whose}: it cannot run there`,
       span: placeOf(podSet),
-      ...(apart && { severity: 'info' }),
+      ...(siblingFolder && { severity: 'info' }),
       fixes: () => [tolerate(missing, podSet, context)],
     });
   },
 });
 
-/** Other accelerators have nodes of their own. */
-function asksForGpus({ accelerators }: PodSet): boolean {
+/** Nodes with other accelerators have their own taints. */
+function requestsGpus({ accelerators }: PodSet): boolean {
   return accelerators.some(
     ({ requested, perPod }) =>
       perPod !== 0 && ['nvidia', 'amd', 'intel'].includes(knownResource(requested)?.vendor ?? ''),
   );
 }
 
-/** What else may tolerate: fields that a template or a controller fills in, or a kind that does not write pods as Kubernetes does. */
+/** Whether tolerations may come from elsewhere: a template, a controller, or a kind with its own pod format. */
 function mayGetMore({ pod, labels }: PodSet, { workload }: PodSetContext): boolean {
   const list = getIn(pod, 'tolerations');
   if (isIncomplete(pod) || isIncomplete(list)) return true;
   if (list !== undefined && list.node.kind !== 'seq' && (isTemplated(list) || !isNull(list))) return true;
   if (items(getIn(pod, 'containers')).length === 0 || getIn(pod, 'model') !== undefined) return true;
   if (getIn(pod, 'nodeName') !== undefined) return true;
-  // A runtime class may bring tolerations; NVIDIA's does not.
+  // A runtime class may add tolerations; NVIDIA's does not.
   const runtime = getIn(pod, 'runtimeClassName');
   if (runtime !== undefined && !(runtime.node.kind === 'scalar' && runtime.node.value === 'nvidia')) return true;
   return [...labels, ...workload.manifest.labels].some(({ at: label }) => keyOf(label).startsWith('kueue.x-k8s.io/'));
@@ -122,18 +125,18 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
   const { key, effect } = taint;
   if (effect === 'PreferNoSchedule' || podSet.tolerations.some((toleration) => tolerates(toleration, taint)))
     return false;
-  // spot-selector-toleration tells this one.
+  // spot-selector-toleration reports this one.
   if (key === aksSpotTaint && podSet.selectors.some((selector) => selector.key === aksSpotTaint)) return false;
   if (acceleratorResource(key) === undefined) return true;
-  // Nodes of the other vendor are not the ones that are meant.
+  // A taint for the accelerators of another vendor.
   if (acceleratorByName(podSet.accelerators, key) === undefined) return false;
   const provider = platformOf(podSet, options)?.facts.provider;
   return provider !== 'gcp' && provider !== 'azure';
 }
 
-const ofProject = "the project's GPU nodes";
+const projectNodes = "the project's GPU nodes";
 
-/** Whether it does, or may: what is templated or misspelt is told by others. */
+/** Whether it tolerates the taint, or may: other rules report misspelled tolerations. */
 function tolerates({ key, operator, value, effect, at: cursor }: Toleration, taint: NodeTaint): boolean {
   if (cursor.node.kind !== 'map' || cursor.node.incomplete) return true;
   const fields = [key, operator, value, effect];
@@ -150,18 +153,18 @@ function textOf({ key, value, effect }: NodeTaint): string {
   return shown.length > 60 ? `${shown.slice(0, 59)}…` : shown;
 }
 
-/** The tolerations that there are, else what asks for the GPU. */
+/** The existing tolerations, otherwise the GPU request. */
 function placeOf({ pod, containers }: PodSet): Span {
   const list = getIn(pod, 'tolerations');
   if (list !== undefined) return keySpanOf(list);
   const request = containers.flatMap(({ accelerators }) => accelerators)[0];
-  const asking = request?.limit ?? request?.request;
-  return asking === undefined ? spanOf(getIn(pod, 'containers') ?? pod) : keySpanOf(asking.at);
+  const quantity = request?.limit ?? request?.request;
+  return quantity === undefined ? spanOf(getIn(pod, 'containers') ?? pod) : keySpanOf(quantity.at);
 }
 
 function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: PodSetContext): Fix | undefined {
   const list = getIn(pod, 'tolerations');
-  // Several are written only where there is no list yet.
+  // Several are added only if there is no list yet.
   const [first, ...others] = missing.map(({ key, value, effect }) => ({
     key,
     ...(value === null ? { operator: 'Exists' } : { operator: 'Equal', value }),
@@ -174,5 +177,6 @@ function tolerate(missing: readonly NodeTaint[], { pod }: PodSet, { document }: 
       : list.node.kind === 'seq' && others.length === 0
         ? appendItem(document, list, first)
         : undefined;
-  return fix(`Tolerate ${first.key}`, 'unsafe', edits);
+  const more = others.length === 0 ? '' : ` and ${others.length} more`;
+  return fix(`Add a toleration for ${first.key}${more}`, 'unsafe', edits);
 }

@@ -5,12 +5,13 @@ import { removeItem } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A TrainJob sets an environment variable that its controller owns.
+ * A TrainJob sets an environment variable that its controller reserves.
  *
  * ## Why
  *
- * The trainer's torch plugin tells torchrun by PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT how many
- * nodes there are and who is who. It refuses a TrainJob for a torch runtime that sets one of them itself; say `numNodes` and `numProcPerNode` instead.
+ * The trainer's torch plugin passes the number of nodes and processes, and the rank and address of each, to torchrun in PET_NNODES,
+ * PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT. It rejects a TrainJob for a torch runtime that sets one of them.
+ * Set `numNodes` and `numProcPerNode` instead.
  *
  * ```yaml invalid
  * apiVersion: trainer.kubeflow.org/v1alpha1
@@ -46,15 +47,15 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the job was refused before, and runs with the controller's own numbers then.
+ * Unsafe: the rejected job can then run, with the controller's own values.
  *
  * ## When it is silent
  *
- * For runtimes whose name says nothing of torch: only its plugin owns these variables.
+ * For runtimes without "torch" in their name: only the torch plugin reserves these variables.
  *
  * ## Sources
  *
- * - [Kubeflow trainer: torch plugin](https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go)
+ * - [Kubeflow Trainer: torch plugin](https://github.com/kubeflow/trainer/blob/master/pkg/runtime/framework/plugins/torch/torch.go)
  */
 export default defineRule({
   topic: 'training',
@@ -67,7 +68,7 @@ export default defineRule({
       const text = asText(name);
       if (name === undefined || text === undefined || !reserved.has(text)) continue;
       context.report({
-        message: `${text} is set by the trainer's torch plugin, which refuses a TrainJob that sets it too`,
+        message: `${text} is reserved for the trainer's torch plugin, which rejects the TrainJob`,
         span: spanOf(name),
         fixes: () => [fix(`Remove ${text}`, 'unsafe', removeItem(context.document, item))],
       });

@@ -7,12 +7,12 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A value that Kubernetes wants as a string is a number or a boolean.
+ * A number or boolean where Kubernetes requires a string.
  *
  * ## Why
  *
- * Values of labels, annotations, node selectors, tolerations and environment variables are strings. Without quotes, `8` is a number and
- * `true` (also `yes` and `on`, as Kubernetes reads YAML) a boolean, and the API server refuses the object.
+ * Values of labels, annotations, node selectors, tolerations and environment variables must be strings. Without quotes, `8` is a number and
+ * `true` a boolean (as are `yes` and `on` for Kubernetes), and the API server rejects the object.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -48,12 +48,12 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For objects without accelerators, kinds that are not known, and values of a Helm chart: its templates may quote them.
+ * For objects without accelerators, unknown kinds, and values of a Helm chart, whose templates may quote them.
  *
  * ## Sources
  *
  * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
- * - A dry run against an API server of version 1.32: "cannot unmarshal bool into Go struct field"
+ * - A dry run against an API server, version 1.32: "cannot unmarshal bool into Go struct field"
  */
 export default defineRule({
   topic: 'placement',
@@ -62,17 +62,20 @@ export default defineRule({
     const { workload, document } = context;
     if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
     const values = [
-      ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({ of: `nodeSelector ${keyOf(value)}`, value })),
-      ...podSet.tolerations.map(({ at: one }) => ({ of: 'The value of a toleration', value: getIn(one, 'value') })),
+      ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({
+        subject: `nodeSelector ${keyOf(value)}`,
+        value,
+      })),
+      ...podSet.tolerations.map(({ at: one }) => ({ subject: 'The toleration value', value: getIn(one, 'value') })),
       ...podSet.containers.flatMap(environment),
-      ...named('Annotation', podSet.annotations),
-      ...named('Label', podSet.labels),
+      ...stringsOf('Annotation', podSet.annotations),
+      ...stringsOf('Label', podSet.labels),
     ];
-    for (const { of, value } of values) {
+    for (const { subject, value } of values) {
       const text = value && unquoted(value);
       if (value === undefined || text === undefined) continue;
       context.report({
-        message: `${of} is the ${typeOf(value)} ${text}, not a string: the API server refuses it without quotes`,
+        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
         span: spanOf(value),
         fixes: () => [quote(document, value, text)],
       });
@@ -80,15 +83,18 @@ export default defineRule({
   },
 });
 
-/** Those of autoscalers have a rule of their own. */
-function named(what: string, strings: PodSet['labels']) {
+/** Annotations of autoscalers have their own rule. */
+function stringsOf(what: string, strings: PodSet['labels']) {
   return strings
     .filter(({ at: value }) => !keyOf(value).startsWith('autoscaling.knative.dev/'))
-    .map(({ at: value }) => ({ of: `${what} ${keyOf(value)}`, value }));
+    .map(({ at: value }) => ({ subject: `${what} ${keyOf(value)}`, value }));
 }
 
-function environment({ env }: Container): readonly { readonly of: string; readonly value: Cursor | undefined }[] {
-  return env.map(({ name, at: one }) => ({ of: `The value of ${name}`, value: getIn(one, 'value') }));
+function environment({ env }: Container): readonly { readonly subject: string; readonly value: Cursor | undefined }[] {
+  return env.map(({ name, at: one }) => ({
+    subject: name === '' ? 'An environment variable' : name,
+    value: getIn(one, 'value'),
+  }));
 }
 
 /** The text of a plain number or boolean. */
@@ -101,12 +107,12 @@ function typeOf({ node }: Cursor): string {
   return node.kind === 'scalar' && typeof node.value === 'boolean' ? 'boolean' : 'number';
 }
 
-/** Kinds that describe pods in words of their own may take numbers there. */
+/** Kinds with their own pod format may accept numbers. */
 function isPodSpec({ pod }: PodSet): boolean {
   return getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
-/** The object was refused before, and the text stays what it is. */
+/** Safe: the object was rejected before, and the text stays the same. */
 function quote(document: YamlDocument, value: Cursor, text: string) {
-  return fix(`Quote it: "${text}"`, 'safe', replaceScalar(document, value, text));
+  return fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, value, text));
 }

@@ -1,4 +1,4 @@
-import { asked, isNoWorkload, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
 import type { Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -11,9 +11,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * The variable is how the device plugin tells NVIDIA's runtime which GPUs a container may use. Set in a manifest it wins over what the
- * plugin says: the container gets GPUs that the scheduler has not counted and may give to another pod as well. Ask for
- * `nvidia.com/gpu` instead; to let several pods use one card, use time slicing, MPS or MIG.
+ * In this variable the device plugin passes a container's GPUs to NVIDIA's container runtime. A value in the manifest takes precedence: the
+ * container gets GPUs that the scheduler does not count and may assign to another pod. Request `nvidia.com/gpu` instead. To let several pods
+ * use one GPU, use time slicing, MPS or MIG.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,12 +53,12 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a container that asks for no GPU then has none.
+ * Unsafe: a container that requests no GPU then has none.
  *
  * ## When it is silent
  *
- * For `none` and `void`, which take GPUs away, for values that are not known, and for infrastructure. Beside a limit of 0 the card is shared
- * on purpose, so it is told as advice.
+ * For `none` and `void`, which remove GPUs, for unknown values, and for infrastructure. With a limit of 0 the GPU is shared on purpose, so
+ * the finding is only information.
  *
  * ## Sources
  *
@@ -71,20 +71,20 @@ export default defineRule({
   container(container, context) {
     const env = container.env.find(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES');
     const value = env?.value;
-    if (env === undefined || value === undefined || isTemplated(value.at) || isNoWorkload(context.workload)) return;
+    if (env === undefined || value === undefined || isTemplated(value.at) || isExempt(context.workload)) return;
     if (!/^(?:all|\d+(?:,\d+)*|(?:GPU|MIG)-[\w/,-]+)$/.test(value.value)) return;
-    const requests = asked(container);
-    const instead =
+    const requests = knownRequests(container);
+    const effect =
       requests.length === 0
-        ? 'takes GPUs that nobody counts, and the scheduler may give them to another pod'
-        : `overrides the ${requestWords(requests)} that the device plugin hands out`;
+        ? 'bypasses the scheduler: another pod can get the same GPU'
+        : `overrides the ${requestWords(requests)} that the device plugin assigns`;
     context.report({
-      // Who writes a limit of 0 beside it shares the card on purpose.
-      severity: requests.length === 0 && isToldNone(container) ? 'info' : 'warning',
-      message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${instead}`,
+      // With a limit of 0 the GPU is shared on purpose.
+      severity: requests.length === 0 && requestsZero(container) ? 'info' : 'warning',
+      message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${effect}`,
       span: spanOf(value.at),
       fixes: () => {
-        // Values of a chart may be a mapping of names.
+        // Chart values may map names to values.
         const remove = typeof env.at.step === 'number' ? removeItem : removeKey;
         return [fix('Remove NVIDIA_VISIBLE_DEVICES', 'unsafe', remove(context.document, env.at))];
       },
@@ -92,6 +92,6 @@ export default defineRule({
   },
 });
 
-function isToldNone({ accelerators }: Container): boolean {
+function requestsZero({ accelerators }: Container): boolean {
   return accelerators.some(({ count }) => count === 0);
 }

@@ -5,7 +5,7 @@ import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput, wholeGpus } from '../evidence/processes.ts';
-import { asked, isNoWorkload, requestSpan } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestSpan } from '../evidence/requests.ts';
 import { usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -17,16 +17,16 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A model server has a whole GPU, and half of one would hold its model.
+ * A model server requests a whole GPU, but its model fits in half of one.
  *
  * ## Why
  *
- * A small model leaves most of a large card's memory empty, and the card is paid for as a whole. Where the weights, the cache of a request
- * of the longest length and what the server takes beside them fit into half of the card, with `headroom` of it free, a MIG slice, a share of
- * the card or a smaller GPU answers the same requests. More memory is of use for many requests at a time.
+ * A small model leaves most of a large GPU's memory empty, and the whole GPU is paid for. If the weights, the cache of one request of
+ * maximum length and the server's own overhead fit in half of the memory, with `headroom` of it free, then a MIG slice, a share of the
+ * GPU or a smaller GPU can serve the same requests. More memory helps only with many concurrent requests.
  *
- * Servers that share a card in turns (time slices, MPS) have to be told so: vLLM takes nine tenths of the card unless
- * `--gpu-memory-utilization` says less, SGLang and TGI do alike, and then the second one does not start. A MIG slice has a wall of its own.
+ * Servers that share a GPU through time slicing or MPS must be configured for it. vLLM takes nine tenths of the memory unless
+ * `--gpu-memory-utilization` is lower, and SGLang and TGI behave alike: the second server does not start. A MIG slice has its own memory.
  *
  * ```yaml invalid
  * apiVersion: apps/v1
@@ -76,27 +76,27 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a slice answers fewer requests at a time, and needs nodes that are cut that way.
+ * Unsafe: a slice serves fewer concurrent requests and needs nodes that are partitioned this way.
  *
  * ## When it is silent
  *
- * For models and GPUs that are not known, for formats whose size is not known (FP8, AWQ, GPTQ, GGUF), for servers that scale out, are sized for
- * many requests (`--max-num-seqs` and the like) or take less of the card than usual already, for jobs that end, where other processes run beside the
- * server, in templates, where a file, a runtime or a variable may tell more than is read, for groups of pods, for `latency-critical` ones, and for GPUs that
- * are shared already. Of several GPUs only where less than a tenth of their memory is needed: a model is also split to answer faster. `headroom`
- * in the config is the share of memory to keep free: 0.1 unless it is told.
+ * For unknown models and GPUs; for formats of unknown size (FP8, AWQ, GPTQ, GGUF); for servers that scale out, are sized for many requests
+ * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
+ * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
+ * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is
+ * also split to answer faster. `headroom` in the config is the share of memory to keep free (default 0.1).
  *
  * ## Sources
  *
  * - [NVIDIA: MIG user guide](https://docs.nvidia.com/datacenter/tesla/mig-user-guide/)
- * - [LitGPT: the shapes of the models](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)
+ * - [LitGPT: model shapes](https://github.com/Lightning-AI/litgpt/blob/main/litgpt/config.py)
  * - [vLLM: conserving memory](https://docs.vllm.ai/en/latest/configuration/conserving_memory/)
  */
 export default defineRule({
   topic: 'sharing',
   severity: 'info',
   container(container, context) {
-    const found = lonelyModel(container, context);
+    const found = findSmallModel(container, context);
     if (found === undefined) return;
     const { request, count, gpu, estimate, hourly } = found;
     const slice = count === 1 ? smallestSlice(found, context) : undefined;
@@ -105,9 +105,9 @@ export default defineRule({
       slice?.hourly && hourly !== null ? `, ${formatHourly(slice.hourly)} instead of ${formatHourly(hourly)}` : '';
     const sharding = findSharding(processInput(container));
     const alone = sharding === undefined ? '' : `, without ${shorten(sharding.text, 30)}`;
-    const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the card';
+    const enough = slice ? `MIG slice ${slice.profile.name}` : 'a share of the GPU';
     context.report({
-      message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} GiB of ${held}: ${count > 1 ? `one GPU would do${alone}` : `${enough} would do${price}`}`,
+      message: `${shorten(estimate.name)} needs about ${Math.ceil(estimate.neededGiB)} GiB of ${held}: ${count > 1 ? `one GPU is enough${alone}` : `${enough} is enough${price}`}`,
       span: requestSpan([request], container),
       fixes: () => [slice && toSlice(found, slice, container, context)],
       saving: savingOf(found, slice),
@@ -115,23 +115,23 @@ export default defineRule({
   },
 });
 
-interface LonelyModel {
+interface SmallModel {
   readonly estimate: MemoryEstimate;
   readonly request: AcceleratorRequest;
-  /** GPUs of the container. */
+  /** The container's GPUs. */
   readonly count: number;
   readonly gpu: GpuModel;
-  /** US dollars an hour of all its GPUs; null where no price is known. */
+  /** US dollars per hour for all of them; null: the price is unknown. */
   readonly hourly: number | null;
 }
 
-/** A model that would fit into half of the first of its GPUs. */
-function lonelyModel(container: Container, context: PodSetContext): LonelyModel | undefined {
+/** A model that fits in half of one of its GPUs. */
+function findSmallModel(container: Container, context: PodSetContext): SmallModel | undefined {
   const { workload, podSet, options } = context;
-  if (workload.partial || isNoWorkload(workload) || !runsAlone(context)) return undefined;
-  const [request, ...others] = asked(container);
+  if (workload.partial || isExempt(workload) || !runsAlone(context)) return undefined;
+  const [request, ...others] = knownRequests(container);
   const count = wholeGpus(container, podSet);
-  // Only NVIDIA's cards are cut and shared in ways that every cluster knows.
+  // Only NVIDIA GPUs are partitioned and shared in the same way in every cluster.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
   const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
   const memory = gpu === undefined ? null : deviceGiB(gpu);
@@ -140,21 +140,21 @@ function lonelyModel(container: Container, context: PodSetContext): LonelyModel 
   const most = Math.min(memory / 2, count === 1 ? memory : (memory * count) / 10);
   if (!(estimate.neededGiB <= usableGiB(most, options.headroom))) return undefined;
   const amount = context.costOf(workload).podSets.find(({ name }) => name === podSet.name)?.hourly;
-  const isHolder = podSet.containers.filter((other) => asked(other).length > 0).length === 1;
-  const hourly = isHolder && amount !== undefined && amount.min === amount.max ? amount.min : null;
+  const isOnlyHolder = podSet.containers.filter((other) => knownRequests(other).length > 0).length === 1;
+  const hourly = isOnlyHolder && amount !== undefined && amount.min === amount.max ? amount.min : null;
   return { estimate, request, count, gpu, hourly };
 }
 
-/** One pod that stays up: who runs several needs the speed of each, and one part of a group holds a part of the model. */
+/** One pod that keeps running. Several replicas are there for speed, and a member of a group holds only a part of the model. */
 function runsAlone({ workload, podSet, document }: PodSetContext): boolean {
   const ends = podSet.restartPolicy !== undefined && podSet.restartPolicy.value !== 'Always';
-  // A template has lines for scalers and flags that only some of its values bring.
+  // A template may render scalers and flags with some values only.
   if (document.template || ends || isLatencyCritical(workload)) return false;
   return podSet.pods.max === 1 && workload.podSets.length === 1;
 }
 
 function smallestSlice(
-  { estimate, gpu, hourly }: LonelyModel,
+  { estimate, gpu, hourly }: SmallModel,
   { podSet, options }: PodSetContext,
 ): MigOption | undefined {
   if (sliceForm(podSet, options) === undefined) return undefined;
@@ -163,14 +163,14 @@ function smallestSlice(
   );
 }
 
-function savingOf({ count, hourly }: LonelyModel, slice: MigOption | undefined): number | undefined {
+function savingOf({ count, hourly }: SmallModel, slice: MigOption | undefined): number | undefined {
   if (hourly === null) return undefined;
   if (count > 1) return partSaving(hourly, 1 / count);
   return slice && partSaving(hourly, slice.share);
 }
 
 function toSlice(
-  { request, gpu }: LonelyModel,
+  { request, gpu }: SmallModel,
   { profile }: MigOption,
   container: Container,
   { document, podSet, options }: PodSetContext,

@@ -13,13 +13,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A distributed launch waits for another number of nodes or processes than the job has.
+ * A distributed launch expects a different number of nodes or processes than the job has.
  *
  * ## Why
  *
- * The rendezvous waits until all nodes that were announced have come. With fewer pods than `--nnodes` it waits until it gives up, and
- * every pod holds its GPUs meanwhile; with more, the surplus pods are left out. `mpirun` refuses to start more processes
- * than the workers have slots.
+ * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
+ * holds its GPUs. With more, the surplus pods are excluded. `mpirun` does not start more processes than the workers have slots.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -63,11 +62,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the number of pods may be what is wrong.
+ * Unsafe: the number of pods may be the mistake.
  *
  * ## When it is silent
  *
- * Where a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
  *
  * ## Sources
  *
@@ -82,8 +81,8 @@ export default defineRule({
     const written = getIn(workload.manifest.root, 'spec', 'slotsPerWorker');
     const slots = written && lowerCount(written, 1);
     const gpus = gpusOfWorker(workload);
-    if (written === undefined || slots == null || gpus === null || slots <= gpus || placesByItself(workload)) return;
-    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: processes share a GPU`;
+    if (written === undefined || slots == null || gpus === null || slots <= gpus || controlsPlacement(workload)) return;
+    const message = `slotsPerWorker is ${slots}, but a worker has ${plural(gpus, 'GPU')}: several processes share a GPU`;
     report({
       message,
       span: spanOf(written),
@@ -98,25 +97,26 @@ export default defineRule({
     if (workload.partial || container.type !== 'app') return;
     const pods = podsOfGroup(context);
     if (pods !== null) {
-      for (const told of findNodeCounts(processInput(container))) {
-        if (typeof told.count !== 'number' || told.count === pods) continue;
-        const missing = told.count > pods ? 'the launch waits for pods that never come' : 'the other pods are left out';
-        say(told, `${shorten(told.text)} with ${plural(pods, 'pod')}: ${missing}`, pods);
+      for (const launch of findNodeCounts(processInput(container))) {
+        if (typeof launch.count !== 'number' || launch.count === pods) continue;
+        const surplus = pods - launch.count;
+        const effect =
+          surplus < 0
+            ? 'the launch waits for pods that never join'
+            : `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+        reportMismatch(launch, `${shorten(launch.text)}, but the job has ${plural(pods, 'pod')}: ${effect}`, pods);
       }
     }
     const slots = slotsOfWorkers(workload);
     if (slots !== null) {
-      for (const told of findMpiProcesses(processInput(container))) {
-        if (typeof told.count !== 'number' || told.count <= slots || told.oversubscribes) continue;
-        say(
-          told,
-          `mpirun ${shorten(told.text)} with ${plural(slots, 'slot')} on the workers: it refuses to start`,
-          slots,
-        );
+      for (const launch of findMpiProcesses(processInput(container))) {
+        if (typeof launch.count !== 'number' || launch.count <= slots || launch.oversubscribes) continue;
+        const problem = `mpirun ${shorten(launch.text)}, but the workers have ${plural(slots, 'slot')}: mpirun does not start`;
+        reportMismatch(launch, problem, slots);
       }
     }
 
-    function say({ words, text }: LocalProcesses, message: string, right: number): void {
+    function reportMismatch({ words, text }: LocalProcesses, message: string, right: number): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
       if (words === undefined || span === undefined) return;
@@ -125,7 +125,7 @@ export default defineRule({
         span,
         fixes: () => {
           const edits = setLastNumber(context.document, lines, words, right);
-          return [fix(`Write ${right} instead of ${shorten(text, 30)}`, 'unsafe', edits)];
+          return [fix(`Change ${shorten(text, 30)} to ${right}`, 'unsafe', edits)];
         },
       });
     }
@@ -136,7 +136,7 @@ export default defineRule({
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   switch (workload.kind) {
     case 'PyTorchJob':
-      return getIn(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? sum(workload) : null;
+      return getIn(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? totalPods(workload) : null;
     case 'Job':
       return workload.apiVersion.startsWith('batch/') && podSet.pods.min !== null && podSet.pods.min > 1
         ? podSet.pods.min
@@ -146,7 +146,7 @@ function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
   }
 }
 
-function sum({ podSets }: Workload): number | null {
+function totalPods({ podSets }: Workload): number | null {
   let all = 0;
   for (const { pods } of podSets) {
     if (pods.min === null || pods.min !== pods.max) return null;
@@ -155,7 +155,7 @@ function sum({ podSets }: Workload): number | null {
   return all;
 }
 
-/** mpirun is told of more processes than there would be slots: both numbers are for people to change. */
+/** Whether mpirun starts more processes than the new slots allow: then no single number is the fix. */
 function startsMore({ podSets }: Workload, slots: number): boolean {
   const workers = podSets.find(({ name }) => name === 'Worker')?.pods.min ?? 0;
   const containers = podSets.flatMap((podSet) => podSet.containers);
@@ -172,8 +172,8 @@ function gpusOfWorker({ kind, podSets }: Workload): number | null {
   return gpus === 0 ? null : gpus;
 }
 
-/** Options of mpirun, or a script, that say how many processes a node gets, whatever its slots. */
-function placesByItself({ podSets }: Workload): boolean {
+/** Whether options of mpirun, or a script, set the processes per node independently of the slots. */
+function controlsPlacement({ podSets }: Workload): boolean {
   const launcher = podSets.find(({ name }) => name === 'Launcher');
   const words = launcher?.containers.flatMap(({ command, args }) => [...command, ...args]) ?? [];
   const line = words.map(({ value }) => value).join(' ');

@@ -1,15 +1,15 @@
 import { defineRule } from './rule.ts';
 
 /**
- * The text is no YAML, or not the YAML that was meant.
+ * The text is not valid YAML, or not the YAML that was meant.
  *
  * ## Why
  *
- * Where a document cannot be read, nothing of it can be applied. A key that is set twice can be read, and then only the last of the two
- * counts: what the first one says is lost without a word, or refused by a client that checks strictly.
+ * Nothing in an invalid document can be applied. A document with a duplicate key can be read, but only the last value applies: the first one
+ * is silently lost, or a strict client rejects the document.
  *
- * Documents are read one by one, so a fault in one leaves the findings in the others. Templates (Helm, Jinja) are read with their
- * expressions masked and get no findings of this rule; neither do documents that have nothing to do with accelerators.
+ * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
+ * their expressions masked and get no findings from this rule; neither do documents that have nothing to do with accelerators.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -60,8 +60,8 @@ export default defineRule({
 });
 
 /**
- * Other YAML that merely speaks of GPUs (a CI file, notes) is not ours to judge. The text is looked at and not its values, because a document
- * with a fault may have none.
+ * Excludes other YAML that only mentions GPUs, such as CI files and notes. Reads the text instead of the values, because an invalid
+ * document may have none.
  */
 const manifestWords =
   /\bapiVersion\b|\b(?:nvidia|amd|habana|google|intel)\.(?:com|ai)\/|aws\.amazon\.com\/neuron|^[ \t]*(?:nodeSelector|tolerations|resources):/m;

@@ -1,5 +1,5 @@
 import { claimUse } from './kinds.ts';
-import { type Asker, candidates, fullName, fullNameOf, type Group } from './named.ts';
+import { type Asker, candidates, claimNamespace, fullName, fullNameOf, type Group } from './named.ts';
 import { placeAt } from './place.ts';
 import type { Count } from './shelf.ts';
 import type { Found, FoundReference } from './workspace.ts';
@@ -14,7 +14,7 @@ export function claimUsers(asker: Asker, namespace: string | null, name: string)
   const { workspace } = asker;
   const meant = candidates(asker, claim, namespace, name);
   if (meant.length === 0) return 0;
-  const uses = workspace.claimUses(usedClaim, JSON.stringify([namespace, name]), name);
+  const uses = workspace.claimUses(usedClaim, JSON.stringify([claimNamespace(namespace), name]), name);
   workspace.restOn(claimKinds);
   const word = fullName('resource.k8s.io', 'ResourceClaim', namespace, name);
   const all = workspace.objects('ResourceClaim', fullNameOf, word, name).all;
@@ -33,7 +33,7 @@ export function claimUsers(asker: Asker, namespace: string | null, name: string)
 }
 
 function usedClaim({ reference: { kinds, namespace, name } }: FoundReference): string | undefined {
-  return kinds.includes(claim) ? JSON.stringify([namespace, name]) : undefined;
+  return kinds.includes(claim) ? JSON.stringify([claimNamespace(namespace), name]) : undefined;
 }
 
 function meantIn({ workspace }: Asker, key: string, namespace: string | null, name: string): Group {

@@ -10,12 +10,12 @@ import type {
   LlmRoleFacts,
   PodsFacts,
   QueueFacts,
+  ReferencedDevice,
+  ReferencedPods,
   ScalerFacts,
-  SeenDevice,
-  SeenNumber,
-  SeenPods,
   TrainingFacts,
   WorkloadFacts,
+  WrittenNumber,
 } from '../model/cross-references.ts';
 import type { ImplicitDevices } from '../model/implicit-devices.ts';
 import { llmReplicas } from '../model/kinds/kserve-llm.ts';
@@ -36,7 +36,7 @@ export type Facts =
   | { readonly type: 'pods'; readonly facts: PodsFacts }
   | { readonly type: 'llm'; readonly facts: LlmConfigFacts }
   | { readonly type: 'training'; readonly facts: TrainingFacts }
-  | { readonly type: 'devices'; readonly facts: readonly SeenDevice[] }
+  | { readonly type: 'devices'; readonly facts: readonly ReferencedDevice[] }
   | { readonly type: 'files'; readonly facts: Table<string> }
   | {
       readonly type: 'scaler';
@@ -111,15 +111,15 @@ function servingFacts(manifest: Manifest): Facts | null {
 
 function llmFacts(manifest: Manifest): LlmConfigFacts {
   const podSets = lowerManifest(manifest, defaultModelOptions)?.podSets ?? [];
-  const pods = (name: string): SeenPods | null => {
+  const pods = (name: string): ReferencedPods | null => {
     const podSet = podSets.find((one) => one.name === name);
     return podSet === undefined ? null : seenPods(podSet);
   };
   const role = (name: string, said: Cursor | undefined): LlmRoleFacts | null => {
     if (said === undefined) return null;
-    const number = (key: string): SeenNumber | null => {
+    const number = (key: string): WrittenNumber | null => {
       const value = getIn(said, 'parallelism', key);
-      return value === undefined ? null : { is: lowerCount(value, 1) };
+      return value === undefined ? null : { value: lowerCount(value, 1) };
     };
     const counted = getIn(said, 'replicas') !== undefined || getIn(said, 'scaling') !== undefined;
     return {
@@ -148,7 +148,7 @@ function podsFacts(podSet: PodSet): PodsFacts {
   return { ...seenPods(podSet), worker: null };
 }
 
-function seenPods(podSet: PodSet): SeenPods {
+function seenPods(podSet: PodSet): ReferencedPods {
   return {
     containers: podSet.containers.map(({ type, name, accelerators }) => ({
       type,
@@ -159,7 +159,15 @@ function seenPods(podSet: PodSet): SeenPods {
   };
 }
 
-function seenDevice({ requested, form, vendor, perPod, each, profile, models = [] }: ImplicitDevices): SeenDevice {
+function seenDevice({
+  requested,
+  form,
+  vendor,
+  perPod,
+  each,
+  profile,
+  models = [],
+}: ImplicitDevices): ReferencedDevice {
   return { requested, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
 }
 

@@ -1,4 +1,4 @@
-import type { Landing, WantedLabel } from '../model/cross-references.ts';
+import type { Landing, RequiredLabel } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import type { NodePool, NodeTaint } from '../model/node-pool.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -12,7 +12,7 @@ export const poolKinds = kindsFor('pool');
  * The pools on which a pod lands for sure, if on any: those whose own label it selects; for one that selects nothing all there are, where none of
  * them is described in another folder than its own or one above.
  */
-export function landingOf(asker: Asker, wanted: readonly WantedLabel[], isFree: boolean): Landing | undefined {
+export function landingOf(asker: Asker, wanted: readonly RequiredLabel[], isFree: boolean): Landing | undefined {
   asker.workspace.restOn(poolKinds);
   const pools = poolsIn(asker.workspace);
   const linked = pools.linked(wanted);
@@ -34,15 +34,15 @@ interface Together {
 
 interface Pools {
   readonly open: Together;
-  readonly linked: (wanted: readonly WantedLabel[]) => Together;
+  readonly linked: (wanted: readonly RequiredLabel[]) => Together;
 }
 
 function landed(asker: Asker, { places, alike }: Together): Landing | undefined {
   const [first] = places.all;
   const common = alike();
   if (first === undefined || common === undefined) return undefined;
-  const apart = places.isAnyApart(asker);
-  return { ...common, first: seen(asker, first, null), others: places.all.length - 1, apart };
+  const siblingFolder = places.isAnyApart(asker);
+  return { ...common, first: seen(asker, first, null), others: places.all.length - 1, siblingFolder };
 }
 
 const known = new WeakMap<Workspace, { readonly stamp: number; readonly pools: Pools }>();
@@ -70,7 +70,7 @@ function poolsIn(workspace: Workspace): Pools {
   const order = new Map(all.map((one, index) => [one, index]));
   const answers = new Map<string, Together>();
   const pools: Pools = {
-    open: together(all.filter(({ pool }) => pool.chosen !== true)),
+    open: together(all.filter(({ pool }) => pool.needsSelector !== true)),
     linked(wanted) {
       const question = JSON.stringify(wanted);
       const answer = answers.get(question);
@@ -100,11 +100,11 @@ function alike(pools: readonly NodePool[]): ReturnType<Together['alike']> {
   return { taints, toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true) };
 }
 
-function mayHave({ labels }: NodePool, { key, values }: WantedLabel): boolean {
+function mayHave({ labels }: NodePool, { key, values }: RequiredLabel): boolean {
   return !Object.hasOwn(labels, key) || values.length === 0 || values.includes(labels[key] ?? '');
 }
 
-/** A label that the pool gives its nodes itself; what kinds of nodes there are at all is told by others. */
+/** A label that the pool gives its nodes itself; other labels say what kinds of nodes there are at all. */
 function isOwn(key: string): boolean {
   return (
     /^(?:karpenter\.sh\/(?:nodepool|provisioner-name)|(?:alpha\.eksctl\.io|eks\.amazonaws\.com)\/nodegroup)/.test(

@@ -1,6 +1,8 @@
 import { normalizeUri } from '../config/places.ts';
+import type { ProjectConfig } from '../config.ts';
 import type { BudgetFacts, CrossReferences, QueueFacts, Referenced, ScalerFacts } from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
+import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
 import { claimKinds, claimUsers } from './claim-users.ts';
 import { dangling, meant, restsOn, wholeNames } from './dangling.ts';
@@ -9,14 +11,22 @@ import { type Asker, agreed, candidates, factsAs, factsNamed, type Group, ofGrou
 import { isInSiblingFolder, placeAt } from './place.ts';
 import { type Reads, recordReads } from './reads.ts';
 import { scalerKinds } from './scalers.ts';
-import type { Found, Workspace } from './workspace.ts';
+import type { FileContext, Found, Workspace } from './workspace.ts';
 
-/** The surroundings of one file's document, and a record of what was read of them. */
-export function crossReferencesOf(
-  workspace: Workspace,
-  uri: string,
-): { readonly crossReferences: CrossReferences; readonly reads: Reads } {
-  const { reads, read } = recordReads(workspace);
+/** Everything that a document may ask of what is not its text. Each question is recorded with its answer. */
+export interface Lookups {
+  /** What other documents say. */
+  readonly crossReferences: CrossReferences;
+  readonly config: ProjectConfig;
+  /** What other files say of this one: read when somebody asks. */
+  readonly relatedFiles: () => RelatedFiles;
+  readonly reads: Reads;
+}
+
+/** @param context what holds for the file now, each time that it is called */
+export function lookupsOf(workspace: Workspace, uri: string, context: () => FileContext): Lookups {
+  const { reads, recorder } = recordReads(workspace);
+  const read = recorder.ofKinds;
   const asker: Asker = { ...placeAt(normalizeUri(uri)), workspace };
 
   const crossReferences: CrossReferences = {
@@ -67,13 +77,18 @@ export function crossReferencesOf(
       wholeNames(manifest).flatMap((found) =>
         dangling(
           found,
-          read(restsOn(found), ['unfound', ...found.kinds, found.namespace, found.name], () => meant(asker, found)),
+          read(restsOn(found), ['dangling', ...found.kinds, found.namespace, found.name], () => meant(asker, found)),
         ),
       ),
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(asker, wanted, isFree)),
   };
-  return { crossReferences, reads };
+  return {
+    crossReferences,
+    config: recorder.ofFile('config', () => context().config),
+    relatedFiles: () => recorder.ofFile('relatedFiles', () => context().relatedFiles),
+    reads,
+  };
 }
 
 const llmConfig = 'serving.kserve.io/LLMInferenceServiceConfig';
@@ -115,7 +130,7 @@ function targetNamed(
   return factsNamed(asker, ['serving.kserve.io/InferenceService'], namespace, service, 'workload');
 }
 
-/** Those beside the pods, or above them: one in a folder apart may know nothing of them. */
+/** Those next to the pods, or above them: one in a sibling folder may know nothing of them. */
 function budgetsOf(asker: Asker, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
   const there = asker.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(asker);
   return there.flatMap((found) => {
@@ -136,8 +151,8 @@ function clusterQueueOf(asker: Asker, namespace: string | null, name: string): R
   if (queue === undefined) return undefined;
   const agreement = agreed(asker, candidates(asker, 'kueue.x-k8s.io/ClusterQueue', null, queue), 'queue');
   // Those that are equally near are apart, or none is.
-  const apart = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
-  return agreement && { ...agreement, apart: agreement.apart || apart };
+  const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(asker, folders));
+  return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
 }
 
 /** The queue that all of them name. */

@@ -25,7 +25,15 @@ export function fullNameOf({ object: { group, kind, namespace, name } }: Pick<Fo
 }
 
 export function fullName(group: string, kind: string, namespace: string | null, name: string): string {
+  if (group === claimGroup) return JSON.stringify([group, claimNamespace(namespace), name]);
   return JSON.stringify([group, isClusterKind(`${group}/${kind}`) ? null : namespace, name]);
+}
+
+const claimGroup = 'resource.k8s.io';
+
+/** kubectl creates in `default` what names no namespace, unless it is set otherwise. */
+export function claimNamespace(namespace: string | null): string | null {
+  return namespace === 'default' ? null : namespace;
 }
 
 /** The objects that are meant, of the first kind that has some: more than one where several are equally near. */
@@ -63,7 +71,7 @@ export function factsAs<T extends Facts['type']>(object: ObjectSummary, type: T)
 
 export function seen<T>(asker: Place, found: Found, facts: T): Referenced<T> {
   const { kind, name } = found.object;
-  return { kind, name, file: pathFrom(asker, found), apart: isInSiblingFolder(asker, found.folders), facts };
+  return { kind, name, file: pathFrom(asker, found), siblingFolder: isInSiblingFolder(asker, found.folders), facts };
 }
 
 /** One of several that say the same; nothing where they do not, or where one says nothing. */

@@ -37,7 +37,7 @@ export function isInSiblingFolder(from: Pick<Place, 'folders'>, to: readonly str
   return common < from.folders.length && common < to.length;
 }
 
-/** How a file is named beside another: its path below the folder that both are in; null for the same file. */
+/** How a file is named from another: its path below the folder that both are in; null for the same file. */
 export function pathFrom(from: Place, to: Place): string | null {
   const common = commonFolders(from.folders, to.folders);
   const below = to.folders.slice(common);

@@ -10,7 +10,7 @@ export interface Places<T extends Place> {
   readonly all: readonly T[];
   /** Those in the same file; else those in the same folder; else those below the nearest folder above that has one. */
   nearest(from: Place): readonly T[];
-  /** Those in the same file; else those in the nearest folder of its path, without the folders beside it. */
+  /** Those in the same file; else those in the nearest folder of its path, without its sibling folders. */
   nearestAbove(from: Place): readonly T[];
   /** All in the folders of a file's path. */
   above(from: Place): readonly T[];

@@ -1,53 +1,46 @@
-import { type Claims, joinClaims } from '../model/claims.ts';
-import { lazy } from '../yaml/lazy.ts';
-import type { DocumentSummary } from './summary.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What was read of the workspace for one document: good as long as the same questions have the same answers. */
+/** What was read for one document besides its text: good as long as the same questions have the same answers. */
 export interface Reads {
   /** Whether every answer is still the same. */
   hold(): boolean;
 }
 
-/** Asks the workspace a question of some kinds, or tells what was answered to it before. */
-export type Read = <T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T) => T;
-
-interface Answer {
-  /** The kinds of which something was asked. */
-  readonly kinds: readonly string[];
-  /** Of the kinds, when the answer was last known to hold. */
-  stamp: number;
-  readonly ask: () => unknown;
-  readonly answer: unknown;
-  /** Whether what it was found by is still the same: much cheaper than to ask again. */
-  stands: () => boolean;
+export interface Recorder {
+  /** Asks the workspace a question about objects of some kinds, or returns the answer that it had before. */
+  ofKinds<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T;
+  /** Asks what holds for the document's own file: the same object as long as it says the same. */
+  ofFile<T>(question: string, ask: () => T): T;
 }
 
-export function recordReads(workspace: Workspace): { readonly read: Read; readonly reads: Reads } {
-  const asked = new Map<string, Answer>();
+interface Answer {
+  readonly value: unknown;
+  holds(): boolean;
+}
+
+export function recordReads(workspace: Workspace): { readonly recorder: Recorder; readonly reads: Reads } {
+  const answers = new Map<string, Answer>();
   let checked = workspace.generation;
+
+  function recall<T>(key: string, find: () => Answer): T {
+    const answer = answers.get(key) ?? find();
+    answers.set(key, answer);
+    return answer.value as T;
+  }
+
   return {
-    read<T>(kinds: readonly string[], question: readonly (string | null)[], ask: () => T): T {
-      const key = JSON.stringify(question);
-      const known = asked.get(key);
-      if (known !== undefined) return known.answer as T;
-      const found = workspace.watched(ask);
-      asked.set(key, { kinds, stamp: workspace.stampOf(kinds), ask, ...found });
-      return found.answer;
+    recorder: {
+      ofKinds: (kinds, question, ask) => recall(JSON.stringify(question), () => askKinds(workspace, kinds, ask)),
+      ofFile: (question, ask) =>
+        recall(question, () => {
+          const value = ask();
+          return { value, holds: () => ask() === value };
+        }),
     },
     reads: {
       hold() {
         if (checked === workspace.generation) return true;
-        for (const answer of asked.values()) {
-          const stamp = workspace.stampOf(answer.kinds);
-          if (stamp === answer.stamp) continue;
-          if (!answer.stands()) {
-            const now = workspace.watched(answer.ask);
-            if (!isSame(now.answer, answer.answer)) return false;
-            answer.stands = now.stands;
-          }
-          answer.stamp = stamp;
-        }
+        for (const answer of answers.values()) if (!answer.holds()) return false;
         checked = workspace.generation;
         return true;
       },
@@ -55,32 +48,23 @@ export function recordReads(workspace: Workspace): { readonly read: Read; readon
   };
 }
 
-/** What the documents of a file say of claims together, read when somebody asks. */
-export function claimsOf(summaries: readonly DocumentSummary[]): Claims {
-  const joined = lazy(() => joinClaims(summaries.map(({ claims }) => claims())));
-  return { devices: (kind, name) => joined().devices(kind, name), users: (name) => joined().users(name) };
-}
-
-/** The claims of a file as one of its documents reads them. */
-export function recordClaims(first: Claims): {
-  readonly claims: Claims;
-  readonly goesWith: (claims: Claims) => boolean;
-} {
-  let now = first;
-  const asked = new Map<string, { readonly ask: (claims: Claims) => unknown; readonly answer: unknown }>();
-  const read = <T>(question: string, ask: (claims: Claims) => T): T => {
-    const answer = ask(now);
-    asked.set(question, { ask, answer });
-    return answer;
-  };
+function askKinds(workspace: Workspace, kinds: readonly string[], ask: () => unknown): Answer {
+  const { answer: value, stands: first } = workspace.watched(ask);
+  /** Of the kinds, when the answer was last known to hold. */
+  let stamp = workspace.stampOf(kinds);
+  /** Whether what it was found by is still the same: much cheaper than to ask again. */
+  let stands = first;
   return {
-    claims: {
-      devices: (kind, name) => read(`${kind} ${name}`, (claims) => claims.devices(kind, name)),
-      users: (name) => read(name, (claims) => claims.users(name)),
-    },
-    goesWith(claims) {
-      if ([...asked.values()].some(({ ask, answer }) => ask(claims) !== answer)) return false;
-      now = claims;
+    value,
+    holds() {
+      const now = workspace.stampOf(kinds);
+      if (now === stamp) return true;
+      if (!stands()) {
+        const again = workspace.watched(ask);
+        if (!isSame(again.answer, value)) return false;
+        stands = again.stands;
+      }
+      stamp = now;
       return true;
     },
   };

@@ -37,9 +37,9 @@ export interface Count {
 export function createShelf<T extends Place>(read: (file: SeenFile) => readonly T[], nameOf: WordOf<T>): Shelf<T> {
   /** What was read, by file. */
   const known = new Map<string, readonly T[]>();
-  /** Files to be read as soon as anything is asked for. */
+  /** Files to be read with the first question. */
   const waiting = new Map<string, SeenFile>();
-  /** Files to be read only when a name is asked for that they say, by their names from the first question on. */
+  /** Files to be read only for a name that they say, by their names from the first question on. */
   const unread = new Map<string, SeenFile>();
   let unreadByName: Map<string, Set<string>> | undefined;
   const views = new Map<WordOf<T>, View<T>>();
@@ -143,7 +143,7 @@ interface View<T extends Place> {
   words(): Iterable<string>;
 }
 
-/** @param note told of each word that comes or goes */
+/** @param note called with each word that comes or goes */
 function createView<T extends Place>(wordOf: WordOf<T>, note: (word: string) => void = () => undefined): View<T> {
   const byWord = new Map<string, Map<string, T[]>>();
   const places = new Map<string, Places<T>>();

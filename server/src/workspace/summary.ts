@@ -1,4 +1,3 @@
-import { claimsIn, type DocumentClaims } from '../model/claims.ts';
 import { lowerManifests } from '../model/manifest.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { lazy } from '../yaml/lazy.ts';
@@ -31,8 +30,6 @@ export interface DocumentSummary {
   readonly objects: () => readonly ObjectSummary[];
   /** The objects that it names. */
   readonly references: () => readonly Reference[];
-  /** What it says of claims, for the pods of its own file. */
-  readonly claims: () => DocumentClaims;
 }
 
 /** What other files may need of a file. Spans are of the file. */
@@ -59,7 +56,7 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       manifests().flatMap((manifest): readonly ObjectSummary[] => {
         const { kind, namespace, apiVersion, root } = manifest;
         const name = getIn(root, 'metadata', 'name');
-        // What the text does not name plainly is told of no document: some are not even parsed.
+        // Objects whose name is not plain in the text are left out: some files are never parsed.
         if (!kinds().has(kind) || name === undefined || manifest.name === null) return [];
         if (name.node.kind !== 'scalar' || name.node.templated) return [];
         const slash = apiVersion.indexOf('/');
@@ -69,7 +66,6 @@ export function summariseDocument(text: string, document: () => YamlDocument, op
       }),
     ),
     references: lazy(() => manifests().flatMap(referencesOf)),
-    claims: lazy(() => claimsIn(text, document)),
   };
 }
 

@@ -1,4 +1,6 @@
 import { normalizeUri } from '../config/places.ts';
+import type { ProjectConfig } from '../config.ts';
+import type { RelatedFiles } from '../model/related-files.ts';
 import type { Span } from '../yaml/span.ts';
 import { claimUse } from './kinds.ts';
 import { type Place, placeAt } from './place.ts';
@@ -18,6 +20,12 @@ export interface FoundReference extends Place {
   readonly reference: Reference;
 }
 
+/** What holds for a file besides its text: each is the same object as long as it says the same. */
+export interface FileContext {
+  readonly config: ProjectConfig;
+  readonly relatedFiles: RelatedFiles;
+}
+
 /**
  * The files that are seen together, as summaries. What an editor has open overrides what is on the disk. Nothing is read before somebody asks
  * for a kind: the kinds of a file are known from its text. Answers follow from the files that are there, and never from the way that led to them.
@@ -27,11 +35,12 @@ export class Workspace {
   readonly #open = new Map<string, SeenFile>();
   readonly #objects = new Map<string, Shelf<Found>>();
   readonly #claimUses = createShelf<FoundReference>(referencesIn, ({ reference }) => reference.name);
+  readonly #contexts = new Map<string, FileContext>();
   readonly #versions = new Map<string, number>();
   #generation = 0;
   #watch: (stands: () => boolean) => void = () => undefined;
 
-  /** Changes whenever an answer may: what was found in one generation is as good as long as it lasts. */
+  /** Changes whenever an answer may, so that answers are compared only then. */
   get generation(): number {
     return this.#generation;
   }
@@ -44,6 +53,21 @@ export class Workspace {
 
   delete(uri: string, layer: 'disk' | 'open'): void {
     this.#change(normalizeUri(uri), layer, undefined);
+  }
+
+  /** @param context undefined: nobody looks at the file any more */
+  setContext(uri: string, context: FileContext | undefined): void {
+    const key = normalizeUri(uri);
+    const before = this.#contexts.get(key);
+    if (context === undefined) this.#contexts.delete(key);
+    else if (before?.config !== context.config || before.relatedFiles !== context.relatedFiles) {
+      this.#contexts.set(key, context);
+      this.#generation += 1;
+    }
+  }
+
+  contextOf(uri: string): FileContext | undefined {
+    return this.#contexts.get(normalizeUri(uri));
   }
 
   /** Does something that may set the file, and sets it back afterwards to what it was. */
@@ -95,7 +119,7 @@ export class Workspace {
     return this.#claimUses.count(wordOf, word, name);
   }
 
-  /** An answer, and whether all that was asked for it still has the same answers. */
+  /** An answer, and whether everything that it follows from is still the same. */
   watched<T>(ask: () => T): { readonly answer: T; readonly stands: () => boolean } {
     const checks: (() => boolean)[] = [];
     const before = this.#watch;

@@ -31,8 +31,8 @@ import {
 import type { Span, TextEdit } from './span.ts';
 
 /**
- * Puts `key: value` into a mapping, as its last entry or behind the entry named `after`. The mapping may be `{}` or an empty value.
- * Undefined when it has the key already, or when its text is shared with an alias or stands in a template's condition.
+ * Inserts `key: value` into a mapping, as its last entry or after the entry named `after`. The mapping may be `{}` or an empty value.
+ * Undefined if it has the key already, or if its text is shared with an alias or is inside a template condition.
  */
 export function insertKey(
   doc: YamlDocument,
@@ -63,7 +63,7 @@ export function insertKey(
   return insertBlock(doc, map, end, writer);
 }
 
-/** Puts a value behind the last item of a sequence, which may be `[]` or an empty value. */
+/** Appends a value to a sequence, which may be `[]` or an empty value. */
 export function appendItem(
   doc: YamlDocument,
   seq: Cursor | undefined,
@@ -94,9 +94,9 @@ export function appendItem(
   return last.shared ? undefined : insertFlow(doc, seq, last.value.span.end, writer);
 }
 
-/** What is to be written, in either style. */
+/** Renders the new element in either style. */
 interface Writer {
-  /** Lines with the first one bare and the others indented for an element at `column`. */
+  /** Lines of an element at `column`: the first one bare, the others indented. */
   block(column: number): string[];
   flow(json: boolean): string;
   readonly brackets: '{}' | '[]';
@@ -105,7 +105,7 @@ interface Writer {
   readonly style: WritingStyle;
 }
 
-/** Behind the line on which the element ends, and behind comments that are indented deeper and so belong to it. */
+/** Inserts after the line on which the element ends, and after more deeply indented comments, which belong to it. */
 function insertBlock(doc: YamlDocument, holder: Cursor, end: number, writer: Writer): readonly TextEdit[] | undefined {
   const { text } = doc;
   const column = columnOf(text, holder.node.span.start);
@@ -128,7 +128,7 @@ function insertBlock(doc: YamlDocument, holder: Cursor, end: number, writer: Wri
   return [{ span: { start: at, end: at }, newText: eol + lines }];
 }
 
-/** A block scalar that keeps its last line ends (|+) owns the blank lines behind it. */
+/** A block scalar with the keep indicator (|+) includes the blank lines after it. */
 function pastKeptLines(doc: YamlDocument, holder: Cursor, end: number, at: number): number {
   const scalar = lastScalar(holder.node, end);
   if (scalar === undefined || !/^[|>]\d?\+/.test(doc.text.slice(scalar.start, scalar.start + 3))) return at;
@@ -172,7 +172,7 @@ function insertFlow(doc: YamlDocument, holder: Cursor, end: number, writer: Writ
   return [{ span: { start: end, end }, newText: `, ${written}` }];
 }
 
-/** Where the first element on the line begins, when elements have lines of their own. */
+/** The start of the first element on the line. */
 function firstOnLine(doc: YamlDocument, node: YamlNode, line: number, end: number): number {
   const starts =
     node.kind === 'map'
@@ -181,11 +181,11 @@ function firstOnLine(doc: YamlDocument, node: YamlNode, line: number, end: numbe
         ? node.items.filter((item) => !item.shared).map(({ value }) => value.span.start)
         : [];
   const found = starts.find((start) => line <= start && start < end);
-  // A nested value's last line begins with its own closing bracket.
+  // The last line of a nested value starts with its closing bracket.
   return found ?? (/^\s*[}\]]/.test(doc.text.slice(line, end)) ? skipForward(doc, line) : end);
 }
 
-/** Gives a value to a key, dash or document that has `{}`, `[]`, null or nothing. */
+/** Replaces `{}`, `[]`, null or nothing after a key, after a dash or in a document. */
 function fillEmpty(doc: YamlDocument, cursor: Cursor, writer: Writer): readonly TextEdit[] | undefined {
   const { text } = doc;
   const { node, entry } = cursor;
@@ -204,7 +204,7 @@ function fillEmpty(doc: YamlDocument, cursor: Cursor, writer: Writer): readonly 
   const eolAt = lineEnd(text, end);
   const { eol } = writer.style;
   if (entry === undefined) {
-    // At a dash or at the root the value takes the very place.
+    // After a dash, and at the root, the value starts in the same place.
     const gap = start === end && text.charAt(start - 1) === '-' ? ' ' : '';
     const column = columnOf(text, start) + gap.length;
     const [first = '', ...rest] = writer.block(column);
@@ -232,12 +232,12 @@ function fillBrackets(doc: YamlDocument, cursor: Cursor, writer: Writer): readon
   return [{ span, newText: `${gap}${open}${writer.flow(writesJson(doc, cursor))}${close}` }];
 }
 
-/** Brackets with nothing in them: no entry, and no merge key either. */
+/** Whether the brackets are empty, without even a merge key. */
 function isEmptyText(doc: YamlDocument, node: YamlNode): boolean {
   return node.kind !== 'scalar' && node.flow && skipBack(doc, node.span.end - 1) === node.span.start + 1;
 }
 
-/** Where the text of the entry ends behind which to insert. A merge key's line may be the last of the mapping. */
+/** The end of the entry after which to insert. The last line of the mapping may be a merge key. */
 function endOf(doc: YamlDocument, node: YamlMap, after: string | undefined): number | undefined {
   const named = after === undefined ? undefined : findLast(node, after);
   if (named) return entryEnd(doc, named);

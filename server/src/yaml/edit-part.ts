@@ -4,8 +4,8 @@ import type { YamlDocument } from './node.ts';
 import type { Span, TextEdit } from './span.ts';
 
 /**
- * Writes other characters over a part of a scalar, such as one word of a script. Undefined where something else than `expected` stands
- * there (quotes, escapes and folding hide the places of a scalar's characters), and where the new ones could mean something in YAML or a shell.
+ * Replaces a part of a scalar, such as one word of a script. Undefined if the span does not contain `expected` (quotes, escapes and folding
+ * move the characters of a scalar), or if the new text could have a meaning in YAML or a shell.
  */
 export function replacePart(
   doc: YamlDocument,

@@ -23,8 +23,8 @@ import type { YamlDocument, YamlMap, YamlSeq } from './node.ts';
 import type { Span, TextEdit } from './span.ts';
 
 /**
- * Removes an entry of a mapping with its own lines. Comments all stay: those above it where they are, those on its lines on lines of
- * their own. The only entry leaves `{}`.
+ * Removes an entry of a mapping with its lines. Comments stay: those above it in place, those on its lines on separate lines. The only
+ * entry leaves `{}`.
  */
 export function removeKey(doc: YamlDocument, entry: Cursor | undefined): readonly TextEdit[] | undefined {
   const holder = entry?.parent;
@@ -38,7 +38,7 @@ export function removeKey(doc: YamlDocument, entry: Cursor | undefined): readonl
   return remove(doc, holder, holder.node, { start, end }, '{}');
 }
 
-/** Removes an item of a sequence, as `removeKey` does an entry. The only item leaves `[]`. */
+/** Removes an item of a sequence like `removeKey`. The only item leaves `[]`. */
 export function removeItem(doc: YamlDocument, item: Cursor | undefined): readonly TextEdit[] | undefined {
   const holder = item?.parent;
   if (item === undefined || item.entry !== undefined || item.shared || holder?.node.kind !== 'seq') return undefined;
@@ -53,7 +53,7 @@ export function removeItem(doc: YamlDocument, item: Cursor | undefined): readonl
     : remove(doc, holder, holder.node, { start, end: Math.max(span.end, start + 1) }, '[]');
 }
 
-/** The dash of the item whose value starts at `from`, on its line or a line above. */
+/** The offset of the dash of the item whose value starts at `from`, on its line or above. */
 function dashOf(text: string, from: number, column: number): number | undefined {
   let line = lineStart(text, from);
   for (let tries = 0; tries < 100; tries++) {
@@ -74,7 +74,6 @@ function remove(
 ): readonly TextEdit[] | undefined {
   if (holder.shared || isAnchored(doc, holder) || holdsAnchor(doc, slot) || crossesControl(doc, slot)) return undefined;
   if (isContinued(doc, slot.end, columnOf(doc.text, slot.start))) return undefined;
-  // Where the text is laid out as no writer would, nothing is said.
   if (node.flow) return removeFlow(doc, holder, node, slot);
   if (!restIsBlank(doc, slot.end)) return undefined;
   const only = node.span.start === slot.start && node.span.end <= slot.end;
@@ -82,14 +81,14 @@ function remove(
   return isFirstOnLine(doc.text, slot.start) ? removeLines(doc, holder, slot) : pullUp(doc, holder, slot);
 }
 
-/** Takes whole lines away; comments on them get lines of their own. */
+/** Removes whole lines; comments on them move to separate lines. */
 function removeLines(doc: YamlDocument, holder: Cursor, slot: Span): readonly TextEdit[] {
   const { text } = doc;
   const from = lineStart(text, slot.start) + (text.charCodeAt(lineStart(text, slot.start)) === 0xfeff ? 1 : 0);
   const comments = commentsIn(doc, { start: slot.start, end: lineEnd(text, slot.end) });
   const end = nextLine(text, slot.end);
   if (comments.length === 0 && lineEnd(text, slot.end) === text.length && from > 0) {
-    // The last line has no line end of its own: the one before it goes.
+    // The last line has no line end: remove the one before it.
     const before = text.charAt(from - 2) === '\r' ? from - 2 : from - 1;
     return [{ span: { start: before, end: text.length }, newText: '' }];
   }
@@ -100,7 +99,7 @@ function removeLines(doc: YamlDocument, holder: Cursor, slot: Span): readonly Te
   return [{ span: { start: from, end }, newText: kept + close }];
 }
 
-/** The first entry of an item stands on the dash's line: the next one takes its place, and comments move above the dash. */
+/** Removes the first entry of an item, on the line of the dash: the next one takes its place, and comments move above the dash. */
 function pullUp(doc: YamlDocument, holder: Cursor, slot: Span): readonly TextEdit[] | undefined {
   const { text } = doc;
   const next = skipForward(doc, slot.end);
@@ -117,7 +116,7 @@ function pullUp(doc: YamlDocument, holder: Cursor, slot: Span): readonly TextEdi
   return [{ span: { start: line, end: line }, newText: comments.map((comment) => pad + comment + eol).join('') }, edit];
 }
 
-/** Leaves `{}` or `[]`: behind the key when the value stood on lines below it, at its place otherwise. */
+/** Leaves `{}` or `[]`: after the key if the value was on the lines below it, otherwise in place of the value. */
 function removeOnly(doc: YamlDocument, holder: Cursor, slot: Span, empty: string): readonly TextEdit[] | undefined {
   const { text } = doc;
   const key = holder.entry;
@@ -129,7 +128,7 @@ function removeOnly(doc: YamlDocument, holder: Cursor, slot: Span, empty: string
     const lines = removeLines(doc, holder, slot);
     const first = lines[0];
     if (first && first.span.start <= at) {
-      // Both edits meet at the end of the text: one does it.
+      // Both edits touch at the end of the text: one edit is enough.
       return [{ span: { start: at, end: first.span.end }, newText: ` ${empty}${first.newText}` }];
     }
     return [{ span: { start: at, end: at }, newText: ` ${empty}` }, ...lines];
@@ -143,7 +142,7 @@ function removeOnly(doc: YamlDocument, holder: Cursor, slot: Span, empty: string
   return [edit, { span: { start: at, end: at }, newText: comments.map((comment) => eol + pad + comment).join('') }];
 }
 
-/** Takes an element and one comma out of brackets. */
+/** Removes an element and one comma from brackets. */
 function removeFlow(
   doc: YamlDocument,
   holder: Cursor,
@@ -160,7 +159,7 @@ function removeFlow(
   const previous = text.charAt(before - 1);
   const { eol } = styleAt(doc, holder);
   if (next !== closing) {
-    // The next element takes the place.
+    // The next element takes its place.
     const span = { start: slot.start, end: next };
     const pad = ' '.repeat(columnOf(text, slot.start));
     return [
@@ -182,7 +181,7 @@ function removeFlow(
   const span = { start: before - 1, end: hasComma ? comma + 1 : slot.end };
   const comments = commentsIn(doc, span);
   if (comments.length === 0) {
-    // A comma behind the last element was the writer's way, so the one before stays.
+    // Keep the comma before it if the list ended with a trailing comma.
     return [{ span: hasComma ? { start: before, end: comma + 1 } : span, newText: '' }];
   }
   if (text.slice(span.end, lineEnd(text, span.end)).trim() !== '' && !restIsBlank(doc, span.end)) return undefined;

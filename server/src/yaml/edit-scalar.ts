@@ -6,9 +6,9 @@ import { resolvePlain } from './scalar.ts';
 import type { TextEdit } from './span.ts';
 
 /**
- * Replaces a scalar's text. A string keeps the quotes that were there, and takes some where it would otherwise read as a number, a
- * boolean or null. A number (or boolean) in quotes keeps them too when the new value is again a number (or boolean): annotations and
- * environment variables want strings. Everything else is written plain.
+ * Replaces a scalar's text. A string keeps its quotes, and gets quotes if it would otherwise be a number, a boolean or null. A quoted
+ * number (or boolean) also keeps its quotes if the new value is a number (or boolean), because annotations and environment variables must
+ * be strings. Everything else is written plain.
  */
 export function replaceScalar(
   doc: YamlDocument,
@@ -27,7 +27,7 @@ export function replaceScalar(
   return [{ span: node.span, newText }];
 }
 
-/** In JSON everything is quoted, in brackets fewer texts may stay plain. */
+/** JSON quotes every string; inside brackets, fewer strings can be plain. */
 export function placeOf(doc: YamlDocument, cursor: Cursor): ScalarPlace {
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
     if (here.node.kind === 'scalar' || !here.node.flow) continue;
@@ -36,7 +36,7 @@ export function placeOf(doc: YamlDocument, cursor: Cursor): ScalarPlace {
   return 'block';
 }
 
-/** A bracketed value with its keys in double quotes is JSON, and so is one in a document that is all brackets. */
+/** Whether a flow value is JSON: its keys have double quotes, or the whole document is a flow value. */
 export function writesJson(doc: YamlDocument, cursor: Cursor): boolean {
   let top = cursor;
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
@@ -63,7 +63,7 @@ function renderLike(
   return sameKind && value !== null ? renderQuoted(String(value), quoted) : renderScalar(value, place);
 }
 
-/** Writes behind the colon or the dash of an empty value. */
+/** Writes after the colon or dash of an empty value. */
 function fillEmpty(doc: YamlDocument, node: YamlScalar, written: string): readonly TextEdit[] | undefined {
   const at = node.span.start;
   const before = doc.text.charAt(at - 1);
@@ -75,7 +75,7 @@ function fillEmpty(doc: YamlDocument, node: YamlScalar, written: string): readon
   return [{ span: node.span, newText: gap + written + (follows === '#' ? ' ' : '') }];
 }
 
-/** A block scalar keeps its form for several lines; otherwise one value takes its place and its header's comment stays. */
+/** Keeps the block form for several lines; otherwise replaces the block with one value. The header's comment stays. */
 function replaceBlock(
   doc: YamlDocument,
   target: Cursor,

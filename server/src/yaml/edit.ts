@@ -5,10 +5,10 @@ import type { YamlDocument } from './node.ts';
 import { type PlainValue, renderBlock, renderEntry, renderQuoted, renderScalar, type WritingStyle } from './render.ts';
 import type { Span, TextEdit } from './span.ts';
 
-// This is the only maker of edits. Every edit is a minimal splice with offsets of the document's text that takes indentation, flow or
-// block style, quotes and line ends from the neighbours, and leaves comments alone. Nothing is ever re-printed. A function returns
-// undefined when it cannot make the edit without damage: where the target is missing, where an alias or a merge key leads to it or an
-// alias elsewhere repeats it, where a template decides what stands there. Callers need no guard of their own: they offer no fix then.
+// All edits are made here. Each is a minimal splice of the document's text that follows the indentation, flow or block style, quotes and
+// line ends of its neighbors and keeps comments. Nothing is reprinted. A function returns undefined if the edit cannot be made without
+// damage: the target is missing, it is reached through an alias or a merge key, an alias elsewhere repeats it, or a template controls it.
+// Callers need no guards: undefined means no fix.
 
 export { appendItem, insertKey } from './edit-insert.ts';
 export { replacePart } from './edit-part.ts';
@@ -16,12 +16,12 @@ export { removeItem, removeKey } from './edit-remove.ts';
 export { replaceScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';
 
-/** Renames an entry's key in the quotes it has. Undefined when the mapping has the new key already. */
+/** Renames an entry's key and keeps its quotes. Undefined if the mapping already has the new key. */
 export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: string): readonly TextEdit[] | undefined {
   const holder = entry?.parent;
   const own = entry?.entry;
   if (own === undefined || holder === undefined || holder.node.kind !== 'map') return undefined;
-  // The key is this mapping's own text even where its value is an alias.
+  // The key belongs to this mapping even if its value is an alias.
   if (holder.shared || !isWrittenIn(holder.node, own) || isAnchored(doc, holder)) return undefined;
   if (holder.node.entries.some((other) => other.key === key)) return undefined;
   const written = doc.text.slice(own.keySpan.start, own.keySpan.end);
@@ -32,7 +32,7 @@ export function renameKey(doc: YamlDocument, entry: Cursor | undefined, key: str
   return [{ span: own.keySpan, newText }];
 }
 
-/** Appends a new `---` document at the end of a file's text. The spans are of the file. */
+/** Appends a `---` document to a file. The spans are offsets in the file. */
 export function appendDocument(fileText: string, value: PlainValue): readonly TextEdit[] {
   const style = styleOfNew(fileText);
   const { eol } = style;
@@ -41,12 +41,12 @@ export function appendDocument(fileText: string, value: PlainValue): readonly Te
   const trimmed = fileText.replace(/^\uFEFF/, '').trimEnd();
   const lastLine = trimmed.slice(trimmed.lastIndexOf('\n') + 1);
   const gap = fileText === '' || fileText === '\uFEFF' || fileText.endsWith('\n') ? '' : eol;
-  // An empty file needs no marker, and a marker that waits for a document needs no second one.
+  // An empty file needs no marker, and a final marker needs no second one.
   const marker = trimmed === '' || lastLine === '---' ? '' : `---${eol}`;
   return [{ span: { start: at, end: at }, newText: gap + marker + body }];
 }
 
-/** Writes entries behind whatever comments a file has that says nothing yet. The spans are of the file. */
+/** Appends entries to a file that is empty except for comments. The spans are offsets in the file. */
 export function appendEntries(
   fileText: string,
   entries: readonly (readonly [key: string, value: PlainValue])[],
@@ -58,7 +58,7 @@ export function appendEntries(
   return [{ span: { start: at, end: at }, newText: gap + lines.map((line) => line + style.eol).join('') }];
 }
 
-/** Puts a comment on a line of its own above the line of an offset, and says where the comment's text stands afterwards. */
+/** Inserts a comment line above the line of an offset. `span` is the comment's text after the edit. */
 export function insertComment(
   text: string,
   offset: number,
@@ -74,7 +74,7 @@ export function insertComment(
   };
 }
 
-/** How a text is written that has nothing to take a style from. */
+/** The style for a file that has no content to follow. */
 function styleOfNew(fileText: string): WritingStyle {
   return { eol: fileText.includes('\r\n') ? '\r\n' : '\n', step: 2, dash: 2, quote: '"', literal: true };
 }

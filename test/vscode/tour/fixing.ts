@@ -64,7 +64,7 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'always-on.yaml');
-      await sees(page, '.codelens-decoration', /One replica stays up/);
+      await sees(page, '.codelens-decoration', /One replica runs even without traffic/);
       await caretBehind(stage, 'always-on.yaml', 'minReplicas: 1 # the first', 14);
       await fix(page, /Fix all 2 scale-to-zero-candidate findings in this file/);
       const row = await sees(page, previewRow, 'always-on.yaml');
@@ -134,7 +134,7 @@ export const fixing: readonly Step[] = [
     async run(stage) {
       const { page, shot } = stage;
       await open(stage, 'small/assistant.yaml');
-      await sees(page, lens, /gemma-2-2b-it needs about 8 GiB of 80 GB .*: MIG slice 1g\.10gb would do, \$/);
+      await sees(page, lens, /gemma-2-2b-it needs about 8 GiB of 80 GB .*: MIG slice 1g\.10gb is enough, \$/);
       await caretBehind(stage, 'small/assistant.yaml', 'nvidia.com/gpu: 1', 4);
       await lightBulb(page);
       await shot();
@@ -155,7 +155,7 @@ export const fixing: readonly Step[] = [
       await shot();
       await (await sees(page, menuRow, 'Set minReplicas to 0 (now 1)')).click();
       await showsText(page, /minReplicas: 0/);
-      await seesNo(page, '.codelens-decoration', /stays up with no traffic/);
+      await seesNo(page, '.codelens-decoration', /One replica runs even without traffic/);
     },
   },
   {
@@ -182,7 +182,7 @@ export const fixing: readonly Step[] = [
       await caretBehind(stage, 'spot.yaml', 'kubernetes.azure.com/scalesetpriority', 4);
       await lightBulb(page);
       await shot();
-      await (await sees(page, menuRow, 'Tolerate the taint of AKS spot nodes')).click();
+      await (await sees(page, menuRow, 'Add a toleration for AKS spot nodes')).click();
       await showsText(page, /tolerations:\n *- key: "?kubernetes\.azure\.com\/scalesetpriority/);
     },
   },

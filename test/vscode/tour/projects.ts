@@ -114,7 +114,7 @@ export const projects: readonly Step[] = [
       await open(stage, 'pools/notebook.yaml');
       const whole = priceIn(await (await sees(page, lens, /1 × A100 80GB SXM/)).textContent());
       await caretBehind(stage, 'pools/notebook.yaml', 'nvidia.com/gpu: 1', 4);
-      await fix(page, /Share the GPU with 3 others/);
+      await fix(page, /Share the GPU with 3 other pods/);
       await showsText(page, /nvidia\.com\/gpu\.shared: 1/);
       const part = await sees(page, lens, /shared A100 80GB SXM/);
       await shot();

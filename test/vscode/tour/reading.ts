@@ -47,7 +47,7 @@ export const reading: readonly Step[] = [
       await open(stage, 'llama-isvc.yaml');
       // VS Code closes a light bulb that is requested before all marks have arrived.
       await stage.page.locator('.squiggly-error').nth(1).waitFor();
-      await (await sees(stage.page, `${lens} a`, /One replica stays up with no traffic: \$/)).click();
+      await (await sees(stage.page, `${lens} a`, /One replica runs even without traffic: \$/)).click();
       await sees(stage.page, '.action-widget .monaco-list-row', 'Set minReplicas to 0 (now 1)');
     },
   },

@@ -1,7 +1,7 @@
 // Runs a tour: one workbench, step after step, each with a picture. A step that fails does not keep the others from being run.
 import fs from 'node:fs';
 import path from 'node:path';
-import { launchWorkbench, testSettings } from '../../../scripts/vscode/launch.mjs';
+import { launchWorkbench, takeRetries, testSettings, triedAgain } from '../../../scripts/vscode/launch.mjs';
 import { notifications, type Stage, type Step, tidy } from './stage.ts';
 
 export interface Tour {
@@ -17,7 +17,7 @@ export interface Tour {
   readonly steps: readonly Step[];
 }
 
-export interface CrossReferences {
+export interface TourSetting {
   /** The extensions, packaged. */
   readonly vsix: readonly string[];
   /** Of the extension host. */
@@ -34,14 +34,16 @@ export interface CrossReferences {
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
+  /** The steps in which something was tried again, by their names, with what it was. */
+  readonly retried: ReadonlyMap<string, readonly string[]>;
 }
 
 export async function runTour(
   tour: Tour,
-  { vsix, env, workspace, pictures, grep, say }: CrossReferences,
+  { vsix, env, workspace, pictures, grep, say }: TourSetting,
 ): Promise<Outcome> {
   const steps = tour.steps.filter((step) => !grep || new RegExp(grep).test(nameOf(tour, step)));
-  if (steps.length === 0) return { passed: 0, failed: 0 };
+  if (steps.length === 0) return { passed: 0, failed: 0, retried: new Map() };
   fs.mkdirSync(pictures, { recursive: true });
   const opened = tour.prepare?.(workspace) ?? workspace;
   const workbench = await launchWorkbench({
@@ -52,6 +54,7 @@ export async function runTour(
   });
   const { page } = workbench;
   let failed = 0;
+  const retried = new Map<string, readonly string[]>();
   try {
     await workbench.open(opened);
     await page.locator('.explorer-viewlet .monaco-list-row').first().waitFor({ timeout: 90_000 });
@@ -63,10 +66,13 @@ export async function runTour(
         await page.screenshot({ path: path.join(pictures, `${step.picture}.png`), animations: 'disabled' });
       };
       const stage: Stage = { page, workspace, shot };
+      takeRetries();
       try {
         await step.run(stage);
         if (!taken) await shot();
-        say(`  ✓ ${step.feature}: ${step.shows}`);
+        const again = takeRetries();
+        if (again.length > 0) retried.set(nameOf(tour, step), again);
+        say(`  ✓ ${step.feature}: ${step.shows}${triedAgain(again)}`);
       } catch (error) {
         failed += 1;
         const picture = path.join(pictures, `failed-${step.picture}.png`);
@@ -79,7 +85,7 @@ export async function runTour(
   } finally {
     await workbench.stop();
   }
-  return { passed: steps.length - failed, failed };
+  return { passed: steps.length - failed, failed, retried };
 }
 
 /** The name by which a step is chosen. */

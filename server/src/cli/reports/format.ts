@@ -1,6 +1,7 @@
 import type { CostEstimate } from '../../cost/types.ts';
 import type { Severity } from '../../rules/rule.ts';
 import type { PlacedFix } from '../fix-places.ts';
+import type { SourceLines } from './excerpt.ts';
 import type { ReportFile, ReportFinding } from './report-schema.ts';
 
 /**
@@ -20,6 +21,8 @@ export interface CheckedFile {
   readonly outcome: Outcome;
   /** What was fixed in it, by line. */
   readonly fixes?: readonly PlacedFix[];
+  /** The lines of its findings, where the report shows them. */
+  readonly lines?: SourceLines;
   /** What its safe fixes would change. */
   readonly diff?: FileDiff;
 }

@@ -61,7 +61,7 @@ export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
 export function summarizeReport(files: readonly ReportFile[]): Report['summary'] {
   const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
-  const workloads = files.flatMap((file) => file.workloads);
+  const workloads = countedWorkloads(files);
   const baselined = files.reduce((sum, file) => sum + (file.baselined ?? 0), 0);
   const skipped = files.filter(({ parse }) => parse === 'skipped').length;
   return {
@@ -73,6 +73,11 @@ export function summarizeReport(files: readonly ReportFile[]): Report['summary']
     gpus: sumOfRanges(workloads.map(({ gpus }) => gpus)),
     hourly: sumOfRanges(workloads.map(({ cost }) => cost?.hourly ?? nothing)),
   };
+}
+
+/** The workloads that the totals include: each runs once per entry. */
+export function countedWorkloads(files: readonly ReportFile[]): readonly ReportWorkload[] {
+  return files.flatMap(({ workloads }) => workloads.filter(({ countedIn }) => countedIn === undefined));
 }
 
 /** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */

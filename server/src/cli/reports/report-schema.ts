@@ -109,6 +109,10 @@ const workloadSchema = z.object({
   cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
   memory: z.array(memory),
+  countedIn: z
+    .array(z.string())
+    .optional()
+    .describe('Paths of the kustomizations that include it; the totals count their workloads instead of this one.'),
 });
 export type ReportWorkload = z.infer<typeof workloadSchema>;
 
@@ -166,7 +170,7 @@ export const reportSchema = z
         .int()
         .optional()
         .describe('Files that were not read, or are not text that gpulint can check; each has its reason in problem.'),
-      workloads: z.int(),
+      workloads: z.int().describe('Without workloads that have countedIn.'),
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
       baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
       gpus: range('devices; excludes workloads with an unknown number'),

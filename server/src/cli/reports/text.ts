@@ -15,6 +15,7 @@ import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
 import type { CheckedFile, WorkloadText } from './format.ts';
+import { countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
 
@@ -62,8 +63,8 @@ export function renderFile({ file, workloads, fixes = [] }: CheckedFile, options
     const line = `${style.green(pad('fixed'))}  ${printable(fixWords(fix))}  ${style.dim(fix.rule)}`;
     blocks.push({ line: 0, column: 0, lines: [line] });
   }
-  const note = noteOf(file);
-  if (note !== null) blocks.push({ line: 0, column: 0, lines: [note] });
+  const problem = skippedProblem(file);
+  if (problem !== null) blocks.push({ line: 0, column: 0, lines: [`${pad('skipped')}  ${printable(problem)}`] });
   if (!quiet) blocks.push(...workloadBlocks(workloads, style));
   const shown = file.findings.filter(({ rule, severity }) => options.shows(rule, severity));
   blocks.push(...shown.map((finding) => findingBlock(finding, style)));
@@ -92,7 +93,7 @@ export function renderSummary(
   { style, shows }: TextOptions,
   basis: string | undefined,
 ): string {
-  const workloads = files.flatMap((file) => file.workloads);
+  const workloads = countedWorkloads(files);
   const definitions = workloads.filter(({ role }) => role === 'definition').length;
   const seen = [plural(summary.files, 'file')];
   if (summary.skipped !== undefined) seen.push(`${summary.skipped} skipped`);
@@ -161,8 +162,8 @@ interface Block {
 }
 
 /** Problems that concern accelerators are findings of their own; the rest of a file may be as broken as it likes. */
-function noteOf({ parse, problem }: ReportFile): string | null {
-  return parse === 'skipped' && problem !== null ? `${pad('skipped')}  ${printable(problem)}` : null;
+export function skippedProblem({ parse, problem }: ReportFile): string | null {
+  return parse === 'skipped' ? problem : null;
 }
 
 function workloadBlocks(workloads: readonly WorkloadText[], style: Style): readonly Block[] {
@@ -189,7 +190,7 @@ function findingBlock({ severity, message, rule, range, fixes }: ReportFinding, 
   };
 }
 
-function colourOf(severity: Severity, style: Style): (text: string) => string {
+export function colourOf(severity: Severity, style: Style): (text: string) => string {
   return { error: style.red, warning: style.yellow, info: style.blue, hint: style.dim }[severity];
 }
 

@@ -112,7 +112,7 @@ function sharedFacts({ summary }: DocumentAnalysis): string {
     .objects()
     .map(({ group, kind, namespace, name, facts }) => [group, kind, namespace, name, facts()]);
   const names = summary.references().map(({ kinds, namespace, name }) => [kinds, namespace, name]);
-  return JSON.stringify([objects, names, summary.claims()]);
+  return JSON.stringify([objects, names]);
 }
 
 function keepsPromises(before: DocumentAnalysis, after: DocumentAnalysis, changes: readonly Change[]): boolean {

@@ -3,7 +3,7 @@ import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
-import { fromTemplate, times, untilStopped, written } from './pod-sets.ts';
+import { fromTemplate, times, unlimitedRetries, written } from './pod-sets.ts';
 import { lowerRayCluster } from './ray.ts';
 
 /** AIBrix: groups of roles, and fleets of Ray clusters. https://github.com/vllm-project/aibrix/tree/main/api/orchestration/v1alpha1 */
@@ -49,11 +49,11 @@ function lowerRoles(service: Cursor | undefined, roleSet: Cursor | undefined): K
     const pods = times(written(replicas), product(sets, size));
     return fromTemplate(asText(getIn(role, 'name')) ?? 'role', getIn(role, 'template'), pods, replicas);
   });
-  return { podSets, retries: untilStopped, scaling: null, partial: false };
+  return { podSets, retries: unlimitedRetries, scaling: null, partial: false };
 }
 
 function lowerFleet(spec: Cursor | undefined): KindLowering {
   const clusters = lowerCount(getIn(spec, 'replicas'), 1);
-  const cluster = lowerRayCluster(getIn(spec, 'template', 'spec'), untilStopped);
+  const cluster = lowerRayCluster(getIn(spec, 'template', 'spec'), unlimitedRetries);
   return { ...cluster, podSets: cluster.podSets.map((set) => ({ ...set, pods: times(set.pods, clusters) })) };
 }

@@ -3,14 +3,23 @@ import { asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
-import { between, exactly, fromPodSpec, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import {
+  between,
+  exactly,
+  fromPodSpec,
+  fromTemplate,
+  retriesAt,
+  times,
+  unlimitedRetries,
+  written,
+} from './pod-sets.ts';
 
 const keptRunning = { staysUp: true, replica: 'pod' } as const;
 
-/** Pods and what the built-in controllers make of them. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
+/** Pods, built-in controllers and kinds of the same shape. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
   { group: '', kinds: ['Pod'], words: [], lower: ({ root }) => lowerPod(root) },
-  // A controller's selector may be left out here: it is read off the template.
+  // The selector is optional here: it defaults to the labels of the template.
   {
     group: '',
     kinds: ['ReplicationController'],
@@ -32,7 +41,7 @@ export const coreKinds: readonly KindEntry[] = [
     ...keptRunning,
     lower: ({ root }) => lowerReplicated(root),
   },
-  // Controllers of others that keep the shape of a Deployment; an OpenShift one is told its selector by its template.
+  // Third-party controllers in the shape of a Deployment; OpenShift's takes its selector from the template.
   {
     group: 'apps.kruise.io',
     kinds: ['CloneSet', 'StatefulSet'],
@@ -58,21 +67,21 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['DaemonSet'],
     words: [],
     role: 'infrastructure',
-    // One pod a node, and how many nodes there are is not in the file.
+    // One pod per node, and the number of nodes is unknown.
     lower: ({ root }) => lowerReplicated(root, exactly(null)),
   },
   {
     group: 'batch',
     kinds: ['Job'],
     words: [],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerJob(getIn(root, 'spec')),
   },
   {
     group: 'batch',
     kinds: ['CronJob'],
     words: [],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')) },
@@ -93,13 +102,13 @@ function lowerReplicated(root: Cursor, pods?: PodCount): KindLowering {
   const count = replicas === undefined && patch ? exactly(null) : written(replicas);
   return {
     podSets: fromTemplate('pod', template, pods ?? count, replicas),
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: null,
     partial: getIn(root, 'spec', 'selector') === undefined,
   };
 }
 
-/** A Job runs as many pods at a time as its parallelism says, but never more than it still has to complete. */
+/** A Job runs `parallelism` pods at a time, but never more than are left to complete. */
 function lowerJob(job: Cursor | undefined): KindLowering {
   const parallelism = getIn(job, 'parallelism');
   const template = getIn(job, 'template');
@@ -110,7 +119,7 @@ function lowerJob(job: Cursor | undefined): KindLowering {
   return { ...nothingElse, podSets, retries: retriesAt(backoff, 6) };
 }
 
-/** As many Jobs as there is work, from none to a bound. https://keda.sh/docs/latest/reference/scaledjob-spec/ */
+/** A Job for each piece of work, up to a limit. https://keda.sh/docs/latest/reference/scaledjob-spec/ */
 function lowerScaledJob(spec: Cursor | undefined): KindLowering {
   const max = getIn(spec, 'maxReplicaCount');
   const jobs = between(lowerCount(getIn(spec, 'minReplicaCount'), 0), lowerCount(max, 100));
@@ -119,14 +128,14 @@ function lowerScaledJob(spec: Cursor | undefined): KindLowering {
   return { ...job, podSets: job.podSets.map((set) => ({ ...set, replicas: max, pods: times(jobs, each) })) };
 }
 
-/** Pods that a Job's spec runs at a time. */
+/** The number of pods that a Job runs at a time. */
 export function jobPods(job: Cursor | undefined): number | null {
   const parallelism = lowerCount(getIn(job, 'parallelism'), 1);
   const completions = lowerCount(getIn(job, 'completions'), Number.POSITIVE_INFINITY);
   return parallelism === null || completions === null ? null : Math.min(parallelism, completions);
 }
 
-/** A container without an image, where other things are missing too, stands in a patch: what it is laid over may say how many pods there are. */
+/** Whether a template is probably a patch: a container has no image, so the number of pods may be in the patched object. */
 function isPatch(template: Cursor | undefined): boolean {
   return items(getIn(template, 'spec', 'containers')).some((container) => getIn(container, 'image') === undefined);
 }

@@ -4,7 +4,7 @@ import { claimedDevices } from '../claims.ts';
 import type { KindEntry, KindLowering } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 
-/** Claims of devices: they run nothing, and their devices are counted at the pods that use them. */
+/** Device claims run nothing; their devices are counted in the pods that use them. */
 export const draKinds: readonly KindEntry[] = [
   {
     group: 'resource.k8s.io',
@@ -25,7 +25,7 @@ export const draKinds: readonly KindEntry[] = [
 function lowerClaim(spec: Cursor | undefined): KindLowering {
   const rest = { retries: null, scaling: null, partial: true } as const;
   if (spec === undefined) return { ...rest, podSets: [] };
-  const given = claimedDevices(spec);
+  const implicitDevices = claimedDevices(spec);
   const set = { name: 'claim', pod: spec, metadata: undefined, replicas: undefined, pods: exactly(null) };
-  return { ...rest, podSets: [{ ...set, containers: [], given }] };
+  return { ...rest, podSets: [{ ...set, containers: [], implicitDevices }] };
 }

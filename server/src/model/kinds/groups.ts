@@ -4,9 +4,9 @@ import { product } from '../count.ts';
 import { lowerCount } from '../pod.ts';
 import { jobPods } from './core.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { exactly, fromTemplate, retriesAt, times, untilStopped, written } from './pod-sets.ts';
+import { exactly, fromTemplate, retriesAt, times, unlimitedRetries, written } from './pod-sets.ts';
 
-/** Kinds that run groups of pods together: JobSet, LeaderWorkerSet, Volcano's jobs. */
+/** Kinds that run groups of pods: JobSet, LeaderWorkerSet, Volcano's jobs. */
 export const groupKinds: readonly KindEntry[] = [
   {
     group: 'jobset.x-k8s.io',
@@ -25,13 +25,13 @@ export const groupKinds: readonly KindEntry[] = [
   {
     group: 'batch.volcano.sh',
     kinds: ['Job'],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec')),
   },
   {
     group: 'batch.volcano.sh',
     kinds: ['CronJob'],
-    usualRole: 'batch',
+    likelyRole: 'batch',
     lower: ({ root }) => lowerVolcanoJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
   {
@@ -49,7 +49,7 @@ export const groupKinds: readonly KindEntry[] = [
   },
 ];
 
-/** Jobs of one template: replicas x min(parallelism, completions) pods. https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/ */
+/** Each replicated job has replicas × min(parallelism, completions) pods. https://jobset.sigs.k8s.io/docs/reference/jobset.v1alpha2/ */
 export function lowerJobSet(spec: Cursor | undefined): KindLowering {
   const podSets = items(getIn(spec, 'replicatedJobs')).flatMap((job) => {
     const template = getIn(job, 'template', 'spec');
@@ -61,7 +61,7 @@ export function lowerJobSet(spec: Cursor | undefined): KindLowering {
   return { podSets, retries: retriesAt(restarts, 0), scaling: null, partial: false };
 }
 
-/** replicas groups of one leader and size - 1 workers; without a leader template the leader is made like a worker. https://lws.sigs.k8s.io/docs/reference/leaderworkerset.v1/ */
+/** `replicas` groups of one leader and size - 1 workers; without a leader template, the leader is like a worker. https://lws.sigs.k8s.io/docs/reference/leaderworkerset.v1/ */
 function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
   const template = getIn(spec, 'leaderWorkerTemplate');
   const groups = lowerCount(getIn(spec, 'replicas'), 1);
@@ -70,7 +70,7 @@ function lowerLeaderWorkerSet(spec: Cursor | undefined): KindLowering {
   const each = size === null ? null : leaders.length === 0 ? size : Math.max(size - 1, 0);
   const pods = exactly(product(groups, each));
   const workers = fromTemplate('worker', getIn(template, 'workerTemplate'), pods, getIn(template, 'size'));
-  return { podSets: [...leaders, ...workers], retries: untilStopped, scaling: null, partial: workers.length === 0 };
+  return { podSets: [...leaders, ...workers], retries: unlimitedRetries, scaling: null, partial: workers.length === 0 };
 }
 
 /** https://volcano.sh/en/docs/vcjob/ */
@@ -85,7 +85,7 @@ function volcanoTasks(job: Cursor | undefined): readonly PodSetSource[] {
   });
 }
 
-/** Volcano Jobs over several clusters. https://github.com/volcano-sh/volcano/blob/master/docs/design/hyperjob-multi-cluster-job-splitting.md */
+/** Volcano Jobs across several clusters. https://github.com/volcano-sh/volcano/blob/master/docs/design/hyperjob-multi-cluster-job-splitting.md */
 function lowerHyperJob(spec: Cursor | undefined): KindLowering {
   const podSets = items(getIn(spec, 'replicatedJobs')).flatMap((job) => {
     const jobs = lowerCount(getIn(job, 'replicas'), 1);

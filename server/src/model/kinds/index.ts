@@ -8,7 +8,7 @@ import { kserveKinds } from './kserve.ts';
 import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
 import { nvidiaKinds } from './nvidia.ts';
-import { bearsOnAccelerators, objectKinds } from './object-kinds.ts';
+import { affectsAccelerators, objectKinds } from './object-kinds.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
 import { trainingKinds } from './training.ts';
@@ -33,22 +33,22 @@ const kinds: readonly KindEntry[] = [
 
 const byName = new Map(kinds.flatMap((entry) => entry.kinds.map((kind) => [`${entry.group}/${kind}`, entry] as const)));
 
-/** Every kind of the table, as `group/kind`. */
+/** Every kind in the table, as `group/kind`. */
 export function knownKinds(): readonly string[] {
   return [...byName.keys()];
 }
 
-/** The table's entry for a kind of an API group, whatever the version. */
+/** The table's entry for a kind in an API group, for any version. */
 export function kindEntry(group: string, kind: string): KindEntry | undefined {
   return byName.get(`${group}/${kind}`);
 }
 
-/** The same; for a kind of an unknown group the entry of a kind of that name, which another project may have kept the shape of. */
+/** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {
   return kindEntry(group, kind) ?? kinds.find((entry) => entry.kinds.includes(kind));
 }
 
-/** The kinds of a name whose replicas a scaler sets, as `group/kind`. */
+/** The scalable kinds with a name, as `group/kind`. */
 export function scalableKinds(kind: string): readonly string[] {
   return kinds.flatMap((entry) =>
     entry.replica !== undefined && entry.kinds.includes(kind) ? [`${entry.group}/${kind}`] : [],
@@ -57,24 +57,24 @@ export function scalableKinds(kind: string): readonly string[] {
 
 const named = [...kinds.filter((entry) => entry.named === true || entry.replica !== undefined), ...objectKinds];
 
-/** The names, without groups, of all kinds that other objects name, or that say something of others. */
+/** The names, without groups, of all kinds that reference other objects or are referenced by them. */
 export const namedKinds: ReadonlySet<string> = new Set(named.flatMap((entry) => entry.kinds));
 
 const clusterKinds: ReadonlySet<string> = new Set(
   named.flatMap(({ cluster, group, kinds }) => (cluster === true ? kinds.map((kind) => `${group}/${kind}`) : [])),
 );
 
-/** Whether objects of a kind (`group/kind`) are in no namespace. */
+/** Whether a kind (`group/kind`) is cluster-scoped. */
 export function isClusterKind(kind: string): boolean {
   return clusterKinds.has(kind);
 }
 
 /**
- * What a text contains that has an object which bears on accelerators and names no resource: the API group of its kind, the kind's own name in the
- * groups of Kubernetes itself, or the words of its fields.
+ * Words that mark an object as related to accelerators even if it names no resource: the API group of its kind, the name of the kind in
+ * Kubernetes' own groups, or words in its fields.
  */
 export function kindWords(): ReadonlySet<string> {
-  const bearing = [...kinds.filter(({ words }) => words === undefined), ...objectKinds.filter(bearsOnAccelerators)];
+  const bearing = [...kinds.filter(({ words }) => words === undefined), ...objectKinds.filter(affectsAccelerators)];
   const objects = bearing.flatMap(({ group, kinds }) => (group.includes('.') ? [group] : kinds));
   return new Set([...objects, ...kinds.flatMap(({ words }) => words ?? [])]);
 }

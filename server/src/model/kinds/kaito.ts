@@ -6,14 +6,14 @@ import { devicesOfInstance } from '../implicit-devices.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { byName, type RequestedResource } from '../requested-resource.ts';
 import type { KindEntry, KindLowering, PodSetSource } from './kind.ts';
-import { times, untilStopped, written } from './pod-sets.ts';
+import { times, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
- * KAITO makes nodes of an instance type and runs on all of their GPUs, so the type says how many there are.
+ * KAITO creates nodes of an instance type and uses all their GPUs, so the type determines the number.
  * https://github.com/kaito-project/kaito/tree/main/api
  */
 export const kaitoKinds: readonly KindEntry[] = [
-  // A Workspace has no `spec`: its fields stand at the root.
+  // A Workspace has no `spec`: its fields are at the root.
   { group: 'kaito.sh', kinds: ['Workspace'], lower: ({ root }) => lowerWorkspace(root) },
   {
     group: 'kaito.sh',
@@ -30,7 +30,7 @@ export const kaitoKinds: readonly KindEntry[] = [
   },
 ];
 
-const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+const rest = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
 function lowerWorkspace(root: Cursor): KindLowering {
   const resource = getIn(root, 'resource');
@@ -57,7 +57,7 @@ function lowerInferenceSet(spec: Cursor | undefined): KindLowering {
   };
 }
 
-/** Without `compute`, or with an instance type without GPUs, it runs on CPUs. */
+/** Without an instance type, a RAGEngine runs on CPUs. */
 function lowerRagEngine(spec: Cursor | undefined): KindLowering {
   const compute = getIn(spec, 'compute');
   return {
@@ -66,14 +66,14 @@ function lowerRagEngine(spec: Cursor | undefined): KindLowering {
   };
 }
 
-/** One pod a node. A template's own requests are for the same GPUs as the node's; they count only where the node's are not told. */
+/** One pod per node. The template's own requests are for the node's GPUs; they count only if the node's GPUs are unknown. */
 function nodePods(name: string, resource: Cursor | undefined, template: Cursor | undefined): readonly PodSetSource[] {
   if (resource === undefined) return [];
   const pod = getIn(template, 'spec');
   const containers = pod === undefined ? [] : lowerContainers(pod);
   const instanceType = text(getIn(resource, 'instanceType'));
   const onNode = nodeDevices(resource);
-  const told = onNode.perPod !== null || !containers.some(namesAccelerators);
+  const isKnown = onNode.perPod !== null || !containers.some(namesAccelerators);
   const count = getIn(resource, 'count');
   return [
     {
@@ -83,13 +83,13 @@ function nodePods(name: string, resource: Cursor | undefined, template: Cursor |
       replicas: count,
       pods: written(count),
       containers,
-      ...(told ? { given: [onNode] } : {}),
+      ...(isKnown ? { implicitDevices: [onNode] } : {}),
       ...(instanceType === undefined || isTemplated(instanceType.at) ? {} : { instanceType }),
     },
   ];
 }
 
-/** A partition takes a slice, or some cards, of nodes that are there already. */
+/** The devices of one node. A partition takes a slice or some cards of an existing node. */
 function nodeDevices(resource: Cursor): ImplicitDevices {
   const partition = getIn(resource, 'partition');
   const count = lowerCount(getIn(partition, 'count'), 1);

@@ -5,29 +5,29 @@ import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
 import type { Container, Retries, Role, Scaling } from '../workload.ts';
 
-/** One row of the kinds table: what an object of these kinds will run. */
+/** An entry in the table of kinds: what objects of these kinds run. */
 export interface KindEntry {
   /** The API group without its version; empty for the core group. */
   readonly group: string;
   readonly kinds: readonly string[];
-  /** Where the kind alone tells it. Nothing runs from a `definition` by itself, so its pods are never counted. */
+  /** The role, if the kind alone decides it. A `definition` runs nothing itself, so its pods are never counted. */
   readonly role?: Role;
-  /** What its objects are for where neither the kind nor their containers tell it. */
-  readonly usualRole?: Role;
-  /** Its pods are kept running, so one that answers on a port is a server. */
+  /** The likely role if neither the kind nor the containers decide it. */
+  readonly likelyRole?: Role;
+  /** The controller keeps the pods running, so a pod with a port is a server. */
   readonly staysUp?: true;
-  /** What one of `spec.replicas` is, for kinds whose replicas a scaler sets: one pod, or the pods of a group. */
+  /** For scalable kinds, what one of `spec.replicas` is: a pod or a group of pods. */
   readonly replica?: 'pod' | 'group';
-  /** Other objects name it although no scaler sets its replicas: as a runtime, a claim, a cluster. */
+  /** Other objects reference it, although no scaler sets its replicas: a runtime, a claim, a cluster. */
   readonly named?: true;
-  /** It is in no namespace. */
+  /** The kind is cluster-scoped. */
   readonly cluster?: true;
   /**
-   * Words of fields by which its objects take accelerators that no resource name shows: what another object says, or sizes alone. Empty: their pods
-   * name all that they request. Left out: each of its objects bears on accelerators.
+   * Words in fields that request accelerators without a resource name, through other objects or sizes. Empty: the pods name everything that
+   * they request. Missing: every object of the kind is related to accelerators.
    */
   readonly words?: readonly string[];
-  /** Its objects leave things out, but not of `resources`: nothing adds limits there. */
+  /** Objects are incomplete, but their `resources` are complete: no controller adds limits. */
   readonly wholeResources?: true;
   readonly lower: (object: KindInput) => KindLowering;
 }
@@ -44,16 +44,16 @@ export interface KindInput {
 }
 
 export interface KindLowering {
-  /** Where the object's fields tell it, and its kind alone does not. */
+  /** The role, if the object's fields decide it instead of its kind. */
   readonly role?: Role;
   readonly podSets: readonly PodSetSource[];
   readonly retries: Retries | null;
   readonly scaling: Scaling | null;
-  /** A field without which the API server refuses the object is missing (it is a patch), or another object adds to this one. */
+  /** A required field is missing (the object is a patch), or another object adds to this one. */
   readonly partial: boolean;
 }
 
-/** Where one set of pods is described, and how many there are of it. */
+/** The location and the number of one set of pods. */
 export interface PodSetSource {
   readonly name: string;
   /** The mapping with the pod's fields. */
@@ -61,31 +61,31 @@ export interface PodSetSource {
   readonly metadata: Cursor | undefined;
   readonly replicas: Cursor | undefined;
   readonly pods: PodCount;
-  /** For kinds that describe containers in other places than `containers`. */
+  /** For kinds with containers outside `containers`. */
   readonly containers?: readonly Container[];
-  /** For kinds that say what one pod takes in other places than its containers; it then stands for what these ask. */
-  readonly given?: readonly ImplicitDevices[];
-  /** For kinds that make claims of devices, beside the pod's own. */
+  /** For kinds that set a pod's devices outside its containers; replaces the containers' requests. */
+  readonly implicitDevices?: readonly ImplicitDevices[];
+  /** For kinds that create device claims in addition to the pod's own. */
   readonly claimed?: readonly ImplicitDevices[];
-  /** For kinds that name claims in other places than the pod's `resourceClaims`. */
+  /** For kinds that reference claims outside the pod's `resourceClaims`. */
   readonly claims?: readonly Cursor[];
-  /** For kinds that name the instance type outside of the pod. */
+  /** For kinds that name the instance type outside the pod. */
   readonly instanceType?: Located<string>;
-  /** For kinds that name another object, which says what this one leaves out. */
-  readonly borrowed?: Borrowed;
-  /** What of it another object says. */
+  /** For kinds that reference another object, which supplies what this one omits. */
+  readonly inheritedPods?: InheritedPods;
+  /** The facts that another object states. */
   readonly inherited?: readonly Inherited[];
 }
 
-export interface Borrowed {
-  /** Where the other object is named. */
+export interface InheritedPods {
+  /** The reference to the other object. */
   readonly at: Cursor;
   readonly from: Referenced<unknown>;
-  /** Of the group's pods the first, or the others. */
+  /** The first pod of the group, or the others. */
   readonly pods: Pick<PodsFacts, 'containers' | 'selectors'>;
 }
 
-/** Pods at steady state, from floor to ceiling; null where that is not told. */
+/** Pods at steady state, from floor to ceiling; null if unknown. */
 export interface PodCount {
   readonly min: number | null;
   readonly max: number | null;

@@ -1,15 +1,15 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
 import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
-import type { LlmConfigFacts, LlmRoleFacts, Referenced, SeenNumber, SeenPods } from '../cross-references.ts';
+import type { LlmConfigFacts, LlmRoleFacts, Referenced, ReferencedPods, WrittenNumber } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { type Inherited, objectName } from '../referenced.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, exactly, fromPodSpec, times, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';
 
-/** KServe's definitions of runtimes, and its services of large models. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
+/** KServe's runtimes and LLM services. https://github.com/kserve/kserve/tree/master/pkg/apis/serving */
 export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
@@ -54,7 +54,7 @@ function lowerRuntime(spec: Cursor | undefined): KindLowering {
   return { podSets, retries: null, scaling: null, partial: true };
 }
 
-/** What it leaves out comes from the configs that it names, and from those of the cluster, so it is always partial. */
+/** A service inherits from the configs that it names and from the cluster's default configs, so it is always partial. */
 function lowerLlmService({ root, annotations, namespace, crossReferences }: KindInput): KindLowering {
   const spec = getIn(root, 'spec');
   const claimed = annotatedClaim(annotations);
@@ -68,13 +68,13 @@ function lowerLlmService({ root, annotations, namespace, crossReferences }: Kind
   const scheduler = getIn(spec, 'router', 'scheduler', 'template');
   return {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: null,
     partial: true,
   };
 }
 
-/** A config that the service names, and where it does. */
+/** A config that the service names, with the location of the reference. */
 interface Base {
   readonly at: Cursor;
   readonly from: Referenced<LlmConfigFacts>;
@@ -82,20 +82,20 @@ interface Base {
 
 type RoleName = 'decode' | 'prefill';
 
-/** One role: a head and, where there is a worker, a group of as many pods as its parallelism needs. */
+/** One role: a head and, with a worker, a group of as many pods as the parallelism requires. */
 function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base[]): readonly PodSetSource[] {
   const inherited: Inherited[] = [];
-  // A later config stands before an earlier one, and what the service says before all.
+  // Later configs take precedence over earlier ones, and the service over all of them.
   const based = <T>(pick: (facts: LlmRoleFacts) => T | null) =>
-    [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly said: T }[] => {
+    [...bases].reverse().flatMap((base): readonly { readonly base: Base; readonly value: T }[] => {
       const facts = base.from.facts[name];
-      const said = facts === null ? null : pick(facts);
-      return said === null ? [] : [{ base, said }];
+      const value = facts === null ? null : pick(facts);
+      return value === null ? [] : [{ base, value }];
     })[0];
 
   const counted = getIn(role, 'replicas') !== undefined || getIn(role, 'scaling') !== undefined;
   const pods = (part: 'template' | 'worker') =>
-    borrowedPods(
+    templatePods(
       getIn(role, part),
       based((facts) => facts[part]),
     );
@@ -104,10 +104,10 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   if (head === undefined && worker === undefined) return [];
   const taken = counted ? undefined : based(({ replicas }) => replicas);
   if (taken !== undefined) inherited.push({ fact: 'replicas', from: objectName(taken.base.from) });
-  const groups = taken?.said ?? llmReplicas(role);
+  const groups = taken?.value ?? llmReplicas(role);
   const size = (key: 'data' | 'dataLocal' | 'pipeline') => {
-    const said = getIn(role, 'parallelism', key);
-    return said === undefined ? based((facts) => facts[key])?.said : { is: lowerCount(said, 1) };
+    const value = getIn(role, 'parallelism', key);
+    return value === undefined ? based((facts) => facts[key])?.value : { value: lowerCount(value, 1) };
   };
   const sets =
     head === undefined ? [] : [{ ...head, name, pods: groups, replicas: getIn(role, 'replicas'), inherited }];
@@ -117,15 +117,15 @@ function rolePods(name: RoleName, role: Cursor | undefined, bases: readonly Base
   return [...sets, { ...worker, name: `${name} worker`, pods: others, replicas: undefined, inherited }];
 }
 
-/** The pods of a template, of a config, or of both; undefined where neither is there. */
-function borrowedPods(
+/** The pods of the service's own template, of a config's template, or of both merged; undefined if there is neither. */
+function templatePods(
   pod: Cursor | undefined,
-  found: { readonly base: Base; readonly said: SeenPods } | undefined,
-): Pick<PodSetSource, 'pod' | 'metadata' | 'borrowed'> | undefined {
+  found: { readonly base: Base; readonly value: ReferencedPods } | undefined,
+): Pick<PodSetSource, 'pod' | 'metadata' | 'inheritedPods'> | undefined {
   const place = pod ?? found?.base.at;
   if (place === undefined) return undefined;
-  const borrowed = found && { at: found.base.at, from: found.base.from, pods: found.said };
-  return { pod: place, metadata: undefined, ...(borrowed && { borrowed }) };
+  const inheritedPods = found && { at: found.base.at, from: found.base.from, pods: found.value };
+  return { pod: place, metadata: undefined, ...(inheritedPods && { inheritedPods }) };
 }
 
 /** `replicas`, or bounds under `scaling`; never both. */
@@ -136,19 +136,19 @@ export function llmReplicas(role: Cursor | undefined): PodCount {
   return between(lowerCount(getIn(scaling, 'minReplicas'), 1), max === undefined ? null : lowerCount(max, 0));
 }
 
-/** Pods of one group: data ranks by those on one node, or the stages of the pipeline. */
+/** The pods of one group: data ranks divided by ranks per node, or the stages of the pipeline. */
 function groupSize(
-  data: SeenNumber | undefined,
-  local: SeenNumber | undefined,
-  pipeline: SeenNumber | undefined,
+  data: WrittenNumber | undefined,
+  local: WrittenNumber | undefined,
+  pipeline: WrittenNumber | undefined,
 ): number | null {
-  if (data === undefined && local === undefined) return pipeline === undefined ? 1 : pipeline.is;
-  const ranks = data === undefined ? 1 : data.is;
-  const each = local === undefined ? 1 : local.is;
+  if (data === undefined && local === undefined) return pipeline === undefined ? 1 : pipeline.value;
+  const ranks = data === undefined ? 1 : data.value;
+  const each = local === undefined ? 1 : local.value;
   return ranks === null || each === null ? null : Math.max(Math.floor(ranks / Math.max(each, 1)), 1);
 }
 
-/** KServe makes a claim for the main container of every pod where annotations ask for one. */
+/** The devices that annotations request: KServe then creates a claim for the main container of every pod. */
 function annotatedClaim(annotations: readonly Located<string>[]) {
   const deviceClass = lookUp(annotations, 'serving.kserve.io/exp-dra-device-class');
   if (deviceClass === undefined || isTemplated(deviceClass.at)) return [];

@@ -2,21 +2,21 @@ import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { getIn } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
-import type { PodsFacts, Referenced, SeenContainer } from '../cross-references.ts';
+import type { PodsFacts, Referenced, ReferencedContainer } from '../cross-references.ts';
 import { lowerContainers, lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
-import type { Borrowed, PodSetSource } from './kind.ts';
+import type { InheritedPods, PodSetSource } from './kind.ts';
 import { exactly } from './pod-sets.ts';
 
-/** The ServingRuntime that a predictor names. */
-export interface BorrowedRuntime extends Borrowed {
+/** What a predictor inherits from the ServingRuntime that it names. */
+export interface InheritedRuntime extends InheritedPods {
   readonly from: Referenced<PodsFacts>;
 }
 
 /**
- * A predictor on several nodes: the head and its workers. One replica has tensorParallelSize x pipelineParallelSize GPUs in all, of which each
- * worker takes what it asks for and the head the rest; the nodes follow from that. Where one of the two sizes is nowhere told, a stage of the
- * pipeline is a node, with what is written for it.
+ * A multi-node predictor: the head and its workers. One replica has tensorParallelSize × pipelineParallelSize GPUs in total. Each worker takes
+ * its request and the head takes the rest, which determines the number of nodes. If the tensor size is unknown, each stage of the pipeline is a
+ * node with the GPUs that it requests.
  * https://github.com/kserve/kserve/blob/master/pkg/controller/v1beta1/inferenceservice/components/predictor.go
  * @param heads replicas of the predictor
  */
@@ -24,36 +24,36 @@ export function multiNode(
   head: PodSetSource,
   spec: Cursor,
   heads: number | null,
-  runtime: BorrowedRuntime | undefined,
+  runtime: InheritedRuntime | undefined,
 ): readonly PodSetSource[] {
   const seen = runtime?.from.facts.worker ?? undefined;
-  const borrowed = runtime === undefined || seen === undefined ? undefined : { ...runtime, pods: seen };
+  const inheritedPods = runtime === undefined || seen === undefined ? undefined : { ...runtime, pods: seen };
   const worker: PodSetSource = {
     name: 'worker',
     pod: spec,
     metadata: undefined,
     replicas: getIn(spec, 'pipelineParallelSize'),
     pods: exactly(null),
-    ...(borrowed && { borrowed }),
+    ...(inheritedPods && { inheritedPods }),
   };
   const stages = sizeOf(spec, 'pipelineParallelSize', seen?.pipeline ?? 2);
-  const asked = { head: gpusOf(head), worker: gpusOf(worker) };
+  const requested = { head: gpusOf(head), worker: gpusOf(worker) };
   const width = sizeOf(spec, 'tensorParallelSize', seen?.tensor);
   const nodes =
     width === undefined
-      ? { count: stages, head: asked.head.count, worker: asked.worker.count }
-      : split(product(stages, width), asked.head.count, asked.worker.count);
+      ? { count: stages, head: requested.head.count, worker: requested.worker.count }
+      : split(product(stages, width), requested.head.count, requested.worker.count);
   const workers = product(heads, nodes.count === null ? null : Math.max(nodes.count - 1, 0));
   return [
-    { ...head, ...taking(head, spec, nodes.head, asked.head) },
-    { ...worker, pods: exactly(workers), ...taking(worker, spec, nodes.worker, asked.worker) },
+    { ...head, ...overriddenDevices(head, spec, nodes.head, requested.head) },
+    { ...worker, pods: exactly(workers), ...overriddenDevices(worker, spec, nodes.worker, requested.worker) },
   ];
 }
 
-/** null where a template says it, `unset` where nobody does. */
+/** null if templated, `unset` if not set. */
 function sizeOf<T>(spec: Cursor, key: string, unset: T): number | null | T {
-  const said = getIn(spec, key);
-  return said === undefined ? unset : lowerCount(said, 1);
+  const size = getIn(spec, key);
+  return size === undefined ? unset : lowerCount(size, 1);
 }
 
 interface Nodes {
@@ -62,7 +62,7 @@ interface Nodes {
   readonly worker: number | null;
 }
 
-/** How all GPUs of a replica spread over its nodes; `head` and `worker` are what is written for one, 0 for nothing. */
+/** The distribution of a replica's GPUs over its nodes; `head` and `worker` are the requests of one node, 0 for none. */
 function split(all: number | null, head: number | null, worker: number | null): Nodes {
   if (all === null || head === null || worker === null) return { count: null, head: null, worker: null };
   if (worker === 0 && head === 0) return { count: all, head: 1, worker: 1 };
@@ -72,31 +72,36 @@ function split(all: number | null, head: number | null, worker: number | null): 
   return { count, head: head > 0 ? head : all - worker * (count - 1), worker };
 }
 
-interface Asked {
+interface GpuRequest {
   readonly resource: string;
-  /** 0 where nothing is asked for, null where a template says it. */
+  /** 0 without a request, null if templated. */
   readonly count: number | null;
 }
 
-/** What the one container of a node asks for, itself or by its runtime. */
-function gpusOf({ pod, containers, borrowed }: PodSetSource): Asked {
-  const all: readonly Pick<SeenContainer, 'accelerators'>[] = [
+/** The request of a node's one container, its own or inherited from its runtime. */
+function gpusOf({ pod, containers, inheritedPods }: PodSetSource): GpuRequest {
+  const all: readonly Pick<ReferencedContainer, 'accelerators'>[] = [
     ...(containers ?? lowerContainers(pod)),
-    ...(borrowed?.pods.containers ?? []),
+    ...(inheritedPods?.pods.containers ?? []),
   ];
   const [first] = all.flatMap(({ accelerators }) => accelerators);
   return first === undefined ? { resource: 'nvidia.com/gpu', count: 0 } : first;
 }
 
-/** What KServe writes over what is asked for. */
-function taking(source: PodSetSource, spec: Cursor, count: number | null, asked: Asked): Pick<PodSetSource, 'given'> {
-  if (count === asked.count) return {};
-  const known = acceleratorResource(asked.resource);
-  const place = getIn(spec, 'tensorParallelSize') ?? source.borrowed?.at ?? spec;
+/** The devices with which KServe overrides the request, if they differ. */
+function overriddenDevices(
+  source: PodSetSource,
+  spec: Cursor,
+  count: number | null,
+  requested: GpuRequest,
+): Pick<PodSetSource, 'implicitDevices'> {
+  if (count === requested.count) return {};
+  const known = acceleratorResource(requested.resource);
+  const place = getIn(spec, 'tensorParallelSize') ?? source.inheritedPods?.at ?? spec;
   return {
-    given: [
+    implicitDevices: [
       {
-        requested: byName(asked.resource),
+        requested: byName(requested.resource),
         at: place,
         form: known?.form ?? 'whole',
         vendor: known?.vendor ?? null,

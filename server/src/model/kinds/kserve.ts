@@ -4,14 +4,14 @@ import { lookUp } from '../manifest.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodSetSource } from './kind.ts';
-import { type BorrowedRuntime, multiNode } from './kserve-nodes.ts';
-import { untilStopped } from './pod-sets.ts';
+import { type InheritedRuntime, multiNode } from './kserve-nodes.ts';
+import { unlimitedRetries } from './pod-sets.ts';
 
-/** Most predictors run on CPUs: of GPUs may be those whose runtime, scaling or sizes for several nodes are written. */
+/** Most predictors run on CPUs; these words mark those that may use GPUs without naming a resource. */
 const words = ['runtime:', 'runtime"', 'workerSpec', 'autoscaling.knative.dev'];
 
 /**
- * KServe's InferenceService. Who can scale to zero, and the defaults:
+ * KServe's InferenceService. Scale to zero and defaults:
  * https://github.com/kserve/kserve/blob/master/pkg/apis/serving/v1beta1/component.go
  */
 export const kserveKinds: readonly KindEntry[] = [
@@ -23,13 +23,13 @@ export const kserveKinds: readonly KindEntry[] = [
     words,
     lower: lowerInferenceService,
   },
-  // Its group before 0.7, when it was a part of Kubeflow; v1alpha2 had two endpoints, `default` and `canary`.
+  // The group before KServe 0.7, when it was a part of Kubeflow; v1alpha2 had two endpoints, `default` and `canary`.
   { group: 'serving.kubeflow.org', kinds: ['InferenceService'], role: 'serving', words, lower: lowerInferenceService },
 ];
 
 const components = ['predictor', 'transformer', 'explainer'] as const;
 
-/** A predictor names its model server by one of these keys; each stands for a container. `model` is the newer, general one. */
+/** A predictor names its model server with one of these keys, each of which stands for a container. `model` is the newer, generic one. */
 const modelKeys = new Set([
   'model',
   'sklearn',
@@ -55,12 +55,12 @@ function lowerInferenceService(object: KindInput): KindLowering {
     podSets: [
       ...endpointPods(stable, '', mode, object),
       ...endpointPods(getIn(spec, 'canary'), 'canary ', mode, object),
-      // Each beside the stable predictor, with a floor of its own (kserve/kserve@aaac4e29).
+      // Each canary runs in addition to the stable predictor, with its own floor (kserve/kserve@aaac4e29).
       ...items(getIn(spec, 'canaries')).flatMap((canary) =>
         endpointPods(canary, `${asText(getIn(canary, 'name')) ?? 'canary'} `, mode, object),
       ),
     ],
-    retries: untilStopped,
+    retries: unlimitedRetries,
     scaling: predictor === undefined ? null : lowerScaling(predictor, mode),
     partial: predictor === undefined,
   };
@@ -84,7 +84,7 @@ function endpointPods(
       replicas: scaling.min,
       pods: { min: scaling.floor, max: ceiling(component, scaling) },
       containers: componentContainers(component),
-      ...(runtime && { borrowed: runtime }),
+      ...(runtime && { inheritedPods: runtime }),
     };
     const worker = getIn(component, 'workerSpec');
     return worker === undefined ? [served] : multiNode(served, worker, scaling.floor, runtime);
@@ -92,10 +92,10 @@ function endpointPods(
 }
 
 /**
- * The runtime that a predictor names: what the predictor leaves out is taken from it. Without a name KServe picks one by the model's format
- * from all that the cluster has, which is not told here.
+ * The runtime that a predictor names and inherits from. Without a name, KServe selects one of the cluster's runtimes by model format, which is
+ * unknown here.
  */
-function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput): BorrowedRuntime | undefined {
+function runtimeOf(component: Cursor, { namespace, crossReferences }: KindInput): InheritedRuntime | undefined {
   const named = getIn(component, 'model', 'runtime');
   const name = asText(named);
   if (named === undefined || name === undefined || isTemplated(named)) return undefined;
@@ -113,7 +113,7 @@ interface Mode {
   readonly from: Scaling['mechanismFrom'];
 }
 
-/** Serverless and RawDeployment are the names of Knative and Standard before KServe 0.16. The shipped default is Knative. */
+/** Before KServe 0.16, Knative and Standard were named Serverless and RawDeployment. The default is Knative. */
 function deploymentMode({ annotations, options }: KindInput): Mode {
   const annotated = lookUp(annotations, 'serving.kserve.io/deploymentMode');
   const name = annotated?.value ?? options.kserve.deploymentMode ?? 'Knative';
@@ -126,7 +126,7 @@ function deploymentMode({ annotations, options }: KindInput): Mode {
 }
 
 function lowerScaling(component: Cursor, mode: Mode): Scaling {
-  // KServe writes minReplicas over a min-scale annotation, so the annotation says nothing.
+  // minReplicas overrides a min-scale annotation, so the annotation is ignored.
   const min = getIn(component, 'minReplicas');
   const multiNode = getIn(component, 'workerSpec') !== undefined;
   const mechanism = multiNode ? 'none' : mode.mechanism;
@@ -138,13 +138,13 @@ function lowerScaling(component: Cursor, mode: Mode): Scaling {
     max: getIn(component, 'maxReplicas'),
     owner: component,
     minKey: 'minReplicas',
-    // An HPA cannot go to zero: KServe raises the floor to 1 without a word.
+    // An HPA cannot scale to zero: KServe silently raises the floor to 1.
     floor: mechanism === 'hpa' && floor !== null ? Math.max(floor, 1) : floor,
     canReachZero: mechanism === 'knative' || mechanism === 'keda',
   };
 }
 
-/** Unset or 0: no limit in Knative mode (so unknown), lifted to the floor by HPA and KEDA. */
+/** The ceiling. Unset or 0: unlimited in Knative mode (so unknown), raised to the floor by HPA and KEDA. */
 function ceiling(component: Cursor, scaling: Scaling): number | null {
   const max = lowerCount(getIn(component, 'maxReplicas'), 0);
   if (max === null || scaling.floor === null) return null;

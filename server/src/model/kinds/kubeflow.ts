@@ -5,10 +5,10 @@ import { lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Retries } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, exactly, fromTemplate, retriesAt, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } from './pod-sets.ts';
 
 /**
- * The jobs of the Kubeflow training operator, which differ in one field's name, and its notebooks.
+ * The jobs of the Kubeflow training operator, which differ only in the name of one field, and Kubeflow's notebooks.
  * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/apis/kubeflow.org/v1
  */
 export const kubeflowKinds: readonly KindEntry[] = [
@@ -30,7 +30,7 @@ function trainingJob(kind: string, field: string, restartDefault: string): KindE
       const spec = getIn(root, 'spec');
       const first = firstVersions(spec);
       if (first !== undefined) return first;
-      // The first MPI operators that took roles ran no worker unless told how many.
+      // The first MPI operators with roles ran no workers by default.
       const workers = kind === 'MPIJob' && !apiVersion.endsWith('/v2beta1') ? 0 : 1;
       return lowerTrainingJob(spec, field, restartDefault, workers);
     },
@@ -67,13 +67,16 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
   const replicas = getIn(spec, 'replicas');
   const gpus = getIn(spec, 'gpus') ?? getIn(spec, 'processingUnits');
   if (gpus === undefined) return { ...rest, podSets: fromTemplate('Worker', template, written(replicas), replicas) };
-  // The operator spread so many GPUs over as few nodes as its own setting of GPUs a node allowed: the sum is told, the split is not.
+  // The operator spread the GPUs over as few nodes as its GPUs-per-node setting allowed: only the total is known.
   const all = { requested: byName('nvidia.com/gpu'), form: 'whole', vendor: 'nvidia', each: 1 } as const;
-  const given = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
-  return { ...rest, podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, given })) };
+  const implicitDevices = [{ ...all, at: gpus, perPod: lowerCount(gpus, 0) }];
+  return {
+    ...rest,
+    podSets: fromTemplate('Worker', template, exactly(1), gpus).map((set) => ({ ...set, implicitDevices })),
+  };
 }
 
-/** Elastic jobs run with any number of workers between two bounds. */
+/** The pods of a role. Elastic jobs run any number of workers between two bounds. */
 function podsOf(spec: Cursor | undefined, role: Cursor, unset: number): PodCount {
   const count = lowerCount(getIn(role, 'replicas'), unset);
   const elastic = getIn(spec, 'elasticPolicy');
@@ -81,7 +84,7 @@ function podsOf(spec: Cursor | undefined, role: Cursor, unset: number): PodCount
   return between(lowerCount(getIn(elastic, 'minReplicas'), count), lowerCount(getIn(elastic, 'maxReplicas'), count));
 }
 
-/** Every role restarts by its own policy, within the job's backoffLimit where there is one; the weakest role decides. */
+/** Each role restarts by its own policy, within the job's backoffLimit if there is one; the strictest role decides. */
 function retriesOf(spec: Cursor | undefined, roles: readonly Cursor[], restartDefault: string): Retries | null {
   const never = roles.find((role) => (asText(getIn(role, 'restartPolicy')) ?? restartDefault) === 'Never');
   if (never !== undefined) return { limit: 0, at: getIn(never, 'restartPolicy') };
@@ -89,7 +92,7 @@ function retriesOf(spec: Cursor | undefined, roles: readonly Cursor[], restartDe
   return retriesAt(limit, Number.POSITIVE_INFINITY);
 }
 
-/** One pod, or none while the annotation says that it is stopped. */
+/** One pod, or none while an annotation stops the notebook. */
 function lowerNotebook({ root, annotations }: KindInput): KindLowering {
   const stopped = lookUp(annotations, 'kubeflow-resource-stopped') !== undefined;
   const podSets: readonly PodSetSource[] = fromTemplate(
@@ -97,5 +100,5 @@ function lowerNotebook({ root, annotations }: KindInput): KindLowering {
     getIn(root, 'spec', 'template'),
     exactly(stopped ? 0 : 1),
   );
-  return { podSets, retries: untilStopped, scaling: null, partial: false };
+  return { podSets, retries: unlimitedRetries, scaling: null, partial: false };
 }

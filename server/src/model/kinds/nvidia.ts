@@ -7,9 +7,9 @@ import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
-import { between, fromTemplate, times, untilStopped, written } from './pod-sets.ts';
+import { between, fromTemplate, times, unlimitedRetries, written } from './pod-sets.ts';
 
-/** NVIDIA's operators of inference: NIM and Dynamo, and Grove under it. NIMCache only downloads. */
+/** NVIDIA's inference operators: NIM and Dynamo, and Grove, on which Dynamo builds. NIMCache only downloads. */
 export const nvidiaKinds: readonly KindEntry[] = [
   {
     group: 'apps.nvidia.com',
@@ -39,9 +39,9 @@ export const nvidiaKinds: readonly KindEntry[] = [
   },
 ];
 
-const served = { retries: untilStopped, scaling: null, partial: false } as const;
+const served = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
-/** The spec is the pod and its one container at once. https://docs.nvidia.com/nim-operator/latest/service.html */
+/** The spec has the fields of both the pod and its one container. https://docs.nvidia.com/nim-operator/latest/service.html */
 function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLowering, 'podSets' | 'scaling'> {
   if (spec === undefined) return { podSets: [], scaling: null };
   const scaling = hpaOf(spec);
@@ -63,7 +63,7 @@ function lowerNimService(spec: Cursor | undefined, name: string): Pick<KindLower
   return { podSets: [podSet], scaling };
 }
 
-/** The image is a mapping; it is told as one reference, at the part of it that says which version. */
+/** The container with its image, which is a mapping, as one reference located at the tag. */
 function nimContainer(spec: Cursor, name: string): Container {
   const repository = text(getIn(spec, 'image', 'repository'));
   const tag = text(getIn(spec, 'image', 'tag'));
@@ -72,12 +72,12 @@ function nimContainer(spec: Cursor, name: string): Container {
   return { ...lowerContainer(spec, 'app', name), image };
 }
 
-/** Each replica is a group of as many pods as the pipeline has stages; the first versions said their number. */
+/** The pods of a replica: one per stage of the pipeline; the first versions had `size`. */
 function nodesOf(multiNode: Cursor | undefined): number | null {
   return lowerCount(getIn(multiNode, 'parallelism', 'pipeline') ?? getIn(multiNode, 'size'), 1);
 }
 
-/** An HPA cannot go to zero. */
+/** The HPA of a service, which cannot scale to zero. */
 function hpaOf(spec: Cursor): Scaling | null {
   const scale = getIn(spec, 'scale');
   const hpa = getIn(scale, 'hpa');
@@ -95,7 +95,7 @@ function hpaOf(spec: Cursor): Scaling | null {
   };
 }
 
-/** Claims that the operator makes, of devices whose class is NVIDIA's GPUs unless another is named. */
+/** The devices of claims that the operator creates. Their default class is that of NVIDIA GPUs. */
 function createdClaims(resource: Cursor): readonly ImplicitDevices[] {
   return items(getIn(resource, 'claimCreationSpec', 'devices')).flatMap((device) =>
     deviceOf(
@@ -107,7 +107,7 @@ function createdClaims(resource: Cursor): readonly ImplicitDevices[] {
   );
 }
 
-/** Services under one roof; those that are not enabled are not made. */
+/** A pipeline groups services and creates only the enabled ones. */
 function lowerNimPipeline(root: Cursor): KindLowering {
   const services = items(getIn(root, 'spec', 'services')).filter(
     (service) => asBoolean(getIn(service, 'enabled')) !== false,
@@ -118,7 +118,7 @@ function lowerNimPipeline(root: Cursor): KindLowering {
   return { ...served, podSets };
 }
 
-/** v1alpha1 has a map of services, v1beta1 a list of components with pod templates. https://docs.nvidia.com/dynamo/latest/kubernetes/ */
+/** v1alpha1 has a map of services; v1beta1 has a list of components with pod templates. https://docs.nvidia.com/dynamo/latest/kubernetes/ */
 function lowerDynamoGraph(spec: Cursor | undefined): KindLowering {
   const services = entries(getIn(spec, 'services')).flatMap((service) => componentPods(keyOf(service), service));
   const components = items(getIn(spec, 'components')).flatMap((component) =>
@@ -150,7 +150,11 @@ function componentPods(name: string, component: Cursor | undefined): readonly Po
     pods: componentCount(component),
     containers,
   };
-  return [gpus === undefined ? source : { ...source, given: [plainGpus(gpus, getIn(resources, 'limits', 'gpuType'))] }];
+  return [
+    gpus === undefined
+      ? source
+      : { ...source, implicitDevices: [plainGpus(gpus, getIn(resources, 'limits', 'gpuType'))] },
+  ];
 }
 
 function componentCount(component: Cursor): PodCount {
@@ -163,7 +167,7 @@ function componentCount(component: Cursor): PodCount {
   return times(between(min, max === undefined ? null : lowerCount(max, 1)), nodes);
 }
 
-/** `gpu: "2"` without a vendor, of which the operator makes NVIDIA's resource unless another type is named. */
+/** The devices in `gpu: "2"`, which the operator converts to NVIDIA's resource unless `gpuType` names another. */
 export function plainGpus(count: Cursor, type: Cursor | undefined): ImplicitDevices {
   const resource = asText(type) ?? 'nvidia.com/gpu';
   return {

@@ -1,23 +1,23 @@
-/** What objects of a kind do for those that run pods. */
+/** How objects of a kind relate to those that run pods. */
 export type ObjectUse =
-  /** They set the replicas of others. */
+  /** Sets the replicas of others. */
   | 'scaler'
-  /** They describe pools of nodes. */
+  /** Describes pools of nodes. */
   | 'pool'
-  /** They describe the nodes of a pool. */
+  /** Describes the nodes of a pool. */
   | 'nodes'
-  /** They bring in objects that are in no file. */
+  /** Installs objects that are not in any file. */
   | 'installer'
-  /** Others name them. */
+  /** Referenced by others. */
   | 'named';
 
-/** A kind of object that runs no pods itself: what runs them names it, or it says something of them. */
+/** A kind that runs no pods itself but references objects that do, or is referenced by them. */
 export interface ObjectKind {
   /** The API group without its version; empty for the core group. */
   readonly group: string;
   readonly kinds: readonly string[];
   readonly use: ObjectUse;
-  /** It is in no namespace. */
+  /** The kind is cluster-scoped. */
   readonly cluster?: true;
 }
 
@@ -53,12 +53,12 @@ export const objectKinds: readonly ObjectKind[] = [
   { group: 'scheduling.k8s.io', kinds: ['PriorityClass'], use: 'named', cluster: true },
 ];
 
-/** The kinds (without groups) of a use. */
+/** The kinds (without groups) with a use. */
 export function kindsFor(use: ObjectUse): readonly string[] {
   return objectKinds.flatMap((entry) => (entry.use === use ? entry.kinds : []));
 }
 
-/** Whether objects of a kind bear on accelerators even where they name none: they scale workloads, or describe nodes. */
-export function bearsOnAccelerators({ use }: ObjectKind): boolean {
+/** Whether objects of a kind affect accelerators even if they name none: they scale workloads or describe nodes. */
+export function affectsAccelerators({ use }: ObjectKind): boolean {
   return use === 'scaler' || use === 'pool' || use === 'nodes';
 }

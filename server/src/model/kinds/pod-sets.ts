@@ -5,9 +5,9 @@ import { lowerCount } from '../pod.ts';
 import type { Retries } from '../workload.ts';
 import type { PodCount, PodSetSource } from './kind.ts';
 
-// What the tables of kinds share: from templates and replica counts to sets of pods.
+// Shared by the tables of kinds: pod sets from templates and replica counts.
 
-/** The pods of one pod template (a mapping with `metadata` and `spec`); nothing where there is none. */
+/** The pods of a pod template (a mapping with `metadata` and `spec`); empty if there is none. */
 export function fromTemplate(
   name: string,
   template: Cursor | undefined,
@@ -18,7 +18,7 @@ export function fromTemplate(
   return pod === undefined ? [] : [{ name, pod, metadata: getIn(template, 'metadata'), replicas, pods }];
 }
 
-/** The pods of a template that is a pod spec itself. */
+/** The pods of a pod spec without a template around it. */
 export function fromPodSpec(
   name: string,
   pod: Cursor | undefined,
@@ -28,7 +28,7 @@ export function fromPodSpec(
   return pod === undefined ? [] : [{ name, pod, metadata: undefined, replicas, pods }];
 }
 
-/** As many pods as are written, with the kind's default where nothing is. */
+/** The written number of pods, else the kind's default. */
 export function written(replicas: Cursor | undefined, unset = 1): PodCount {
   return exactly(lowerCount(replicas, unset));
 }
@@ -37,7 +37,7 @@ export function exactly(count: number | null): PodCount {
   return { min: count, max: count };
 }
 
-/** Between two bounds; the ceiling is never under the floor. */
+/** A number between two bounds; the ceiling is never below the floor. */
 export function between(min: number | null, max: number | null): PodCount {
   return { min, max: max === null || min === null ? max : Math.max(min, max) };
 }
@@ -46,10 +46,10 @@ export function times({ min, max }: PodCount, factor: number | null): PodCount {
   return { min: product(min, factor), max: product(max, factor) };
 }
 
-/** Controllers that replace whatever fails, for ever. */
-export const untilStopped: Retries = { limit: Number.POSITIVE_INFINITY, at: undefined };
+/** For controllers that always replace failed pods. */
+export const unlimitedRetries: Retries = { limit: Number.POSITIVE_INFINITY, at: undefined };
 
-/** Retries as written, with the kind's default; null where a template will say it. */
+/** The written number of retries, else the kind's default; null if templated. */
 export function retriesAt(cursor: Cursor | undefined, unset: number): Retries | null {
   const limit = lowerCount(cursor, unset);
   return limit === null ? null : { limit, at: cursor };

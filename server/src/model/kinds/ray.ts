@@ -5,7 +5,7 @@ import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
 
 /**
- * KubeRay. Pods of a cluster: one head, and replicas x numOfHosts of each worker group.
+ * KubeRay. A cluster has one head pod and replicas × numOfHosts pods per worker group.
  * https://github.com/ray-project/kuberay/blob/master/ray-operator/apis/ray/v1/raycluster_types.go
  */
 export const rayKinds: readonly KindEntry[] = [
@@ -39,14 +39,14 @@ export const rayKinds: readonly KindEntry[] = [
   },
 ];
 
-/** A submitter pod runs beside the cluster; it has a container of its own only where the template is written. */
+/** A submitter pod runs next to the cluster; it is counted only if its template is set. */
 function lowerRayJob(job: Cursor | undefined): KindLowering {
   const cluster = lowerRayCluster(getIn(job, 'rayClusterSpec'), retriesAt(getIn(job, 'backoffLimit'), 0));
   const submitter = fromTemplate('submitter', getIn(job, 'submitterPodTemplate'), exactly(1));
   return { ...cluster, podSets: [...cluster.podSets, ...submitter] };
 }
 
-/** The pods of a RayCluster's spec, wherever it is embedded. */
+/** The pods of a RayCluster's spec, also if embedded in another kind. */
 export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLowering['retries']): KindLowering {
   const autoscaled = asBoolean(getIn(cluster, 'enableInTreeAutoscaling')) === true;
   const head = getIn(cluster, 'headGroupSpec');
@@ -61,8 +61,8 @@ export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLoweri
 }
 
 /**
- * With in-tree autoscaling the group moves between its bounds. Without it the group stays at its replicas, which the operator lifts to the
- * floor and cuts to the ceiling; unset they are none. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
+ * With in-tree autoscaling, the group scales between its bounds. Without it, the group has `replicas` (default 0), which the operator raises to
+ * the floor and lowers to the ceiling. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
  */
 function workerPods(group: Cursor, autoscaled: boolean): PodCount {
   if (asBoolean(getIn(group, 'suspend')) === true) return exactly(0);

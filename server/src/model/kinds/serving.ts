@@ -9,9 +9,9 @@ import { lowerContainer, lowerCount, text } from '../pod.ts';
 import type { Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { plainGpus } from './nvidia.ts';
-import { between, exactly, fromTemplate, untilStopped, written } from './pod-sets.ts';
+import { between, exactly, fromTemplate, unlimitedRetries, written } from './pod-sets.ts';
 
-/** Knative Services, and model servers of single projects. */
+/** Knative Services, and model servers of individual projects. */
 export const servingKinds: readonly KindEntry[] = [
   { group: 'serving.knative.dev', kinds: ['Service'], role: 'serving', lower: ({ root }) => lowerKnative(root) },
   {
@@ -29,9 +29,9 @@ export const servingKinds: readonly KindEntry[] = [
   },
 ];
 
-const rest = { retries: untilStopped, scaling: null, partial: false } as const;
+const rest = { retries: unlimitedRetries, scaling: null, partial: false } as const;
 
-/** Bounds are annotations of the template; without them from none to as many as it takes. https://knative.dev/docs/serving/autoscaling/scale-bounds/ */
+/** The template's annotations set the bounds; without them, a service scales from 0 without an upper limit. https://knative.dev/docs/serving/autoscaling/scale-bounds/ */
 function lowerKnative(root: Cursor): KindLowering {
   const template = getIn(root, 'spec', 'template');
   const map = getIn(template, 'metadata', 'annotations');
@@ -48,7 +48,7 @@ function lowerKnative(root: Cursor): KindLowering {
       ? null
       : {
           mechanism: 'knative',
-          // The kind itself is Knative's: nobody's default made it so.
+          // The kind itself is Knative's, so the mechanism is not a default.
           mechanismFrom: 'annotation',
           min,
           max,
@@ -61,14 +61,14 @@ function lowerKnative(root: Cursor): KindLowering {
   return { ...rest, podSets: fromTemplate('revision', template, pods, min), scaling, partial: template === undefined };
 }
 
-/** Annotations are strings, so their numbers are too. */
+/** The number in an annotation, which is a string. */
 function numberIn(cursor: Cursor | undefined, unset: number): number | null {
   if (cursor === undefined) return unset;
   return isTemplated(cursor) ? null : countIn(asText(cursor));
 }
 
 /**
- * A profile of the chart's values says what one of it takes: those that the chart ships are known by their names. The floor is 0.
+ * A profile in the chart's values determines the devices; the profiles that ship with the chart are known by name. The floor is 0.
  * https://github.com/kubeai-project/kubeai/blob/main/charts/kubeai/values.yaml
  */
 function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
@@ -80,11 +80,11 @@ function lowerKubeAiModel(spec: Cursor | undefined): KindLowering {
   const pods = fixed
     ? written(replicas)
     : between(lowerCount(replicas, 0), max === undefined ? null : lowerCount(max, 0));
-  const given = profile === undefined ? [] : profileDevices(profile);
+  const implicitDevices = profile === undefined ? [] : profileDevices(profile);
   const containers = [lowerContainer(spec, 'app', 'server')];
   return {
     ...rest,
-    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, given }],
+    podSets: [{ name: 'server', pod: spec, metadata: spec, replicas, pods, containers, implicitDevices }],
   };
 }
 
@@ -106,7 +106,7 @@ function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
     return [{ ...base, vendor: 'google', each: chips, models }];
   }
   const vendor = name.startsWith('nvidia-gpu-') ? 'nvidia' : name.startsWith('amd-gpu-') ? 'amd' : null;
-  // A profile of the project's own may take anything.
+  // A custom profile may take anything.
   if (vendor === null) return [{ ...base, vendor, each: null }];
   const models = gpusByLabel('cloud.google.com/gke-accelerator', gkeNames[name] ?? '');
   return [{ ...base, vendor, each: 1, models }];
@@ -114,12 +114,12 @@ function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
 
 const tpuLabels = table<string>({ v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' });
 
-/** Profiles whose name fits one model alone; an H100 may be one of three. */
+/** Profiles whose name identifies one model; an H100 may be one of three. */
 const gkeNames = table<string>({ 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' });
 
-/** Plain words for resources, as the Dynamo operator has them. https://github.com/vllm-project/production-stack/tree/main/operator */
+/** Resources have plain names, as with the Dynamo operator. https://github.com/vllm-project/production-stack/tree/main/operator */
 function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
-  // The first version had the deployment's fields in the spec itself.
+  // In the first version, the deployment's fields were directly in the spec.
   const deployment = getIn(spec, 'deploymentConfig') ?? spec;
   if (deployment === undefined) return { ...rest, podSets: [], partial: true };
   const resources = getIn(deployment, 'resources');
@@ -132,7 +132,7 @@ function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
     replicas: getIn(deployment, 'replicas'),
     pods: vllmPods(spec, deployment),
     containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image }],
-    given: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
+    implicitDevices: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
   };
   return { ...rest, podSets: [podSet] };
 }

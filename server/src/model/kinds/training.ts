@@ -10,7 +10,7 @@ import { between, exactly, fromTemplate, retriesAt, written } from './pod-sets.t
 
 const runtime = { role: 'definition', named: true, wholeResources: true } as const;
 
-/** Training jobs beside those of Kubeflow's first operator. */
+/** Training jobs, except those of Kubeflow's first operator. */
 export const trainingKinds: readonly KindEntry[] = [
   {
     group: 'trainer.kubeflow.org',
@@ -56,7 +56,7 @@ export const trainingKinds: readonly KindEntry[] = [
 ];
 
 /**
- * numNodes pods of resourcesPerNode each. All else is in the runtime, and in patches of the runtime's jobs, of which the one named
+ * numNodes pods with resourcesPerNode each. Everything else is in the runtime and in patches of the runtime's jobs, of which the one named
  * `node` trains. https://github.com/kubeflow/trainer/blob/master/pkg/apis/trainer/v1alpha1/trainjob_types.go
  */
 function lowerTrainJob(object: KindInput): KindLowering {
@@ -64,7 +64,7 @@ function lowerTrainJob(object: KindInput): KindLowering {
   const runtime = trainingRuntime(spec, object);
   const trainer = getIn(spec, 'trainer');
   const patch = nodePatch(spec);
-  // A job may leave all to its runtime.
+  // A job may inherit everything from its runtime.
   const pod = getIn(patch, 'spec') ?? trainer ?? (runtime && getIn(spec, 'runtimeRef'));
   const replicas = getIn(trainer, 'numNodes');
   const source: readonly PodSetSource[] =
@@ -76,7 +76,7 @@ function lowerTrainJob(object: KindInput): KindLowering {
             pod,
             metadata: getIn(patch, 'metadata'),
             replicas,
-            // Without a number the runtime tells it.
+            // The default is the runtime's number.
             pods: replicas === undefined ? exactly(runtime?.facts.numNodes ?? null) : written(replicas),
             containers: trainerContainers(trainer, getIn(patch, 'spec')),
             ...fromRuntime(runtime, spec, trainer),
@@ -85,7 +85,7 @@ function lowerTrainJob(object: KindInput): KindLowering {
   return { podSets: source, retries: null, scaling: null, partial: true };
 }
 
-/** Names without a kind are those of runtimes of the cluster. */
+/** The runtime that a job references; the default kind is ClusterTrainingRuntime. */
 function trainingRuntime(
   spec: Cursor | undefined,
   { namespace, crossReferences }: KindInput,
@@ -97,24 +97,24 @@ function trainingRuntime(
   return crossReferences.trainingRuntime(kind, namespace, asText(named) ?? '');
 }
 
-/** Resources that the job writes replace those of its runtime as a whole. */
+/** What a job inherits from its runtime. The job's own resources replace those of the runtime as a whole. */
 function fromRuntime(
   runtime: Referenced<TrainingFacts> | undefined,
   spec: Cursor | undefined,
   trainer: Cursor | undefined,
-): Pick<PodSetSource, 'borrowed' | 'inherited'> {
-  const at_ = getIn(spec, 'runtimeRef', 'name');
-  if (runtime === undefined || at_ === undefined) return {};
+): Pick<PodSetSource, 'inheritedPods' | 'inherited'> {
+  const place = getIn(spec, 'runtimeRef', 'name');
+  if (runtime === undefined || place === undefined) return {};
   const { containers, selectors } = runtime.facts;
   const pods = { containers: getIn(trainer, 'resourcesPerNode') === undefined ? containers : [], selectors };
   const nodes = getIn(trainer, 'numNodes') === undefined;
   return {
-    borrowed: { at: at_, from: runtime, pods },
+    inheritedPods: { at: place, from: runtime, pods },
     ...(nodes && { inherited: [{ fact: 'nodeCount' as const, from: objectName(runtime) }] }),
   };
 }
 
-/** The trainer's fields stand for those of the container that trains; what it does not say, a patch may. */
+/** The containers of a node. The trainer's fields describe the training container; a patch may add what they omit. */
 function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefined): readonly Container[] {
   const resources = getIn(trainer, 'resourcesPerNode');
   const patches = patched === undefined ? [] : lowerContainers(patched);
@@ -122,12 +122,12 @@ function trainerContainers(trainer: Cursor | undefined, patched: Cursor | undefi
   const node = lowerContainer(trainer, 'app', 'node', resources);
   const others = patches.filter(({ name }) => name !== 'node' && name !== 'trainer');
   const same = patches.find(({ name }) => name === 'node' || name === 'trainer');
-  const asks = resources === undefined && same !== undefined ? same : node;
-  const { resources: where, accelerators } = asks;
+  const source = resources === undefined && same !== undefined ? same : node;
+  const { resources: where, accelerators } = source;
   return [{ ...node, resources: where, accelerators, volumeMounts: same?.volumeMounts ?? [] }, ...others];
 }
 
-/** The pod template of the training job in the patches. Earlier versions had flat overrides of pods under two names. */
+/** The pod template of the training job in the patches. Earlier versions had flat pod overrides under two names. */
 function nodePatch(spec: Cursor | undefined): Cursor | undefined {
   for (const patch of items(getIn(spec, 'runtimePatches'))) {
     const jobs = items(getIn(patch, 'trainingRuntimeSpec', 'template', 'spec', 'replicatedJobs'));
@@ -141,7 +141,7 @@ function nodePatch(spec: Cursor | undefined): Cursor | undefined {
   );
 }
 
-/** A runtime is a JobSet with holes; some texts leave out the `spec` of its template. */
+/** A runtime is an incomplete JobSet; in some files, its template has no `spec`. */
 function lowerTrainingRuntime(template: Cursor | undefined): KindLowering {
   return { ...lowerJobSet(getIn(template, 'spec') ?? template), retries: null, partial: true };
 }
@@ -171,16 +171,16 @@ function lowerHyperPodJob(spec: Cursor | undefined): KindLowering {
   };
 }
 
-/** Elastic roles grow to a bound. Spares wait beside the others with their devices, so they count. */
+/** The pods of a role. Elastic roles grow up to a bound. Spares hold their devices while they wait, so they count. */
 function hyperPodPods(role: Cursor): PodCount {
   const declared = lowerCount(getIn(role, 'replicas'), 1);
   const spares = lowerCount(getIn(role, 'spares'), 0);
-  const most = getIn(role, 'maxReplicas') === undefined ? declared : lowerCount(getIn(role, 'maxReplicas'), 1);
+  const ceiling = getIn(role, 'maxReplicas') === undefined ? declared : lowerCount(getIn(role, 'maxReplicas'), 1);
   if (declared === null || spares === null) return exactly(null);
-  return between(declared + spares, most === null ? null : most + spares);
+  return between(declared + spares, ceiling === null ? null : ceiling + spares);
 }
 
-/** PaddlePaddle's own operator, with a field for each role. */
+/** PaddlePaddle's own operator has a field for each role. */
 function lowerPaddleJob(spec: Cursor | undefined): KindLowering {
   const podSets = ['ps', 'worker', 'heter'].flatMap((name) => {
     const role = getIn(spec, name);

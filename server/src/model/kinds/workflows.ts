@@ -9,7 +9,7 @@ import type { Container } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, retriesAt, written } from './pod-sets.ts';
 
-/** Engines that make pods step by step: Argo Workflows and Spark. */
+/** Engines that create pods step by step: Argo Workflows and Spark. */
 export const workflowKinds: readonly KindEntry[] = [
   {
     group: 'argoproj.io',
@@ -47,8 +47,8 @@ export const workflowKinds: readonly KindEntry[] = [
 ];
 
 /**
- * One pod for each run of a template. How many run at a time depends on the steps, so it is told only where the template that the
- * workflow starts with is the one that makes the pod. https://argo-workflows.readthedocs.io/en/latest/fields/
+ * One pod per run of a template. The number of concurrent runs depends on the steps, so it is known only if the entrypoint's own template creates
+ * the pod. https://argo-workflows.readthedocs.io/en/latest/fields/
  */
 function lowerWorkflow(spec: Cursor | undefined): KindLowering {
   const entrypoint = asText(getIn(spec, 'entrypoint'));
@@ -96,13 +96,13 @@ function lowerSpark(spec: Cursor | undefined): KindLowering {
   return { podSets, retries, scaling: null, partial: spec === undefined };
 }
 
-/** A GPU is named by its resource and a quantity, beside cores and memory. */
+/** The pods of a role, whose `gpu` has a resource name and a quantity. */
 function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, replicas?: Cursor): readonly PodSetSource[] {
   if (role === undefined) return [];
   const gpu = getIn(role, 'gpu');
   const resource = asText(getIn(gpu, 'name'));
   const quantity = getIn(gpu, 'quantity');
-  const given: readonly ImplicitDevices[] =
+  const implicitDevices: readonly ImplicitDevices[] =
     resource === undefined || quantity === undefined
       ? []
       : [
@@ -117,7 +117,7 @@ function sparkPods(name: string, role: Cursor | undefined, pods: PodCount, repli
         ];
   const sidecars = items(getIn(role, 'sidecars')).map((sidecar) => lowerContainer(sidecar, 'app'));
   const containers = [lowerContainer(role, 'app', 'spark'), ...sidecars];
-  return [{ name, pod: role, metadata: role, replicas, pods, containers, given }];
+  return [{ name, pod: role, metadata: role, replicas, pods, containers, implicitDevices }];
 }
 
 function executors(spec: Cursor | undefined): PodCount {

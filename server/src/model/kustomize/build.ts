@@ -1,6 +1,7 @@
 import type { YamlNode } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { groupOf, lowerManifests } from '../manifest.ts';
+import { once } from '../once.ts';
 import { applyJsonPatch, isJsonPatch } from './json-patch.ts';
 import {
   type Kustomization,
@@ -21,35 +22,46 @@ export interface BuiltObject {
   readonly names: readonly string[];
   /** The name of the file that it was first read from. */
   readonly file: string;
+  /** The URIs of that file and of the patches that were laid over it. */
+  readonly sources: readonly string[];
   /** What its kustomization does to it after all patches, where one of them is still to come. */
   readonly finish?: (root: YamlNode) => YamlNode;
 }
 
-/** The texts of files by their URIs. */
-export type Texts = ReadonlyMap<string, string>;
+/** What one file says: the same object as long as its text is the same, so that what follows from it is found once. */
+export interface SourceFile {
+  readonly uri: string;
+  readonly text: string;
+}
+
+/** Files by their URIs. */
+export type SourceFiles = ReadonlyMap<string, SourceFile>;
 
 /** More files, or deeper nesting, than any project has. */
 const mostFiles = 300;
-const mostAsked = 4 * mostFiles;
+const mostRequests = 4 * mostFiles;
 const deepest = 10;
+/** Kustomizations may include each other in many ways: what one build reads again and again, and what it makes, ends here. */
+const mostBuilds = 1000;
+const mostObjects = 10_000;
 
 /** Reads all that a kustomization is made of. What cannot be read is left out. */
-export async function collectTexts(
+export async function collectFiles(
   kustomization: string,
-  read: (uri: string) => Promise<string | undefined>,
-): Promise<Texts> {
-  const texts = new Map<string, string>();
+  read: (uri: string) => Promise<SourceFile | undefined>,
+): Promise<SourceFiles> {
+  const files = new Map<string, SourceFile>();
   // What is not there costs a look, too.
-  const asked = new Set<string>();
+  const requests = new Set<string>();
   const visit = async (uri: string, depth: number): Promise<boolean> => {
-    if (texts.has(uri)) return true;
-    if (asked.has(uri) || texts.size >= mostFiles || asked.size >= mostAsked || depth > deepest) return false;
-    asked.add(uri);
-    const text = await read(uri);
-    if (text === undefined) return false;
-    texts.set(uri, text);
+    if (files.has(uri)) return true;
+    if (requests.has(uri) || files.size >= mostFiles || requests.size >= mostRequests || depth > deepest) return false;
+    requests.add(uri);
+    const file = await read(uri);
+    if (file === undefined) return false;
+    files.set(uri, file);
     if (!isKustomization(uri)) return true;
-    const { resources = [], components = [], patches = [] } = readKustomization(text) ?? {};
+    const { resources = [], components = [], patches = [] } = kustomizationIn(file) ?? {};
     for (const path of [...resources, ...components]) {
       const target = resolvePath(uri, path);
       if (target === undefined || (await visit(target, depth + 1))) continue;
@@ -62,20 +74,31 @@ export async function collectTexts(
     return true;
   };
   await visit(kustomization, 0);
-  return texts;
+  return files;
 }
 
+/** What a file says as a kustomization, read once. */
+const kustomizationIn = once(({ text }: SourceFile) => readKustomization(text));
+
 /** The objects that a kustomization makes. @param without a patch to leave out, by its URI */
-export function buildObjects(kustomization: string, texts: Texts, without?: string): readonly BuiltObject[] {
-  return build(kustomization, texts, without, 0);
+export function buildObjects(kustomization: string, files: SourceFiles, without?: string): readonly BuiltObject[] {
+  return build(kustomization, { files, without, way: new Set(), builds: mostBuilds, objects: mostObjects }, 0);
 }
 
 /** The patch of a kustomization that a file is; undefined where it is none. */
-export function patchIn(kustomization: string, text: string, file: string): Patch | undefined {
-  return readKustomization(text)?.patches.find(
-    ({ path }) => path !== undefined && isSame(resolvePath(kustomization, path), file),
-  );
+export function patchIn(kustomization: SourceFile, file: string): Patch | undefined {
+  return patchesIn(kustomization).get(nameOf(file));
 }
+
+/** Of a folder of many files each one looks for itself. */
+const patchesIn = once((kustomization: SourceFile): ReadonlyMap<string, Patch> => {
+  const patches = new Map<string, Patch>();
+  for (const patch of kustomizationIn(kustomization)?.patches ?? []) {
+    const file = patch.path === undefined ? undefined : resolvePath(kustomization.uri, patch.path);
+    if (file !== undefined && !patches.has(nameOf(file))) patches.set(nameOf(file), patch);
+  }
+  return patches;
+});
 
 /** The objects that a patch is laid over. */
 export function patched(
@@ -105,36 +128,70 @@ export function isKustomization(uri: string): boolean {
   return kustomizationNames.some((name) => uri.endsWith(`/${name}`));
 }
 
-function build(uri: string, texts: Texts, without: string | undefined, depth: number): readonly BuiltObject[] {
-  const said = readKustomization(texts.get(uri) ?? '');
-  if (said === undefined || depth > deepest) return [];
-  return transform(uri, said, loadAll(uri, said.resources, texts, without, depth), texts, without, depth);
+/** One build, and what it may still do. */
+interface Build {
+  readonly files: SourceFiles;
+  readonly without: string | undefined;
+  /** The kustomizations on the way down: none of them may come again. */
+  readonly way: Set<string>;
+  builds: number;
+  objects: number;
+}
+
+function build(uri: string, state: Build, depth: number): readonly BuiltObject[] {
+  return entered(uri, state, depth, [], (said) =>
+    transform(uri, said, loadAll(uri, said.resources, state, depth), state, depth),
+  );
+}
+
+/** @param otherwise where the kustomization is not read, is one of those that include it, or too much is built already */
+function entered(
+  uri: string,
+  state: Build,
+  depth: number,
+  otherwise: readonly BuiltObject[],
+  make: (said: Kustomization) => readonly BuiltObject[],
+): readonly BuiltObject[] {
+  const file = state.files.get(uri);
+  const said = file && kustomizationIn(file);
+  if (said === undefined || depth > deepest || state.builds <= 0 || state.way.has(uri)) return otherwise;
+  state.builds -= 1;
+  state.way.add(uri);
+  const made = make(said);
+  state.way.delete(uri);
+  return made;
 }
 
 function transform(
   uri: string,
   said: Kustomization,
   loaded: readonly BuiltObject[],
-  texts: Texts,
-  without: string | undefined,
+  state: Build,
   depth: number,
 ): readonly BuiltObject[] {
+  const { files, without } = state;
   let objects = loaded;
-  for (const path of said.components) {
-    const component = kustomizationAt(uri, path, texts);
-    const text = component === undefined ? undefined : texts.get(component);
-    const inner = text === undefined ? undefined : readKustomization(text);
-    if (component === undefined || inner === undefined || depth > deepest) continue;
-    const added = loadAll(component, inner.resources, texts, without, depth + 1);
-    objects = transform(component, inner, [...objects, ...added], texts, without, depth + 1);
+  for (const path of new Set(said.components)) {
+    const component = kustomizationAt(uri, path, files);
+    if (component === undefined) continue;
+    const before = objects;
+    objects = entered(component, state, depth, before, (inner) => {
+      const added = loadAll(component, inner.resources, state, depth + 1);
+      return transform(component, inner, [...before, ...added], state, depth + 1);
+    });
   }
   for (const { path, text, target } of said.patches) {
     const from = path === undefined ? undefined : resolvePath(uri, path);
     if (isSame(from, without)) continue;
-    for (const { root: patch } of parseYaml(text ?? texts.get(from ?? '') ?? '').documents) {
+    for (const { root: patch } of parseYaml(text ?? files.get(from ?? '')?.text ?? '').documents) {
       if (patch === null) continue;
       const over = new Set(patched(objects, patch, target));
-      objects = objects.map((object) => (over.has(object) ? { ...object, root: withPatch(object, patch) } : object));
+      const added = from === undefined ? [] : [from];
+      objects = objects.map((object) =>
+        over.has(object)
+          ? { ...object, root: withPatch(object, patch), sources: [...object.sources, ...added] }
+          : object,
+      );
     }
   }
   // A patch that is left out will be laid over the objects, and only then the others come.
@@ -151,23 +208,22 @@ function transform(
   }));
 }
 
-function loadAll(
-  uri: string,
-  resources: readonly string[],
-  texts: Texts,
-  without: string | undefined,
-  depth: number,
-): readonly BuiltObject[] {
-  return resources.flatMap((path) => {
+function loadAll(uri: string, resources: readonly string[], state: Build, depth: number): readonly BuiltObject[] {
+  return [...new Set(resources)].flatMap((path) => {
     const file = resolvePath(uri, path);
-    const text = file === undefined ? undefined : texts.get(file);
-    if (file !== undefined && text !== undefined) return objectsOf(file, text);
-    const inner = kustomizationAt(uri, path, texts);
-    return inner === undefined ? [] : build(inner, texts, without, depth + 1);
+    const source = file === undefined ? undefined : state.files.get(file);
+    if (source !== undefined) {
+      const objects = objectsIn(source).slice(0, state.objects);
+      state.objects -= objects.length;
+      return objects;
+    }
+    const inner = kustomizationAt(uri, path, state.files);
+    return inner === undefined ? [] : build(inner, state, depth + 1);
   });
 }
 
-function objectsOf(uri: string, text: string): readonly BuiltObject[] {
+/** The objects of a file, read once however many overlays take them. */
+const objectsIn = once(({ uri, text }: SourceFile): readonly BuiltObject[] => {
   const file = uri.slice(uri.lastIndexOf('/') + 1);
   return parseYaml(text).documents.flatMap((document) =>
     lowerManifests(document).map(({ root, apiVersion, kind, name }) => ({
@@ -176,16 +232,17 @@ function objectsOf(uri: string, text: string): readonly BuiltObject[] {
       kind,
       names: name === null ? [] : [name],
       file,
+      sources: [uri],
     })),
   );
-}
+});
 
-function kustomizationAt(uri: string, path: string, texts: Texts): string | undefined {
+function kustomizationAt(uri: string, path: string, files: SourceFiles): string | undefined {
   const folder = resolvePath(uri, path);
-  return kustomizationNames.map((name) => `${folder}/${name}`).find((file) => texts.has(file));
+  return kustomizationNames.map((name) => `${folder}/${name}`).find((file) => files.has(file));
 }
 
-/** A path beside a file, as a URI; undefined for addresses of other machines, and for what lies above the root: its first step would be a host. */
+/** A path next to a file, as a URI; undefined for addresses of other machines, and for what lies above the root: its first step would be a host. */
 function resolvePath(from: string, path: string): string | undefined {
   if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
   const steps = from.split('/').slice(0, -1);
@@ -198,14 +255,16 @@ function resolvePath(from: string, path: string): string | undefined {
   return steps.join('/');
 }
 
-/** Clients differ in which characters of a path they escape. */
 function isSame(one: string | undefined, other: string | undefined): boolean {
-  if (one === undefined || other === undefined) return false;
-  if (one === other) return true;
+  return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);
+}
+
+/** Clients differ in which characters of a path they escape. */
+function nameOf(uri: string): string {
   try {
-    return decodeURIComponent(one) === decodeURIComponent(other);
+    return decodeURIComponent(uri);
   } catch {
-    return false;
+    return uri;
   }
 }
 

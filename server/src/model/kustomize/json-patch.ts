@@ -1,6 +1,6 @@
 import type { YamlMap, YamlNode, YamlSeq } from '../../yaml/node.ts';
 import { nowhere } from '../../yaml/span.ts';
-import { elsewhere } from './merge.ts';
+import { external } from './merge.ts';
 
 /** Whether a document is a list of JSON Patch operations. */
 export function isJsonPatch(root: YamlNode): root is YamlSeq {
@@ -14,7 +14,7 @@ export function isJsonPatch(root: YamlNode): root is YamlSeq {
  * they would change is not what an accelerator costs. https://www.rfc-editor.org/rfc/rfc6902
  */
 export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
-  let root = elsewhere(base);
+  let root = external(base);
   for (const { value: operation } of patch.items) {
     const op = textAt(operation, 'op');
     const steps = textAt(operation, 'path')?.split('/').slice(1).map(unescaped) ?? [];

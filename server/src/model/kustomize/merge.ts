@@ -9,29 +9,29 @@ import { table } from '../../yaml/table.ts';
  * @param builtIn of a kind whose schema kustomize knows; lists of custom resources are replaced
  */
 export function mergeStrategic(base: YamlNode, patch: YamlNode, builtIn: boolean): YamlNode {
-  return merge(elsewhere(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
+  return merge(external(base), patch, builtIn, '') ?? { ...emptyMap, span: patch.span };
 }
 
 /** A value of another file: nothing in this one stands for it, and no edit here can change it. */
-export function elsewhere(node: YamlNode): YamlNode {
+export function external(node: YamlNode): YamlNode {
   if (node.kind === 'scalar') return { ...node, span: nowhere };
   if (node.kind === 'seq') {
     return {
       ...node,
       span: nowhere,
-      items: node.items.map(({ value }) => ({ value: elsewhere(value), shared: true })),
+      items: node.items.map(({ value }) => ({ value: external(value), shared: true })),
     };
   }
   const entries = node.entries.map(({ key, value }) => ({
     key,
     keySpan: nowhere,
-    value: elsewhere(value),
+    value: external(value),
     shared: true,
   }));
   return { ...node, span: nowhere, entries };
 }
 
-/** The keys by which items of built-in kinds' lists are told apart. Tolerations, arguments and the like are replaced as a whole. */
+/** The keys by which items of built-in kinds' lists are distinguished. Tolerations, arguments and the like are replaced as a whole. */
 const mergeKeys = table<readonly string[]>({
   containers: ['name'],
   initContainers: ['name'],

@@ -1,7 +1,7 @@
 import type { YamlNode, YamlScalar } from '../../yaml/node.ts';
 import { nowhere } from '../../yaml/span.ts';
 import type { Kustomization, NewImage } from './kustomization.ts';
-import { elsewhere, mergeStrategic } from './merge.ts';
+import { external, mergeStrategic } from './merge.ts';
 
 /**
  * What a kustomization does to an object after all of its patches: labels, replicas and images. Names are not changed: kustomize renames an
@@ -11,13 +11,13 @@ import { elsewhere, mergeStrategic } from './merge.ts';
 export function transformed(root: YamlNode, kind: string, names: readonly string[], said: Kustomization): YamlNode {
   let made = root;
   for (const { pairs, inTemplates } of said.labels) {
-    const labels = map('metadata', map('labels', elsewhere(pairs)));
+    const labels = map('metadata', map('labels', external(pairs)));
     made = mergeStrategic(made, labels, true);
     if (inTemplates && hasTemplate(made)) made = mergeStrategic(made, map('spec', map('template', labels)), true);
   }
   for (const { name, count } of said.replicas) {
     if (!scaledKinds.has(kind) || !names.includes(name)) continue;
-    made = mergeStrategic(made, map('spec', map('replicas', elsewhere(count))), true);
+    made = mergeStrategic(made, map('spec', map('replicas', external(count))), true);
   }
   return said.images.length === 0 ? made : withImages(made, '', said.images);
 }

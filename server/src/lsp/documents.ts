@@ -1,0 +1,90 @@
+import { FileChangeType, type FileEvent } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { parseConfig } from '../config.ts';
+import type { Diagnostics } from './diagnostics.ts';
+import { guarded } from './guard.ts';
+import type { Indexing } from './indexing.ts';
+import { isConfigUri } from './projects.ts';
+import type { Refreshing } from './refreshing.ts';
+import type { Session } from './session.ts';
+import type { Summaries } from './summaries.ts';
+import { filesIn, sortChanges } from './watching.ts';
+
+/** The parts of the server that follow documents and files. */
+export interface Followers {
+  readonly diagnostics: Diagnostics;
+  readonly summaries: Summaries;
+  readonly refreshing: Refreshing;
+  readonly indexing: Indexing;
+}
+
+/** Follows what is opened, typed, saved and closed. @param closed called for every document that is closed */
+export function followDocuments(session: Session, followers: Followers, closed: () => void): void {
+  const { documents, projects, relatedFiles, shown, typing } = session;
+  const { diagnostics, summaries, refreshing, indexing } = followers;
+
+  /** A config that is half typed would make the prices of all open files flicker. */
+  function configEdited(document: TextDocument): void {
+    const messages = parseConfig(document.getText()).problems.map(({ message }) => message);
+    if (!typing.isConfigHeld(document.uri, messages)) projects.configEdited(document.uri, document.getText());
+  }
+
+  documents.onDidChangeContent(({ document }) => {
+    const { uri } = document;
+    if (isConfigUri(uri)) configEdited(document);
+    else relatedFiles.changed(uri);
+    // The client fetches everything of it by itself.
+    shown.forget(uri);
+    diagnostics.changed(uri);
+    summaries.send(uri);
+    refreshing.outdatedBy(uri);
+  });
+  documents.onDidSave(({ document: { uri } }) => {
+    if (typing.settle(uri)) showHeldBack(session, refreshing, uri);
+    // Not every client watches files.
+    indexing.filesChanged([{ uri, type: FileChangeType.Changed }]);
+  });
+  documents.onDidClose(({ document: { uri } }) => {
+    typing.forget(uri);
+    if (isConfigUri(uri)) projects.configEdited(uri, undefined);
+    else relatedFiles.changed(uri);
+    projects.forget(uri);
+    shown.forget(uri);
+    diagnostics.closed(uri);
+    summaries.forget(uri);
+    indexing.filesChanged([{ uri, type: FileChangeType.Changed }]);
+    refreshing.outdated();
+    closed();
+  });
+}
+
+/** Shows what was held back while a line was written. */
+export function showHeldBack({ documents, projects }: Session, refreshing: Refreshing, uri: string): void {
+  const config = isConfigUri(uri) ? documents.get(uri) : undefined;
+  if (config !== undefined) projects.configEdited(uri, config.getText());
+  refreshing.all();
+}
+
+/** Follows what changes on the disk. */
+export function followFiles({ connection, host, projects, relatedFiles, log }: Session, { indexing }: Followers): void {
+  function changed(changes: readonly FileEvent[]): void {
+    for (const { uri } of changes) {
+      if (isConfigUri(uri)) projects.configChanged(uri);
+      else relatedFiles.changed(uri);
+    }
+    indexing.filesChanged(changes);
+  }
+
+  connection.onDidChangeWatchedFiles(({ changes }) => {
+    const { files, gone, come } = sortChanges(changes);
+    if (gone.size > 0) {
+      projects.deleted(gone);
+      relatedFiles.deleted(gone);
+      indexing.deleted(gone);
+    }
+    changed(files);
+    void guarded(log, 'looking through new folders', async () => {
+      for (const folder of come) changed(await filesIn(folder, files, host));
+    });
+  });
+}

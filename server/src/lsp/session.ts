@@ -1,0 +1,132 @@
+import { type Connection, type InitializeParams, MarkupKind, TextDocuments } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { FileAnalysis } from '../analysis.ts';
+import { type ConfinedHost, confine, type Host } from './confined-host.ts';
+import type { ClientAbilities } from './convert.ts';
+import { guarded, type Log, outdated } from './guard.ts';
+import { isOurs } from './initialize.ts';
+import { createProjects, isConfigUri, type Projects, type ProjectsListener } from './projects.ts';
+import { createEditorRelatedFiles, type EditorRelatedFiles } from './related-files.ts';
+import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
+import { type Shown, watchShown } from './shown.ts';
+import { type Typing, watchTyping } from './typing.ts';
+
+/** What every part of the server stands on. */
+export interface Session {
+  readonly connection: Connection;
+  readonly host: ConfinedHost;
+  readonly documents: TextDocuments<TextDocument>;
+  readonly projects: Projects;
+  readonly relatedFiles: EditorRelatedFiles;
+  readonly typing: Typing;
+  readonly shown: Shown;
+  readonly log: Log;
+  /** Known from `initialize` on, as `params` are. */
+  client: ClientAbilities;
+  params: InitializeParams | undefined;
+  /**
+   * The newest analysis of an open document of ours, to be shown; undefined for all others. Rejects with "content modified" when the
+   * document changed while configs were being read: the text of the request is gone.
+   */
+  analysed(uri: string): Promise<AnalysedDocument | undefined>;
+  /** The same where nothing of it is shown. */
+  update(uri: string): Promise<AnalysedDocument | undefined>;
+}
+
+export interface AnalysedDocument {
+  readonly file: FileAnalysis;
+  readonly document: TextDocument;
+}
+
+export interface SessionListener extends ProjectsListener {
+  /** What other files say of some open file may have changed. */
+  relatedFilesChanged(): void;
+}
+
+/** @param listener called only after the parts of the server are there */
+export function createSession(connection: Connection, machine: Host, listener: SessionListener): Session {
+  const log = logTo(connection);
+  const host = confine(machine, log);
+  const typing = watchTyping();
+  const documents = new TextDocuments(typing.documents);
+  const readSettings = (folder: string | undefined) => settingsOf(session, folder);
+  const logCrashes = crashLog(log);
+
+  async function update(uri: string): Promise<AnalysedDocument | undefined> {
+    const before = documents.get(uri);
+    // The config is no manifest: it has features of its own.
+    if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
+    const { version } = before;
+    const config = await session.projects.configOf(uri);
+    const relatedFiles = await session.relatedFiles.relatedFilesOf(uri);
+    const document = documents.get(uri);
+    if (document?.version !== version) throw outdated();
+    const file = session.projects.analysis.setFile(uri, document.getText(), version, config, relatedFiles);
+    logCrashes(file);
+    return { file, document };
+  }
+
+  const session: Session = {
+    connection,
+    host,
+    documents,
+    projects: createProjects(host, log, readSettings, listener),
+    relatedFiles: createEditorRelatedFiles(host, log, documents, () => listener.relatedFilesChanged()),
+    typing,
+    shown: watchShown(),
+    log,
+    client: noAbilities,
+    params: undefined,
+    update,
+    async analysed(uri) {
+      const found = await update(uri);
+      if (found !== undefined) session.shown.add(found.file);
+      return found;
+    },
+  };
+  return session;
+}
+
+const noAbilities: ClientAbilities = {
+  hoverFormat: MarkupKind.PlainText,
+  documentChanges: false,
+  annotations: false,
+  commands: false,
+  progress: false,
+  snippets: false,
+  syntaxElsewhere: [],
+};
+
+function logTo(connection: Connection): Log {
+  return (line) => {
+    try {
+      connection.console.error(line);
+    } catch {
+      // The client is gone, and nobody is left to read it.
+    }
+  };
+}
+
+async function settingsOf({ connection, params, log }: Session, folder: string | undefined): Promise<Settings> {
+  if (params?.capabilities.workspace?.configuration !== true) return defaultSettings;
+  let value: unknown;
+  await guarded(log, 'workspace/configuration', async () => {
+    const item = { section: 'gpulint', ...(folder !== undefined && { scopeUri: folder }) };
+    value = await connection.workspace.getConfiguration(item);
+  });
+  const { settings, problems } = settingsFrom(value);
+  for (const problem of problems) log(`settings: ${problem}`);
+  return settings;
+}
+
+/** A rule that threw is logged once, with its name; the other findings still stand. */
+function crashLog(log: Log): (file: FileAnalysis) => void {
+  const crashes = new Set<string>();
+  return (file) => {
+    for (const { rule, error } of file.documents.flatMap((document) => document.crashes)) {
+      if (crashes.has(rule + error)) continue;
+      crashes.add(rule + error);
+      log(`rule ${rule} failed on ${file.uri}: ${error}`);
+    }
+  };
+}

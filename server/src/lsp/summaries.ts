@@ -1,0 +1,33 @@
+import type { summarize } from '../features/report.ts';
+import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
+import { createScheduler } from './scheduler.ts';
+import type { Session } from './session.ts';
+
+/** What a document costs, in a line, for clients that ask for it at the start. */
+export interface Summaries {
+  /** Sends it if it is another than before. */
+  send(uri: string): void;
+  forget(uri: string): void;
+}
+
+export function createSummaries(session: Session, summarizeFile: typeof summarize): Summaries {
+  const { connection, typing, log } = session;
+  const sent = new Map<string, string>();
+
+  const runs = createScheduler(log, async (uri, isCurrent) => {
+    const found = await session.analysed(uri);
+    if (!isCurrent() || (found !== undefined && typing.isHeld(found.file))) return;
+    const message: SummaryParams = { uri, summary: (found && summarizeFile(found.file)) ?? null };
+    const text = JSON.stringify(message);
+    if (sent.get(uri) === text) return;
+    sent.set(uri, text);
+    await connection.sendNotification(methods.summary, message);
+  });
+
+  return {
+    send(uri) {
+      if ((session.params?.initializationOptions as ClientOptions | undefined)?.summary === true) runs.schedule(uri);
+    },
+    forget: (uri) => void sent.delete(uri),
+  };
+}

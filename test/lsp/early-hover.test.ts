@@ -1,0 +1,61 @@
+// A hover that is requested while other files are read: it waits for them, and where that takes too long it says so.
+import { expect, test } from 'vitest';
+import type { Hover } from 'vscode-languageserver/node';
+import { type Editor, openEditor, withCursor } from './editor.ts';
+import { chat, runtime, runtimes, service } from './served-model.ts';
+
+const incomplete = 'Incomplete: gpulint is still reading other files of the workspace';
+
+function textOf(hover: Hover | null): string {
+  return hover === null ? '' : (hover.contents as { value: string }).value;
+}
+
+async function openWith(listing: Promise<unknown>): Promise<() => Promise<string>> {
+  const host = {
+    readFile: async (uri: string) => (uri === runtimes ? runtime(4) : undefined),
+    listFiles: async () => {
+      await listing;
+      return [runtimes];
+    },
+  };
+  const editor: Editor = await openEditor({ host });
+  const { text, position } = withCursor(service.replace('$0', '').replace('kind:', 'ki$0nd:'));
+  await editor.open(chat, text);
+  return async () => textOf(await editor.hover(chat, position));
+}
+
+test('is answered when they are read', async () => {
+  let end: (value?: unknown) => void = () => undefined;
+  const hover = await openWith(
+    new Promise((resolve) => {
+      end = resolve;
+    }),
+  );
+  const early = hover();
+  setTimeout(end, 50);
+  expect(await early).toMatch(/4 × L4/);
+  expect(await early).not.toContain(incomplete);
+});
+
+test('says that it is incomplete while they are not', async () => {
+  let end: () => void = () => undefined;
+  const listing = new Promise<string[]>((resolve) => {
+    end = () => resolve([]);
+  });
+  const editor = await openEditor({ host: { readFile: async () => undefined, listFiles: () => listing } });
+  const { text, position } = withCursor(pod);
+  await editor.open(chat, text);
+  const early = textOf(await editor.hover(chat, position));
+  expect(early).toMatch(new RegExp(`L4[\\s\\S]*\n\n${incomplete}$`));
+  end();
+  expect(textOf(await editor.hover(chat, position))).toBe(early.replace(`\n\n${incomplete}`, ''));
+});
+
+const pod = `apiVersion: v1
+kind: Pod
+metadata: {name: a}
+spec:
+  nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}
+  containers:
+    - {name: a, image: registry.example/a:1, resources: {limits: {nvidia.com/gpu: $01}}}
+`;

@@ -1,0 +1,104 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { instanceType } from '../../server/src/catalog/index.ts';
+import { getIn, items } from '../../server/src/yaml/cursor.ts';
+import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
+import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, write } from './steps.ts';
+
+export const planters: Planters = {
+  'privileged-gpu': privilegedGpu,
+  'visible-devices-bypass': visibleDevices,
+  'nccl-disabled': ncclDisabled,
+  'cpu-starved-accelerators': cpuStarved,
+  'value-not-string': valueNotString,
+};
+
+// Mistakes in what containers are told besides their command.
+
+function privilegedGpu(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
+    .filter((site) => !hasNodeToItself(site))
+    .map(({ root, path }) => {
+      const owner = [...path, 'securityContext'];
+      const steps =
+        getIn(root, ...owner) === undefined
+          ? [add(path, 'securityContext', { privileged: true })]
+          : put(owner, 'privileged', true);
+      return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
+    });
+}
+
+/** All GPUs of the instance type: there is no other pod whose GPUs it would see. */
+function hasNodeToItself({ podSet: { accelerators, selectors } }: ContainerSite): boolean {
+  const counts = selectors.flatMap(({ key, values }) =>
+    /\/instance-type$/.test(key) ? values.map(({ value }) => instanceType(value)?.gpuCount ?? 0) : [],
+  );
+  return accelerators.some(({ perPod }) => counts.some((count) => perPod !== null && count > 0 && perPod >= count));
+}
+
+function visibleDevices(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, listed }) => isJudged(workload) && listed)
+    .flatMap((site) => ['all', '0', '0,1'].map((value) => withVariable(site, 'NVIDIA_VISIBLE_DEVICES', value)));
+}
+
+function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
+    .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
+}
+
+function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
+    .map(({ resources }) => ({
+      name: 'one core',
+      steps: [putUnder(resources, 'limits', 'cpu', 1)],
+      place: { path: [...resources, 'limits', 'cpu'], part: 'value' },
+    }));
+}
+
+function valueNotString(analysis: DocumentAnalysis): readonly Mistake[] {
+  const sites = podSites(analysis).filter(({ workload }) => !workload.byShape);
+  const inSelectors = sites
+    .filter(({ podSet }) => getIn(podSet.pod, 'containers')?.node.kind === 'seq')
+    .flatMap(({ root, pod }): readonly Mistake[] => {
+      const owner = [...pod, 'nodeSelector'];
+      const path = [...owner, 'example.org/pool'];
+      const added: Step =
+        getIn(root, ...owner) === undefined
+          ? add(pod, 'nodeSelector', { 'example.org/pool': 'x' })
+          : add(owner, 'example.org/pool', 'x');
+      return ['8', 'true', 'yes'].map((text) => ({
+        name: `a selector of ${text}`,
+        steps: [added, write(path, text)],
+        place: { path, part: 'value' },
+      }));
+    });
+  const inEnvironment = containerSites(analysis)
+    .filter(
+      ({ workload, podSet, listed }) => !workload.byShape && listed && getIn(podSet.pod, 'containers') !== undefined,
+    )
+    .map((site): Mistake => {
+      const { steps, place } = withVariable(site, 'GPULINT_TEST', 'x');
+      return { name: 'a variable of 8', steps: [...steps, write(place.path, '8')], place };
+    });
+  return [...inSelectors, ...inEnvironment];
+}
+
+function withVariable({ root, path }: ContainerSite, name: string, value: string): Mistake {
+  const list = getIn(root, ...path, 'env');
+  const index = items(list).length;
+  const step = list === undefined ? add(path, 'env', [{ name, value }]) : append([...path, 'env'], { name, value });
+  const written: Path = [...path, 'env', list === undefined ? 0 : index, 'value'];
+  return { name: `${name}=${value}`, steps: [step], place: { path: written, part: 'value' } };
+}
+
+/** Definitions are judged by other things. */
+function isJudged(workload: ContainerSite['workload']): boolean {
+  return isWhole(workload) || (workload.role !== 'definition' && workload.role !== 'infrastructure');
+}
+
+function ofOwn(resource: string): boolean {
+  return resource === 'nvidia.com/gpu' || resource === 'amd.com/gpu';
+}

@@ -1,0 +1,40 @@
+import { planters as annotations } from './annotations.ts';
+import { planters as cluster } from './cluster.ts';
+import { planters as configs } from './configs.ts';
+import { planters as containers } from './containers.ts';
+import { planters as devices } from './devices.ts';
+import { planters as images } from './images.ts';
+import { planters as others } from './others.ts';
+import { planters as placement } from './placement.ts';
+import { planters as requests } from './requests.ts';
+import { planters as scalers } from './scalers.ts';
+import { planters as scaling } from './scaling.ts';
+import type { Planter } from './steps.ts';
+import { planters as training } from './training.ts';
+import { planters as worldSize } from './world-size.ts';
+
+const families = [
+  annotations,
+  cluster,
+  configs,
+  containers,
+  devices,
+  images,
+  others,
+  placement,
+  requests,
+  scalers,
+  scaling,
+  training,
+  worldSize,
+];
+
+/** By rule id: a rule may have planters in several files. One without any, and without a reason in `exempt`, fails a test. */
+export const planters: ReadonlyMap<string, Planter> = new Map(
+  [...new Set(families.flatMap((family) => Object.keys(family)))]
+    .sort()
+    .map((rule) => [rule, (analysis, file) => families.flatMap((family) => family[rule]?.(analysis, file) ?? [])]),
+);
+
+/** Rules without a planter, each with the reason. */
+export const exempt: Readonly<Record<string, string>> = {};
