@@ -22,7 +22,11 @@ export const reading: readonly Step[] = [
     picture: 'cost-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      await sees(stage.page, lens, /1–3 × H100 80GB SXM · \$[\d.]+–\$[\d.]+\/h · spot \$.*idle \$[\d,]+\/month/);
+      await sees(
+        stage.page,
+        lens,
+        /1–3 × H100 80GB SXM · \$[\d.]+–\$[\d.]+\/h on demand · .*\/h spot · \$[\d,]+\/month idle/,
+      );
     },
   },
   {
