@@ -62,10 +62,7 @@ export const dataAsText = {
   name: 'data-as-text',
   setup(build) {
     build.onLoad({ filter: /[\\/]catalog[\\/]data[\\/][a-z]+\.json$/ }, ({ path }) => {
-      const isCurated = curated.test(path);
-      const data = JSON.parse(readFileSync(path, 'utf8'), (key, value) =>
-        isCurated && provenance.has(key) ? undefined : value,
-      );
+      const data = readData(path);
       const tables = Object.keys(data).filter((name) => isTable(data[name]));
       const lists = Object.keys(data).filter((name) => isListOfTuples(data[name]));
       for (const name of tables) data[name] = toColumns(data[name]);
@@ -84,6 +81,12 @@ export const dataAsText = {
     });
   },
 };
+
+/** A file of the catalog as the bundles have it. @param {string} path @returns {Record<string, any>} */
+export function readData(path) {
+  const isCurated = curated.test(path);
+  return JSON.parse(readFileSync(path, 'utf8'), (key, value) => (isCurated && provenance.has(key) ? undefined : value));
+}
 
 /** The files that are written by hand. Tests check where their records come from; nothing reads it at run time. */
 const curated = /[\\/](?:programs|images|flags)\.json$/;

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { dataAsText } from '../scripts/bundles.mjs';
+import { dataAsText, readData } from '../scripts/bundles.mjs';
 import { leftOutOfClient, leftOutOfServer } from '../scripts/lean-libraries.mjs';
 import { root } from '../scripts/vscode/lab.mjs';
 import { initializeResult } from '../server/src/lsp/initialize.ts';
@@ -64,16 +64,19 @@ it('the client, the server and the protocol are at most 1.25 MiB together', () =
 
 const data = path.join(root, 'server/src/catalog/data');
 
-it.each(fs.readdirSync(data))('the bundled %s says what the file says', async (name) => {
-  const file = path.join(data, name);
-  const { outputFiles } = await build({
-    entryPoints: [file],
-    bundle: true,
-    format: 'cjs',
-    write: false,
-    plugins: [dataAsText],
-  });
-  const bundled = { exports: {} };
-  new Function('module', outputFiles[0]?.text ?? '')(bundled);
-  expect(bundled.exports).toEqual(JSON.parse(fs.readFileSync(file, 'utf8')));
-});
+it.each(fs.readdirSync(data))(
+  'the bundled %s equals the file, without the sources of hand-written records',
+  async (name) => {
+    const file = path.join(data, name);
+    const { outputFiles } = await build({
+      entryPoints: [file],
+      bundle: true,
+      format: 'cjs',
+      write: false,
+      plugins: [dataAsText],
+    });
+    const bundled = { exports: {} };
+    new Function('module', outputFiles[0]?.text ?? '')(bundled);
+    expect(bundled.exports).toEqual(readData(file));
+  },
+);
