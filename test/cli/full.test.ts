@@ -37,7 +37,7 @@ describe('--format full', () => {
   test('cannot be combined with --diff', async () => {
     const { stderr, status } = await runCli(['check', '--diff', '--format', 'full', 'project']);
     expect({ stderr, status }).toEqual({
-      stderr: 'gpulint: --diff writes nothing but a diff: leave out --format\n',
+      stderr: 'gpulint: --diff cannot be combined with --format\n',
       status: 2,
     });
   });
