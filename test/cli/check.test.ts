@@ -59,7 +59,7 @@ describe('the text report', () => {
     ];
     const { stdout } = await runCli(['check', '-'], { input: pods.join('---\n') });
     expect(stdout.split('\n').at(-3)).toMatch(
-      /^Prices: on-demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
+      /^Prices: on demand at AWS us-east-1 and AWS us-west-2, spot at Google Cloud us-central1, as of [\d-]{10} to [\d-]{10}; 730 h a month; /,
     );
     expect((await runCli(['check', '--quiet', '-'], { input: pods.join('---\n') })).stdout).not.toContain('Prices');
 
@@ -70,7 +70,7 @@ describe('the text report', () => {
       return (await runCli(['check', '.'], { cwd })).stdout.split('\n').find((line) => line.startsWith('Prices'));
     };
     const [g6 = ''] = pods;
-    expect(await basisWith('prices: {discountPercent: 50}\n', g6)).toContain(', less your discount; ');
+    expect(await basisWith('prices: {discountPercent: 50}\n', g6)).toContain(', minus your discount; ');
     expect(await basisWith('prices: {instanceTypes: {g6.xlarge: 1}}\n', g6)).toMatch(/^Prices: your prices; /);
     const onSpot = g6.replace('g6.xlarge', 'g6.xlarge, karpenter.sh/capacity-type: spot');
     expect(await basisWith('prices: {instanceTypes: {g6.xlarge: 1}}\n', onSpot)).toMatch(

@@ -38,13 +38,13 @@ test('each file of a monorepo has the config nearest to it, whatever path is giv
     const { files }: Report = JSON.parse(stdout);
     return files.map(({ path: name, workloads }) => [
       path.basename(name),
-      workloads[0]?.cost?.assumptions.find((line) => line.startsWith('GPU not named')),
+      workloads[0]?.cost?.assumptions.find((line) => line.startsWith('GPU model')),
     ]);
   };
   const all = [
-    ['a.yaml', 'GPU not named: L4 from the config'],
-    ['big-one.yaml', 'GPU not named: B200 from the config'],
-    ['b.yaml', 'GPU not named: T4 from the config'],
+    ['a.yaml', 'GPU model L4 from the config'],
+    ['big-one.yaml', 'GPU model B200 from the config'],
+    ['b.yaml', 'GPU model T4 from the config'],
   ];
   expect(await gpusOf('.')).toEqual(all);
   expect(await gpusOf('team')).toEqual(all.slice(2));

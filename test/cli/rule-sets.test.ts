@@ -78,16 +78,16 @@ describe('unused suppressions', () => {
   test.each([
     [
       podText({ resources: `${limits} # gpulint-disable-line gpu-limits-required` }),
-      '9:37 gpu-limits-required finds nothing on this line: this can go',
+      '9:37 Unused suppression: gpu-limits-required finds nothing on this line',
     ],
-    [`# gpulint-disable\n${podText({ resources: limits })}`, '1:1 No rule finds anything below: this can go'],
+    [`# gpulint-disable\n${podText({ resources: limits })}`, '1:1 Unused suppression: no rule finds anything below'],
     [
       podText({ resources: `${limits} # gpulint-disable-line gpu-limit-required` }),
-      "9:37 No rule is called 'gpu-limit-required', so this silences nothing; did you mean 'gpu-limits-required'?",
+      "9:37 No rule is named 'gpu-limit-required': this suppression has no effect; did you mean 'gpu-limits-required'?",
     ],
     [
       podText({ resources: limits, name: 'a, annotations: {gpulint.dev/disable: gpu-limits-required}' }),
-      '3:56 gpu-limits-required finds nothing in this object: this can go',
+      '3:56 Unused suppression: gpu-limits-required finds nothing in this object',
     ],
   ])('are reported', async (text, expected) => {
     expect(await hints(text)).toEqual([expected]);

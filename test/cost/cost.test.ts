@@ -10,7 +10,7 @@ import { parseYaml } from '../../server/src/yaml/parse.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 
-describe('what a workload costs', () => {
+describe('the cost of a workload', () => {
   goldenTests('test/fixtures/cost', (text) => {
     const config = configOf(text);
     const workloads = parseYaml(text).documents.flatMap((document) => lowerDocument(document, config).workloads);
@@ -35,7 +35,7 @@ function renderCost(workload: Workload): string {
   return `${lines.join('\n')}\n`;
 }
 
-test('amounts are written as the platform writes them for en-US, which is slow to start', () => {
+test('amounts match the platform formatter for en-US, which is slow to start', () => {
   const amounts = [
     0, 1, 1.005, 0.125, 12, 100, 1000, 1234.5, 999.995, 999999.9995, 1e6, 1e-7, 0.0005, 0.3, 12345678.905,
   ];

@@ -6,7 +6,7 @@ import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 
-test('a machine costs the same whichever label names it', () => {
+test('an instance type has the same price with every label', () => {
   const costs = nodeLabels()
     .filter(isInstanceTypeLabel)
     .map((label) => {

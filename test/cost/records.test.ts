@@ -22,7 +22,7 @@ function costOf(text: string) {
   return document!.costOf(document!.workloads[0]!);
 }
 
-test('an assumption has its values and their origin, and is worded where it is shown', () => {
+test('an assumption is a record with values and their source; the wording comes last', () => {
   const config = '#### config: {gpu: l4, provider: gcp, prices: {discountPercent: 10}}\n';
   const { cost } = costOf(config + pod(container('nvidia.com/gpu: 1')));
   expect(cost?.assumptions).toEqual([
@@ -33,13 +33,13 @@ test('an assumption has its values and their origin, and is worded where it is s
     { kind: 'discount', percent: 10, from: 'config' },
   ]);
   const [gpu, , capacity] = assumptionLines(cost!.assumptions);
-  expect([gpu, capacity]).toEqual(['GPU not named: L4 from the config', 'Capacity not told: on-demand']);
+  expect([gpu, capacity]).toEqual(['GPU model L4 from the config', 'Capacity type unknown: on-demand price']);
   const [named, , byDefault] = assumptionLines(cost!.assumptions, { gpu: '.gpulint.yaml' });
   expect([named, byDefault]).toEqual([
-    'GPU not named: L4 from .gpulint.yaml',
-    'Capacity not told: on-demand (default)',
+    'GPU model L4 from .gpulint.yaml',
+    'Capacity type unknown: on-demand price (default)',
   ]);
-  expect(priceBasis([{ costs: [cost!] }])).toMatch(/less your discount$/);
+  expect(priceBasis([{ costs: [cost!] }])).toMatch(/minus your discount$/);
 });
 
 test.each([
@@ -50,11 +50,11 @@ test.each([
     `  nodeSelector: {nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3}\n${container('nvidia.com/gpu: 16')}`,
     { kind: 'priceUnknown', models: ['h100-80gb-sxm'], devices: 16, instanceType: null, provider: null },
   ],
-])('no estimate has its reason: %#', (spec, unknown) => {
+])('a missing estimate has its reason: %#', (spec, unknown) => {
   expect(costOf(pod(spec))).toEqual({ cost: null, unknown, podSets: [] });
 });
 
-test('the JSON report keeps its names of what is written in place of a resource', () => {
+test('the JSON report keeps its names for fields that replace a resource', () => {
   const claim = '  resourceClaims: [{name: gpu, resourceClaimName: shared-gpu}]\n';
   const fraction = pod(container('cpu: 1'), 'name: p, annotations: {gpu-fraction: "0.5"}');
   const reported = [pod(claim + container('cpu: 1')), fraction].flatMap((text) =>

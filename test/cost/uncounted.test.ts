@@ -4,11 +4,11 @@ import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
 import { analyse } from '../support/analyse.ts';
 
 test.each([
-  ['1Ei', '1Ei is more than any node has of nvidia.com/gpu'],
-  ['1e400', '1e400 is more than any node has of nvidia.com/gpu'],
-  ['.nan', '.nan is no count of nvidia.com/gpu'],
-  ['-1', '-1 is no count of nvidia.com/gpu'],
-])('a request for %s has no price, and says why', (count, problem) => {
+  ['1Ei', 'nvidia.com/gpu 1Ei is more than any node has'],
+  ['1e400', 'nvidia.com/gpu 1e400 is more than any node has'],
+  ['.nan', 'nvidia.com/gpu .nan is not a valid count'],
+  ['-1', 'nvidia.com/gpu -1 is not a valid count'],
+])('a request for %s has no price, but a reason', (count, problem) => {
   const text = `apiVersion: v1
 kind: Pod
 metadata: {name: p}
@@ -25,7 +25,7 @@ spec:
   ]);
 });
 
-test('what no cluster runs has no price: the amount would be as wrong as the number', () => {
+test('more pods than any cluster runs have no price: the amount would be as wrong as the count', () => {
   const text = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: d}

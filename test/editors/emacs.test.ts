@@ -41,7 +41,7 @@ test.skipIf(missing)(
     expect(seen.failed).toBeUndefined();
     expect(seen.diagnostics).toContainEqual({
       line: 14,
-      text: expect.stringMatching(/nvidia\.com\/gpu is requested \(1\) without a limit/),
+      text: expect.stringMatching(/nvidia\.com\/gpu has a request \(1\) but no limit/),
     });
     expect(seen.offered).toEqual(expect.arrayContaining([expect.stringMatching(/limit of nvidia/)]));
     expect(seen.text).toContain('        limits:\n          nvidia.com/gpu: 1\n');

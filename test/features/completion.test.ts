@@ -16,7 +16,7 @@ describe('in a manifest', () => {
     return render(text, complete(new Analysis().setFile('file:///a.yaml', text, 0, config), offset));
   });
 
-  test('in a comment there are directives, and the ids of the rules behind them', () => {
+  test('offers directives and then rule ids in a comment', () => {
     const at = (marked: string) => {
       const { text, offset } = takeCursor(marked);
       const found = complete(new Analysis().setFile('file:///a.yaml', text), offset);
@@ -31,7 +31,7 @@ describe('in a manifest', () => {
     );
   });
 
-  test('at every place of a text something is answered, and replaces nothing but the word', () => {
+  test('answers at every offset and replaces only the word', () => {
     const text = takeCursor(
       `apiVersion: v1\r\nkind: Pod\r\nspec: {a: [1, {b: c}]}\r\n  tolerations:\r\n  - key: "x"\r\n    # c\r\n  -\r\n- - a: |\r\n  {{ x }}\r\n\t$0`,
     ).text;
@@ -52,7 +52,7 @@ describe('in .gpulint.yaml', () => {
     return render(text, completeConfig(text, offset));
   });
 
-  test('hover says what a key is for', () => {
+  test('the hover describes the key', () => {
     const content = hoverConfig('overrides:\n  - files: [a]\n    capacity: spot\n', 35);
     expect(content && renderPlain(content.blocks)).toBe(
       'capacity\n\nCapacity type of GPU nodes if a manifest names none.\n\nOne of: spot, on-demand.',

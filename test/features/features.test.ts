@@ -48,7 +48,7 @@ describe('links', () => {
 });
 
 describe('advice', () => {
-  test('is a lens above the line that it is about', () => {
+  test('is a lens above the line that it concerns', () => {
     const pod = readFileSync(`${fixtures}/code-actions/two-of-a-kind.yaml`, 'utf8').replace('$0', '');
     const file = analyse(`#### config: {rules: {gpu-limits-required: info}}\n${pod}`);
     const advice = adviceLenses(file);
@@ -65,7 +65,7 @@ describe('inlay hints', () => {
     return hints.map(({ offset, label }) => `${lineAt(text, offset)}| ${label}\n`).join('');
   });
 
-  test('are made for what is shown only', () => {
+  test('cover only the visible range', () => {
     const text = readFileSync(`${fixtures}/inlay-hints/several.yaml`, 'utf8');
     const offset = text.indexOf('"1"') + 3;
     expect(inlayHints(analyse(text), { start: offset, end: offset })).toHaveLength(1);
@@ -81,7 +81,7 @@ describe('code actions', () => {
     return [false, true].map((picker) => renderActions(file, { ...query, picker })).join('\n');
   });
 
-  test('of a kind that is not wanted are not made', () => {
+  test('exclude kinds that the editor did not request', () => {
     const { text, offset } = takeCursor(`apiVersion: v1
 kind: Pod
 metadata:
@@ -124,7 +124,7 @@ function renderActions(file: FileAnalysis, query: ActionQuery): string {
   return `with${query.picker ? '' : 'out'} a picker:\n${lines.join('') || 'nothing\n'}`;
 }
 
-/** A rule that throws is a red test here. */
+/** Strict: a rule that throws fails the test. */
 function analyse(text: string): FileAnalysis {
   return new Analysis({ strict: true }).setFile('file:///fixture.yaml', text, 0, configOf(text));
 }

@@ -26,19 +26,19 @@ describe('escapeMarkdown', () => {
     expect(escapeMarkdown(text)).toBe(escaped);
   });
 
-  test('an endless text is cut', () => {
+  test('cuts long text', () => {
     const cut = escapeMarkdown('x'.repeat(10_000));
     expect(cut).toHaveLength(201);
     expect(cut.endsWith('…')).toBe(true);
   });
 });
 
-test('a table keeps its cells whatever stands in them', () => {
+test('any text stays within its table cell', () => {
   const table = { kind: 'table', head: ['a|b', 'c'], rows: [['1\n2', '`3`']] } as const;
-  expect(renderMarkdown([table])).toBe('| a\\|b | c |\n| :--- | :--- |\n| 1 2 | \\`3\\` |');
+  expect(renderMarkdown([table])).toBe('| a\\|b | &emsp;c |\n| :--- | :--- |\n| 1 2 | &emsp;\\`3\\` |');
 });
 
-test('without Markdown, columns stand under each other', () => {
+test('plain text aligns the columns of a table', () => {
   const text = renderPlain([
     { kind: 'lead', text: '1 × L4 · $0.80/h' },
     {

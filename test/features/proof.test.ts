@@ -1,4 +1,4 @@
-// The one gate before every fix: whatever a rule proposes is made on a copy, and the copy is read again.
+// The only gate before every fix: a rule's edits are applied to a copy, and the copy is parsed.
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { applySafeFixes } from '../../server/src/cli/fix.ts';
@@ -22,7 +22,7 @@ spec:
           nvidia.com/gpu: 1
 `;
 
-/** Every way in which the editor or the command line would change a text. */
+/** All ways in which the editor or the command line changes a text. */
 function offered(text: string): readonly string[] {
   const analysis = new Analysis({ strict: true });
   const file = analysis.setFile('file:///fixture.yaml', text);
@@ -39,10 +39,10 @@ function offered(text: string): readonly string[] {
 describe('nothing is offered for', () => {
   const limits = '        limits:\n          nvidia.com/gpu: "2"\n';
   test.each([
-    ['an indentation that slipped', pod().replace('        requests:', '          requests:') + limits],
-    ['two documents whose marker was joined to a value', pod().replace(/\n$/, '---\n') + pod('two')],
-    ['a quote that is never closed', pod().replace('busybox:1.36', '"busybox:1.36')],
-    ['a line that was cut', pod().replace('      resources:\n', '      resour\n')],
+    ['wrong indentation', pod().replace('        requests:', '          requests:') + limits],
+    ['two documents with the marker joined to a value', pod().replace(/\n$/, '---\n') + pod('two')],
+    ['an unclosed quote', pod().replace('busybox:1.36', '"busybox:1.36')],
+    ['a truncated line', pod().replace('      resources:\n', '      resour\n')],
     ['a lone carriage return', pod().replace('busybox:1.36\n', 'busybox:1.36\r      tty: true\n')],
     ['a line separator of YAML 1.1', pod().replace('the only one', 'the only\u2028one')],
   ])('%s', (_, text) => {
@@ -50,7 +50,7 @@ describe('nothing is offered for', () => {
     expect(offered(text)).toEqual([]);
   });
 
-  test('a broken document, while its neighbours keep their fixes', () => {
+  test('a broken document, while the other documents keep their fixes', () => {
     const broken = pod('two').replace('busybox:1.36', '"busybox:1.36');
     const text = `${pod()}---\n${broken}---\n${pod('three')}`;
     const changed = codeActions(analyse(text), {
@@ -65,13 +65,13 @@ describe('nothing is offered for', () => {
   });
 });
 
-describe('a change is refused that', () => {
+describe('rejects a change that', () => {
   const insert = (at: number, newText: string): Change => ({ edits: [{ span: { start: at, end: at }, newText }] });
   const first = (text: string, index = 0): Place => {
     const file = analyse(text);
     return { file, document: file.documents[index]! };
   };
-  const budget = { characters: 1_000_000, ofFiles: 1_000_000 };
+  const budget = { characters: 1_000_000, fileCharacters: 1_000_000 };
   const replace = (text: string, old: string, newText: string): Change => {
     const start = text.indexOf(old);
     return { edits: [{ span: { start, end: start + old.length }, newText }] };
@@ -81,7 +81,7 @@ describe('a change is refused that', () => {
   test.each<[string, Place, Change]>([
     ['changes nothing', first(text), replace(text, 'busybox', 'busybox')],
     ['starts another document', first(text), insert(text.length, '---\nkind: Pod\n')],
-    ['takes the line end before the next document', first(`${text}---\n${text}`), replace(text, ': 1\n', ': 1')],
+    ['removes the line ending before the next document', first(`${text}---\n${text}`), replace(text, ': 1\n', ': 1')],
     [
       'takes the marker of its document',
       first(`${text}---\n${text}`, 1),
@@ -92,9 +92,9 @@ describe('a change is refused that', () => {
     ['writes a template', first(text), replace(text, 'busybox', '{{ image }}')],
     ['writes LF into CRLF', first(text.replaceAll('\n', '\r\n')), insert(0, '# new\n')],
     ['writes CRLF into LF', first(text), insert(0, '# new\r\n')],
-    ['reaches out of its document', first(text), insert(text.length + 1, '# new\n')],
-    ['brings an error', first(text), replace(text, 'nvidia.com/gpu: 1', 'nvidia.com/gpu: 0.5')],
-    ['makes YAML of JSON', first('{"kind": "Pod"}\n'), replace('{"kind": "Pod"}\n', '"Pod"', 'Pod')],
+    ['reaches beyond its document', first(text), insert(text.length + 1, '# new\n')],
+    ['causes an error', first(text), replace(text, 'nvidia.com/gpu: 1', 'nvidia.com/gpu: 0.5')],
+    ['turns JSON into YAML', first('{"kind": "Pod"}\n'), replace('{"kind": "Pod"}\n', '"Pod"', 'Pod')],
     ['does not clear its finding', first(text), { ...insert(0, '# new\n'), finding: findingsOf(analyse(text))[0]! }],
   ])('%s', (_, place, change) => {
     expect(prove(place, [change], budget)).toBeUndefined();
@@ -108,13 +108,13 @@ describe('a change is refused that', () => {
   });
 });
 
-test('halves are given up until what remains is good', () => {
+test('removes bad halves until the rest is good', () => {
   const isGood = (some: readonly number[]) => !some.includes(3) && !(some.includes(5) && some.includes(6));
   expect(largestGood([1, 2, 3, 4, 5, 6], isGood)).toEqual([1, 2, 4, 5]);
   expect(largestGood([3], isGood)).toEqual([]);
 });
 
-test('each of many fixes that a selection offers keeps its promises alone', () => {
+test('each of the many fixes for a selection keeps its promises on its own', () => {
   const container = (index: number) => `    - name: c${index}
       image: busybox:1.36
       resources:
@@ -127,7 +127,7 @@ test('each of many fixes that a selection offers keeps its promises alone', () =
   const findings = findingsOf(file);
   const span = { start: 0, end: text.length };
   const actions = codeActions(file, { span, only: ['quickfix'], shown: [], picker: false });
-  const fixes = actions.filter(({ title }) => !title.startsWith('Silence') && !title.startsWith('Fix all'));
+  const fixes = actions.filter(({ title }) => !/^(Silence|Fix all|Apply all)/.test(title));
   expect(fixes.length).toBeGreaterThanOrEqual(40);
   for (const { title, edits = [], finding } of fixes) {
     const own = findings.find(
@@ -137,7 +137,7 @@ test('each of many fixes that a selection offers keeps its promises alone', () =
   }
 });
 
-describe('a fix that brings a finding to another document', () => {
+describe('a fix that causes a finding in another document', () => {
   const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
@@ -161,15 +161,15 @@ spec:
   maxReplicas: 3
   metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}]
 `;
-  const title = 'Write each word as an item of its own';
+  const title = 'Split into one item per word';
 
   test.each([
-    ['behind it', `${deployment}---\n${scaler}`],
+    ['after it', `${deployment}---\n${scaler}`],
     ['before it', `${scaler}---\n${deployment}`],
   ])('is not made, %s', (_, text) => {
     expect(findingsOf(analyse(deployment))[0]?.fixes.map((fix) => fix.title)).toEqual([title]);
     expect(offered(deployment)).toContain(title);
-    // Nothing has looked at the findings before the fix is to be proven.
+    // The findings are not computed before the proof of the fix.
     const analysis = new Analysis({ strict: true });
     expect(applySafeFixes(analysis, analysis.setFile('file:///fixture.yaml', text)).applied).toEqual([]);
     expect(offered(text)).not.toContain(title);
@@ -177,7 +177,7 @@ spec:
     expect(findingsOf(file).map(({ rule }) => rule)).toEqual(findingsOf(analyse(text)).map(({ rule }) => rule));
   });
 
-  test('of many is made where it brings none, all at once', () => {
+  test('the other fixes of a large file are applied at once', () => {
     const text = Array.from({ length: 60 }, (_, index) => deployment.replaceAll('server', `server-${index}`)).join(
       '---\n',
     );
@@ -212,7 +212,7 @@ spec:
   expect(offered(text).filter((title) => title.startsWith('Set the limit'))).toEqual([]);
 });
 
-test('a long comment behind an anchor is read in no time', () => {
+test('parses a long comment after an anchor quickly', () => {
   const text = pod().replace(
     'spec:\n',
     `spec:\n  tolerations: &t\n    ${'# '.repeat(140)}\n    - key: nvidia.com/gpu\n      operator: Exists\n      value: x\n`,

@@ -5,7 +5,7 @@ import { applyEdits } from '../../server/src/yaml/span.ts';
 test.each([
   ['a new file', '', 'gpu: l4\nprovider: aws\n'],
   ['a file of comments', '# ours\n', '# ours\ngpu: l4\nprovider: aws\n'],
-  ['no line end at the end', '# ours', '# ours\ngpu: l4\nprovider: aws\n'],
+  ['no newline at the end', '# ours', '# ours\ngpu: l4\nprovider: aws\n'],
   [
     'other settings',
     '# ours\nrules:\n  idle-gpu-container: off # why\n',
@@ -19,7 +19,7 @@ test.each([
   expect(edits && applyEdits(text, edits)).toBe(wanted);
 });
 
-test('without a provider only the GPU is written', () => {
+test('writes only the GPU without a provider', () => {
   expect(applyEdits('provider: gcp\n', setConfigEdits('provider: gcp\n', { gpu: 'l4', provider: null }) ?? [])).toBe(
     'provider: gcp\ngpu: l4\n',
   );
@@ -33,6 +33,6 @@ test.each([
   expect(setConfigEdits(text, { gpu: 'l4', provider: 'aws' })).toBeUndefined();
 });
 
-test('is not written where it would not be read back', () => {
+test('writes nothing that would not be read back', () => {
   expect(setConfigEdits('# ends in a lone carriage return\r', { gpu: 'h100-80gb-sxm' })).toBeUndefined();
 });

@@ -12,13 +12,13 @@ test.each([
   expect([position?.path, position?.part]).toEqual([path, part]);
 });
 
-test('deeper than documents are read there is no position', () => {
+test('has no position below the nesting limit', () => {
   expect(yamlPosition('- '.repeat(450_000), 900_000)).toBeUndefined();
   const nested = Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
   expect(yamlPosition(`${nested}${' '.repeat(300)}b`, nested.length + 301)).toBeUndefined();
 });
 
-test('a line that holds a carriage return or a line separator is read once', () => {
+test('reads a line with a carriage return or a line separator once', () => {
   for (const mark of ['\r', '\u2028']) {
     const text = `a:\n  ${'- '.repeat(100_000)}${mark}\n  b`;
     expect(yamlPosition(text, text.length)?.word).toBe('b');

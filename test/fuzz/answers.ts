@@ -3,7 +3,7 @@ import { priceBasis } from '../../server/src/cli/reports/cost-basis.ts';
 import type { CheckedFile, RenderReport } from '../../server/src/cli/reports/format.ts';
 import { renderGithub } from '../../server/src/cli/reports/github.ts';
 import { renderGitlab } from '../../server/src/cli/reports/gitlab.ts';
-import { costsOf, renderJson, summarise, toReportFile } from '../../server/src/cli/reports/json.ts';
+import { costsOf, renderJson, summarizeReport, toReportFile } from '../../server/src/cli/reports/json.ts';
 import { renderJunit } from '../../server/src/cli/reports/junit.ts';
 import { renderMarkdown } from '../../server/src/cli/reports/markdown.ts';
 import { renderSarif } from '../../server/src/cli/reports/sarif.ts';
@@ -108,7 +108,7 @@ export function reportProblems(format: string, file: FileAnalysis): readonly Pro
     const text =
       render === undefined
         ? renderFile(checked, options) +
-          renderSummary(summarise([reported]), [reported], options, priceBasis([checked]))
+          renderSummary(summarizeReport([reported]), [reported], options, priceBasis([checked]))
         : [...render({ files: [checked], failOn: 'error', shows })].join('');
     if (['json', 'sarif', 'gitlab'].includes(format)) JSON.parse(text);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the search is for control characters

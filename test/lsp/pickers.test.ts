@@ -44,7 +44,7 @@ describe('rewriting to a MIG slice', () => {
     expect(choices.gpu).toEqual({ id: 'a100-80gb-sxm', name: 'A100 80GB SXM' });
     expect(choices.profiles[0]).toEqual({
       profile: '1g.10gb',
-      description: expect.stringMatching(/^10 GB, 1\/7 of the card, \$[\d.]+–\$[\d.]+\/h$/),
+      description: expect.stringMatching(/^10 GB, 1\/7 of the GPU, \$[\d.]+–\$[\d.]+\/h$/),
     });
 
     const answer = await rewrite(editor, position, 'a100-80gb-sxm', '1g.10gb');
@@ -65,11 +65,11 @@ describe('rewriting to a MIG slice', () => {
     expect(
       choices.profiles.map(({ profile, description }) => `${profile}: ${description.replace(/^.*\/h, /, '')}`),
     ).toEqual([
-      '3g.40gb: holds Llama-3.1-8B',
-      '4g.40gb: holds Llama-3.1-8B',
-      '7g.80gb: holds Llama-3.1-8B',
-      '1g.20gb: holds Llama-3.1-8B, short requests only',
-      '2g.20gb: holds Llama-3.1-8B, short requests only',
+      '3g.40gb: fits Llama-3.1-8B',
+      '4g.40gb: fits Llama-3.1-8B',
+      '7g.80gb: fits Llama-3.1-8B',
+      '1g.20gb: fits Llama-3.1-8B for short requests only',
+      '2g.20gb: fits Llama-3.1-8B for short requests only',
       '1g.10gb: too small for Llama-3.1-8B',
     ]);
   });
@@ -203,7 +203,7 @@ describe('the status bar', () => {
       ['Pod/trainer', { line: 1, character: 0 }],
       ['Pod/other', { line: 13, character: 0 }],
     ]);
-    expect(costs[0]?.description).toBe('1 GPU · price needs a GPU');
+    expect(costs[0]?.description).toBe('1 GPU · GPU model unknown');
   });
 });
 

@@ -130,10 +130,10 @@ test('a change of several objects of a file needs confirmation if the editor sup
     await editor.open(chat, two);
     const actions = await editor.actions(chat, place, ['quickfix']);
     return actions
-      .filter(({ title }) => /scale-to-zero-candidate in this file|to 0/.test(title))
+      .filter(({ title }) => /scale-to-zero-candidate findings in this file|to 0/.test(title))
       .map(({ edit }) => Object.values(edit?.changeAnnotations ?? {}).map(({ description }) => description));
   };
-  expect(await annotations({ capabilities: asking })).toEqual([[], ['Changes 2 objects of this file']]);
+  expect(await annotations({ capabilities: asking })).toEqual([[], ['Changes 2 objects in this file']]);
   expect(await annotations({})).toEqual([[], []]);
 });
 

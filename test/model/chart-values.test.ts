@@ -39,7 +39,7 @@ describe('a template with the values of its chart', () => {
     const at = text.indexOf('toYaml . | nindent 12') + 3;
     const found = hover(file, at);
     expect(found && text.slice(found.span.start, found.span.end)).toBe('{{- toYaml . | nindent 12 }}');
-    expect(found && renderPlain(found.blocks)).toContain('What this file leaves open is from values.yaml');
+    expect(found && renderPlain(found.blocks)).toContain('Missing values from values.yaml');
     expect(
       inlayHints(file, { start: 0, end: text.length }).map(({ offset }) => text.slice(offset - 2, offset)),
     ).toEqual(['}}']);

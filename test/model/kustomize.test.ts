@@ -109,7 +109,7 @@ describe('an overlay', () => {
     expect(workload && gpusOf(workload)).toEqual({ min: 8, max: 8 });
     expect(workload?.podSets[0]?.placement.capacity).toBe('spot');
     expect(codeLenses(file).map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^with base deployment\.yaml: 8 × H100 80GB SXM · spot \$/),
+      expect.stringMatching(/^with base deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot$/),
     ]);
     // Rules see the patch alone, in which next to nothing is said.
     expect(file.documents[0]?.workloads[0]?.partial).toBe(true);
@@ -130,7 +130,7 @@ describe('an overlay', () => {
   test('the kustomization tells of all that it makes', async () => {
     const { file } = await analyse(prod);
     expect(codeLenses(file).map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^with deployment\.yaml: 8 × H100 80GB SXM · spot \$/),
+      expect.stringMatching(/^with deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot$/),
       expect.stringMatching(/^with runtime\.yaml: 24 × H100 80GB SXM · \$/),
     ]);
   });

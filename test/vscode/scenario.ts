@@ -99,9 +99,7 @@ export async function runScenario({
     next('choose a MIG slice by its memory and price');
     const limit = word(page, 'nvidia.com/gpu', 'nvidia.com/gpu: 1', 'last');
     await (await lightBulb(page, limit, 'Rewrite to a MIG slice')).click();
-    const slice = page
-      .locator('.quick-input-list .monaco-list-row', { hasText: /3g\.40gb.*\$\d.*holds Llama/ })
-      .first();
+    const slice = page.locator('.quick-input-list .monaco-list-row', { hasText: /3g\.40gb.*\$\d.*fits Llama/ }).first();
     await slice.waitFor();
     await shot('mig-slice');
     await slice.click();

@@ -39,12 +39,12 @@ spec:
     const said = hover(analysis.file(`${root}/scaler.yaml`)!, text.indexOf('3'))?.blocks.map(
       (block) => 'text' in block && block.text,
     );
-    expect(said?.[0]).toMatch(/^3 replicas of group at most: \$[\d,]+/);
+    expect(said?.[0]).toMatch(/^At most 3 replicas of group: \$[\d,]+/);
     expect(said?.at(-1)).toMatch(/^One replica costs .*; hover over its GPUs in group.yaml/);
   });
 });
 
-test('the hover on the kind shows how many pods a PodDisruptionBudget lets go', () => {
+test('the hover of the kind shows the evictions that a PodDisruptionBudget allows', () => {
   const server = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: server}
@@ -69,14 +69,14 @@ spec: {${said}, selector: {matchLabels: {${labels}}}}
       .flatMap((block) => ('text' in block && /Disruption/.test(block.text) ? [block.text] : []))
       .join();
   };
-  const lets = 'PodDisruptionBudget keep (pdb.yaml) lets';
-  expect(budgetFacts(budget('minAvailable: 2'))).toBe(`${lets} 1 of 3 go at a time while nodes are drained.`);
-  expect(budgetFacts(budget('maxUnavailable: 2'))).toBe(`${lets} 2 of 3 go at a time while nodes are drained.`);
-  const never = `${lets} no pod go: draining or consolidating its nodes waits until somebody changes it.`;
+  const allows = 'PodDisruptionBudget keep (pdb.yaml) allows';
+  expect(budgetFacts(budget('minAvailable: 2'))).toBe(`${allows} the eviction of 1 of 3 pods at a time.`);
+  expect(budgetFacts(budget('maxUnavailable: 2'))).toBe(`${allows} the eviction of 2 of 3 pods at a time.`);
+  const never = `${allows} no eviction: node drains and consolidation wait until the budget changes.`;
   for (const said of ['minAvailable: 3', 'maxUnavailable: 0', 'minAvailable: 100%'])
     expect(budgetFacts(budget(said))).toBe(never);
   expect(budgetFacts(budget('minAvailable: 50%'))).toBe(
-    'PodDisruptionBudget keep (pdb.yaml) holds while nodes are drained: minAvailable 50%.',
+    'PodDisruptionBudget keep (pdb.yaml) limits evictions while nodes are drained: minAvailable 50%.',
   );
   expect(budgetFacts(budget('minAvailable: 2', 'app: other'))).toBe('');
   expect(budgetFacts(budget('minAvailable: 2'), 'b/pdb.yaml')).toBe('');

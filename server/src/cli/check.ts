@@ -17,7 +17,7 @@ import { relatedFilesWithin } from './related-files.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
-import { summarise } from './reports/json.ts';
+import { summarizeReport } from './reports/json.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
@@ -198,7 +198,7 @@ function* renderText(
   if (options.quiet) return;
   const files = checked.map(({ file }) => file);
   if (checked.some(({ workloads }) => workloads.some(({ lacksModel }) => lacksModel))) yield modelHint;
-  if (files.length > 0) yield renderSummary(summarise(files), files, options, priceBasis(checked));
+  if (files.length > 0) yield renderSummary(summarizeReport(files), files, options, priceBasis(checked));
   else yield `no YAML or JSON files in ${paths.map(printable).join(', ')}\n`;
 }
 

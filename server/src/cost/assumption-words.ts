@@ -1,69 +1,69 @@
 import { providerName } from '../catalog/index.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { Assumption } from './assumption.ts';
-import { formatHourly, plural } from './format.ts';
+import { formatHourly } from './format.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
-// The one wording of assumptions, for hover and reports alike.
+// The wording of assumptions for hovers and reports.
 
-/** Where values of the config come from, by key: `.gpulint.yaml`, `user settings`. */
+/** The source of each config value, by key: `.gpulint.yaml`, `user settings`. */
 export type ValueOrigins = Readonly<
   Partial<Record<'gpu' | 'nodePools' | 'provider' | 'region' | 'capacity' | 'prices' | 'sharing.replicas', string>>
 >;
 
 /**
- * A sentence for each, without repetition.
- * @param origins names the place of each value, for readers who can change it there; undefined in reports
+ * One line per assumption, without duplicates.
+ * @param origins the source of each config value, for readers who can change it; undefined in reports
  */
 export function assumptionLines(assumptions: readonly Assumption[], origins?: ValueOrigins): readonly string[] {
-  return [...new Set(assumptions.map((assumption) => sentence(assumption, origins)))];
+  return [...new Set(assumptions.map((assumption) => lineOf(assumption, origins)))];
 }
 
-function sentence(assumption: Assumption, origins: ValueOrigins | undefined): string {
-  const from = (key: keyof ValueOrigins) => `from ${origins?.[key] ?? 'the config'}`;
+function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): string {
+  const source = (key: keyof ValueOrigins) => origins?.[key] ?? 'the config';
   const byDefault = origins === undefined ? '' : ' (default)';
   switch (assumption.kind) {
     case 'readWith':
-      return `What this file leaves open is from ${assumption.file}`;
+      return `Missing values from ${assumption.file}`;
     case 'inherited':
       return `${factWords[assumption.fact]} from ${objectWords(assumption.from)}`;
     case 'unbounded':
-      return `No upper bound on ${assumption.podSet} replicas: counted at ${assumption.pods}`;
+      return `No upper bound for ${assumption.podSet} replicas: price for ${assumption.pods}`;
     case 'gpu':
       return assumption.nodePool === null
-        ? `GPU not named: ${modelName(assumption.model)} ${from('gpu')}`
-        : `Node pool ${assumption.nodePool}: ${modelName(assumption.model)} ${from('nodePools')}`;
+        ? `GPU model ${modelName(assumption.model)} from ${source('gpu')}`
+        : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
     case 'models': {
-      const { models } = assumption;
-      const counted = models.length > 2 ? 'all' : 'both';
-      return `The selector fits ${models.map(modelName).join(' and ')}: ${counted} are counted in the range`;
+      const names = assumption.models.map(modelName);
+      const all = names.length > 2 ? 'all of them' : 'both';
+      return `The selector matches ${names.join(' and ')}: the range covers ${all}`;
     }
     case 'provider':
-      return `Provider ${providerName(assumption.provider)} ${from('provider')}`;
+      return `Provider ${providerName(assumption.provider)} from ${source('provider')}`;
     case 'providers':
-      return 'Provider not told: from the cheapest provider to the dearest, each with its cheapest offer';
+      return "Provider unknown: range over each provider's cheapest offer";
     case 'region':
       return assumption.from === 'config'
-        ? `Region ${assumption.region} ${from('region')}`
-        : `Region not told: ${assumption.region}${byDefault}`;
+        ? `Region ${assumption.region} from ${source('region')}`
+        : `Region unknown: price for ${assumption.region}${byDefault}`;
     case 'otherRegion':
-      return `No ${assumption.pricing} price for ${assumption.wanted}: ${assumption.region} instead`;
+      return `No ${assumption.pricing} price for ${assumption.region}: price for ${assumption.pricedRegion}`;
     case 'capacity':
       return assumption.from === 'config'
-        ? `Capacity ${assumption.capacity} ${from('capacity')}`
-        : `Capacity not told: ${assumption.capacity}${byDefault}`;
+        ? `Capacity type ${assumption.capacity} from ${source('capacity')}`
+        : `Capacity type unknown: ${assumption.capacity} price${byDefault}`;
     case 'onDemand':
-      return `No ${assumption.wanted} price${assumption.wanted === 'spot' ? ' known' : ''}: on-demand instead`;
+      return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
       return shareWords(assumption);
     case 'podsPerGpu':
-      return `${assumption.pods} pods to a card ${from('sharing.replicas')}`;
+      return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':
-      return `On-demand list prices less ${assumption.percent}% ${from('prices')}`;
+      return `${assumption.percent}% off on-demand list prices, from ${source('prices')}`;
     case 'spotElsewhere': {
       const { provider, instanceType, cards, hourly, date } = assumption;
-      const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${plural(cards, 'card')}`}`;
-      return `Spot at ${providerName(provider ?? '')} is cheapest on ${instanceType}: ${price}, ${dateWords(date)}`;
+      const price = `${formatHourly(hourly)}${cards === 1 ? '' : ` for ${cards} devices`}`;
+      return `Cheapest spot price at ${providerName(provider ?? '')}: ${instanceType}, ${price}, ${dateWords(date)}`;
     }
   }
 }
@@ -82,12 +82,13 @@ function objectWords({ kind, name, file }: ObjectName): string {
 
 function shareWords({ requested, form, share }: Extract<Assumption, { readonly kind: 'share' }>): string {
   const words = requestedWords(requested);
-  if (form === 'mig') return `${words.replace('nvidia.com/mig-', 'MIG ')} counted as ${fraction(share)} of a card`;
-  const each = requested.kind === 'resource' ? `each ${words}` : `each ${requested.name} device`;
-  return `Shared card: ${form === 'whole' ? each : words} counted as ${fraction(share)} of it`;
+  const part = `priced as ${fraction(share)} of a GPU`;
+  if (form === 'mig') return `${words.replace('nvidia.com/mig-', 'MIG ')} ${part}`;
+  const each = requested.kind === 'resource' ? `Each ${words}` : `Each ${requested.name} device`;
+  return form === 'whole' ? `${each} ${part}` : `Shared GPU: ${words} ${part}`;
 }
 
-/** `1/7`; shares that are no unit fraction are written in percent. */
+/** `1/7`; other shares in percent. */
 function fraction(share: number): string {
   const parts = 1 / share;
   return Math.abs(parts - Math.round(parts)) < 1e-6 ? `1/${Math.round(parts)}` : `${Math.round(share * 100)}%`;
@@ -98,5 +99,5 @@ export function dateWords(date: string | null): string {
   return date === null ? 'date unknown' : `as of ${date}`;
 }
 
-/** Where a price has no source because the project pays it: what stands for one, in reports and hovers. */
+/** The source of a price that the project itself pays, in reports and hovers. */
 export const ownPriceWords = 'your price';

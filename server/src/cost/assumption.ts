@@ -2,30 +2,31 @@ import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import type { Capacity } from '../model/workload.ts';
 
-/** What an estimate takes for granted where the object itself leaves it open. `assumption-words.ts` has the sentences. */
+/** A value that an estimate assumes because the object does not set it. `assumption-words.ts` has the wording. */
 export type Assumption =
-  /** What a template leaves open is from another file. */
+  /** Values missing from a template come from another file. */
   | { readonly kind: 'readWith'; readonly file: string }
   | ({ readonly kind: 'inherited' } & Inherited)
-  /** Nothing bounds the replicas: so many pods are counted. */
+  /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }
-  /** A selector that several models fit: each counts in the range. */
+  /** A selector matches several models; the range covers each. */
   | { readonly kind: 'models'; readonly models: readonly string[] }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }
-  /** No provider is known: each counts in the range. */
+  /** The provider is unknown; the range covers each. */
   | { readonly kind: 'providers' }
   | { readonly kind: 'region'; readonly region: string; readonly from: 'default' | 'config' }
+  /** No price for the region of the pods; another region's price applies. */
   | {
       readonly kind: 'otherRegion';
       readonly pricing: 'on-demand' | 'spot';
-      readonly wanted: string;
       readonly region: string;
+      readonly pricedRegion: string;
     }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
-  /** No price for the capacity: on-demand counts. */
-  | { readonly kind: 'onDemand'; readonly wanted: 'spot' | 'reserved' | 'flex' }
-  /** One of the resource is a part of a card. */
+  /** No price for the capacity type; the on-demand price applies. */
+  | { readonly kind: 'onDemand'; readonly capacity: 'spot' | 'reserved' | 'flex' }
+  /** One unit of the resource is a share of a GPU. */
   | {
       readonly kind: 'share';
       readonly requested: RequestedResource;
@@ -34,7 +35,7 @@ export type Assumption =
     }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }
   | { readonly kind: 'discount'; readonly percent: number; readonly from: 'config' }
-  /** The spot amount is that of another machine than the basis names. */
+  /** The spot amount is for a different instance type than the basis. */
   | {
       readonly kind: 'spotElsewhere';
       readonly provider: string | null;

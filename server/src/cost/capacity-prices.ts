@@ -6,17 +6,17 @@ import { type PodPrice, type Pricing, quote } from './offers.ts';
 import { rangeOf, sumOf } from './range.ts';
 import type { Range } from './types.ts';
 
-/** What one pod costs an hour on either capacity. */
+/** The hourly price of one pod on demand and on spot. */
 export interface CapacityPrices {
   readonly onDemand: Range | undefined;
   readonly spot: Range | undefined;
-  /** How much less spot costs, from 0 to 1; null where either is a range, or spot is not cheaper. */
+  /** The spot discount, from 0 to 1; null if either price is a range or spot is not cheaper. */
   readonly spotDiscount: number | null;
-  /** How often the machines of the spot price were taken back. */
+  /** How often the provider reclaimed the instance types of the spot price. */
   readonly interruptions: readonly Interruptions[];
 }
 
-/** How many of its spot nodes a provider took back within a month; only AWS publishes it. */
+/** The share of its spot nodes that a provider reclaimed within a month; only AWS publishes it. */
 export interface Interruptions {
   readonly provider: string;
   readonly instanceType: string;
@@ -45,7 +45,7 @@ function isSingle({ min, max }: Range): boolean {
   return min === max;
 }
 
-/** The prices of each kind of accelerator that a pod takes; empty where one has none. */
+/** The prices of each accelerator that a pod requests; empty if one of them has no price. */
 function podPrices(podSet: PodSet, pricing: Pricing, own: OwnPrices): readonly (readonly PodPrice[])[] {
   const prices = acceleratorsOf(podSet).map(({ model, devices }) =>
     model === null || devices === null ? [] : quote(model, devices, podSet.placement, pricing, own).prices,
@@ -66,8 +66,8 @@ function interruptionsOf(prices: readonly PodPrice[]): readonly Interruptions[] 
 }
 
 /**
- * What the accelerators of one request cost an hour, on the capacity of its pod; undefined where the model or its price is unknown.
- * @param accelerator what the pod takes of the same resource
+ * The hourly price of one request's accelerators on the capacity type of its pod; undefined if the model or its price is unknown.
+ * @param accelerator the same resource in the pod
  */
 export function requestPrice(
   { placement }: PodSet,

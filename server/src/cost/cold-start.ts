@@ -1,23 +1,23 @@
-/** How a scaler takes the last replica away, and how it brings the next one. */
+/** The delays with which an autoscaler removes the last replica and adds the next one. */
 export interface ColdStart {
   readonly scaler: 'knative' | 'keda';
-  /** How long the last replica stays without requests (Knative), or without an active trigger (KEDA). */
+  /** How long the last replica stays without requests (Knative) or without an active trigger (KEDA). */
   readonly scaleDown: Delay;
-  /** Knative: when a replica that is not ready has failed. KEDA: how often it looks for work. */
+  /** Knative: the deadline for a replica to become ready. KEDA: the polling interval of its triggers. */
   readonly scaleUp: Delay;
 }
 
-/** A time that an annotation or a field sets, or the scaler's default. */
+/** A time from an annotation or a field, or the autoscaler's default. */
 export interface Delay {
   readonly key: string;
-  /** As written, with a unit where the scaler wants one: `90s`, `300`. */
+  /** As written, with a unit if the autoscaler requires one: `90s`, `300`. */
   readonly value: string;
   readonly from: 'manifest' | 'default';
 }
 
 /**
- * The defaults, read in November 2026. knative/serving, config/core/configmaps/autoscaler.yaml (stable-window 60s) and deployment.yaml
- * (progress-deadline 600s); knative.dev/docs/serving, «Configuring scale to zero» and «Configure Deployment resources» (the annotations);
+ * Defaults as of November 2026. knative/serving, config/core/configmaps/autoscaler.yaml (stable-window 60s) and deployment.yaml
+ * (progress-deadline 600s); knative.dev/docs/serving, "Configuring scale to zero" and "Configure Deployment resources" (the annotations);
  * keda.sh/docs/2.17, ScaledObject specification (pollingInterval 30, cooldownPeriod 300).
  */
 const defaults = {
@@ -32,7 +32,7 @@ const defaults = {
 } as const;
 
 /**
- * How long going to zero and coming back takes. How long a node, an image and a model take is unknown.
+ * The delays of scaling to zero and back. The time for a node, an image and a model is unknown.
  * @param written the value of an annotation (Knative) or a field of the ScaledObject's spec (KEDA)
  */
 export function coldStart(scaler: ColdStart['scaler'], written: (key: string) => string | undefined): ColdStart {

@@ -1,10 +1,10 @@
 import { type Table, table } from '../yaml/table.ts';
 
-/** What a project pays where that is not the list price. US dollars an hour. */
+/** A project's own prices instead of list prices. US dollars per hour. */
 export interface OwnPrices {
-  /** Off on-demand list prices; 0 where nothing is. */
+  /** Discount on on-demand list prices; 0 if there is none. */
   readonly discountPercent: number;
-  /** For one GPU, by catalogue id. */
+  /** For one GPU, by catalog id. */
   readonly gpus: Table<number | undefined>;
   /** For a whole instance. */
   readonly instanceTypes: Table<number | undefined>;
@@ -12,12 +12,12 @@ export interface OwnPrices {
 
 export const listPrices: OwnPrices = { discountPercent: 0, gpus: table(), instanceTypes: table() };
 
-/** The price of one GPU of a model; undefined where list prices count. */
+/** The price of one GPU of a model; undefined if list prices apply. */
 export function ownGpuPrice({ gpus }: OwnPrices, model: string): number | undefined {
   return gpus[model];
 }
 
-/** The price of an instance type; undefined where list prices count. */
+/** The price of an instance type; undefined if list prices apply. */
 export function ownInstancePrice({ instanceTypes }: OwnPrices, name: string): number | undefined {
   return instanceTypes[name];
 }

@@ -14,9 +14,9 @@ import { nothing, sumOf, timesCount } from './range.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 
 /**
- * What the accelerators of a workload cost: price of the instance x share of it that a pod takes x pods. What else a node holds
- * (CPU, memory, local disks) is in the instance's price; disks, traffic and control planes are not counted.
- * @param prices what the project pays where that is not the list price
+ * The cost of a workload's accelerators: instance price × the pod's share of the instance × pods. The instance price includes the node's
+ * CPU, memory and local disks; network disks, traffic and control planes are excluded.
+ * @param prices the project's own prices
  */
 export function estimateCost(workload: Workload, prices: OwnPrices = listPrices): CostResult {
   if (workload.role === 'definition') return without({ kind: isValues(workload) ? 'chartValues' : 'definition' });
@@ -32,7 +32,7 @@ export function estimateCost(workload: Workload, prices: OwnPrices = listPrices)
     parts.push(part);
   }
   const hourly = sumOf(parts.map((part) => part.hourly));
-  if (!(hourly.max <= mostHourly)) return without({ kind: 'tooManyPods' });
+  if (!(hourly.max <= maxHourly)) return without({ kind: 'tooManyPods' });
   return {
     unknown: null,
     podSets: parts.map(({ name, hourly: amount, idle }) => ({ name, hourly: amount, idleHourly: idle })),
@@ -57,26 +57,26 @@ function total(parts: readonly PodSetCost[], hourly: Range, assumptions: readonl
   };
 }
 
-/** More than the world makes in an hour: the counts under it are a slip, and an amount would be one, too. */
-const mostHourly = 1e11;
+/** More than the world economy produces in an hour: the counts are a typo, and so would be the amount. */
+const maxHourly = 1e11;
 
 function readWith({ readWith: file }: Workload): readonly Assumption[] {
   return file === undefined ? [] : [{ kind: 'readWith', file }];
 }
 
-/** What other objects say of some pods. */
+/** The facts that pods inherit from other objects. */
 export function inheritedBy(podSets: readonly PodSet[]): readonly Assumption[] {
   return podSets.flatMap(({ inherited }) => inherited.map((one) => ({ kind: 'inherited', ...one }) as const));
 }
 
-/** The accelerators that a pod takes; an explicit 0 takes none, and counters of memory and percent only refine others. */
+/** The accelerators that a pod uses. Excludes an explicit 0, and counters of memory and percent, which only refine others. */
 export function acceleratorsOf(podSet: PodSet): readonly PodAccelerator[] {
   return podSet.accelerators.filter(
     (one) => isRequested(one) && one.devices !== 0 && one.form !== 'memory' && one.form !== 'percent',
   );
 }
 
-/** Devices of all pods; null where a count or a share is not known. */
+/** Devices of all pods; null if a count or a share is unknown. */
 export function gpusOf(workload: Workload): { readonly min: number | null; readonly max: number | null } {
   let min: number | null = 0;
   let max: number | null = 0;
@@ -124,12 +124,12 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   };
 }
 
-/** The pods that an estimate counts: where nothing bounds them, those at the floor, or one. Null where the floor is unknown. */
+/** The pods that an estimate counts: without an upper bound, those at the floor, and at least one. Null if the floor is unknown. */
 export function countedPods({ pods: { min, max } }: PodSet): Range | null {
   return min === null ? null : { min, max: max ?? Math.max(min, 1) };
 }
 
-/** What the devices of one basis cost in all pods of their set. */
+/** The cost of the devices of one basis in all pods of their set. */
 export function amountOf({ instanceHourly, share }: CostBasis, podSet: PodSet): Range {
   const perPod = instanceHourly * share;
   return timesCount({ min: perPod, max: perPod }, countedPods(podSet) ?? nothing);
@@ -145,26 +145,26 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
-  const taken = spotOnly && spotKnown ? spot : onDemand;
-  if (taken.some(({ prices }) => prices.length === 0)) {
+  const selected = spotOnly && spotKnown ? spot : onDemand;
+  if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
   }
   return {
     name: podSet.name,
-    hourly: rangeOfQuotes(taken),
+    hourly: rangeOfQuotes(selected),
     spot: spotKnown ? rangeOfQuotes(spot) : null,
-    idle: rangeOfQuotes(taken).min,
-    basis: taken.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
+    idle: rangeOfQuotes(selected).min,
+    basis: selected.flatMap((one) => ends(one.prices).map((price) => basisOf(podSet, price))),
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
-      ...taken.flatMap((one) => one.assumptions),
+      ...selected.flatMap((one) => one.assumptions),
       ...(spotKnown && !spotOnly ? onDemand.flatMap(spotElsewhere) : []),
     ],
   };
 }
 
-/** What the spot amount rests on where that is another machine than the ones in the basis. */
+/** The basis of the spot amount, if its instance type is not in the basis of the estimate. */
 function spotElsewhere(onDemand: Quote): readonly Assumption[] {
   const shown = ends(onDemand.prices).map(({ offer }) => offer.instanceType);
   return ends(onDemand.spot)
@@ -174,7 +174,7 @@ function spotElsewhere(onDemand: Quote): readonly Assumption[] {
     });
 }
 
-/** Says what was seen, where something was: a count that is none is not the same as a count that a template will fill in. */
+/** Names the invalid value if there is one: an invalid count is not the same as a count that a template fills in. */
 function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate {
   const { requested, form, perPod, devices, candidates } = accelerator;
   const name = resourceName(requested);
@@ -194,7 +194,7 @@ function whatIsUnknown(podSet: PodSet, accelerator: PodAccelerator): NoEstimate 
   return { kind: 'modelUnknown', requested };
 }
 
-/** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be of use. */
+/** One model, or the alternatives that a selector leaves; a bare MIG resource name leaves too many to be useful. */
 function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonly string[] {
   if (model !== null) return [model];
   return modelFrom === 'resource-name' ? [] : candidates;
@@ -216,12 +216,12 @@ function assumptionsOf(
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
-  if (capacity === 'reserved' || capacity === 'flex') found.push({ kind: 'onDemand', wanted: capacity });
-  if (noSpot) found.push({ kind: 'onDemand', wanted: 'spot' });
+  if (capacity === 'reserved' || capacity === 'flex') found.push({ kind: 'onDemand', capacity });
+  if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }
 
-/** The cheapest and the dearest of a quote's prices; one where they are the same. */
+/** The lowest and the highest price of a quote; only one if they are the same. */
 function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
   const [first] = prices;
   const last = prices.at(-1);
@@ -229,7 +229,7 @@ function ends(prices: readonly PodPrice[]): readonly PodPrice[] {
 }
 
 function basisOf(podSet: PodSet, { offer, pricing, share }: PodPrice): CostBasis {
-  // What the project pays is on demand; on spot it pays what the market charges.
+  // The project's own prices are on-demand prices; spot prices are the market's.
   const isOwn = offer.own === 'gpu' || (offer.own === 'instance' && pricing === 'on-demand');
   return {
     podSet: podSet.name,

@@ -1,8 +1,8 @@
 import type { Range } from './types.ts';
 
-// One wording of amounts for hover, lens, report and CLI. Amounts are US dollars.
+// Amounts as hovers, lenses, reports and the CLI write them, in US dollars.
 
-/** Hours in a month, as clouds bill it: 365 x 24 / 12. */
+/** Hours per month, as clouds bill them: 365 × 24 / 12. */
 export const HOURS_PER_MONTH = 730;
 
 /** `$6.88/h`, `$0–$20.64/h`. */
@@ -15,7 +15,7 @@ export function spokenHourly(hourly: Range | number): string {
   return `${formatRange(asRange(hourly), formatCents, ' to ')} an hour`;
 }
 
-/** `$6.88`, `$0–$20.64`: for a table whose head says what it is per, and for what is not paid by the hour. */
+/** `$6.88`, `$0–$20.64`: for tables with the unit in the header, and for amounts without a unit. */
 export function formatAmount(amount: Range | number): string {
   return formatRange(asRange(amount), formatCents);
 }
@@ -25,31 +25,31 @@ export function formatMonthly(hourly: Range | number): string {
   return `${formatMonthlyAmount(hourly)}/month`;
 }
 
-/** `$5,022`, from an hourly amount: for a table whose head says that it is a month's. */
+/** `$5,022`, from an hourly amount: for tables with the unit in the header. */
 export function formatMonthlyAmount(hourly: Range | number): string {
   const { min, max } = asRange(hourly);
   return formatRange({ min: min * HOURS_PER_MONTH, max: max * HOURS_PER_MONTH }, formatWhole);
 }
 
-/** `8`, `0–3`, `0.25`; `?` where the number is not known. */
+/** `8`, `0–3`, `0.25`; `?` for an unknown number. */
 export function formatCount(count: { readonly min: number | null; readonly max: number | null }): string {
   const low = count.min === null ? '?' : formatNumber(count.min);
   const high = count.max === null ? '?' : formatNumber(count.max);
   return low === high ? low : `${low}–${high}`;
 }
 
-/** A number as people write it: no trailing zeros, three decimals at most. */
+/** A number with at most three decimals and no trailing zeros. */
 export function formatNumber(value: number): string {
   return decimal(value, 3)
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/\.$/, '');
 }
 
-/** `40 s`, `20 minutes`, `2.5 hours`, `12 days`. */
+/** `40 s`, `20 min`, `2.5 h`, `12 days`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 100) return `${formatNumber(Math.round(seconds * 10) / 10)} s`;
-  if (seconds < 6000) return `${formatNumber(Math.round(seconds / 6) / 10)} minutes`;
-  if (seconds < 345_600) return `${formatNumber(Math.round(seconds / 360) / 10)} hours`;
+  if (seconds < 6000) return `${formatNumber(Math.round(seconds / 6) / 10)} min`;
+  if (seconds < 345_600) return `${formatNumber(Math.round(seconds / 360) / 10)} h`;
   return `${formatNumber(Math.round(seconds / 86_400))} days`;
 }
 
@@ -62,7 +62,7 @@ export function plural(
   return `${text} ${noun}${text === '1' ? '' : 's'}`;
 }
 
-/** Dollars and cents: `$6.88`, `$20.60`; `<$0.01` for what would round to nothing. */
+/** Dollars and cents: `$6.88`, `$20.60`; `<$0.01` for less than half a cent. */
 function formatCents(amount: number): string {
   if (amount === 0) return '$0';
   if (amount < 0.005) return '<$0.01';
@@ -86,14 +86,14 @@ function asRange(amount: Range | number): Range {
 }
 
 /**
- * With the given number of decimals and a comma between thousands, as `Intl.NumberFormat` writes it for en-US. The platform's formatter
- * loads its tables when it is first made, which takes a fifth of the time in which the server starts.
+ * A fixed number of decimals, with a comma between thousands, as `Intl.NumberFormat` writes it for en-US. The platform's formatter loads
+ * its tables on first use, which takes a fifth of the server's startup time.
  */
 function decimal(value: number, digits: number): string {
-  // Nobody reads more digits, and beyond 10^21 they would be an exponent.
+  // Nobody reads more digits, and numbers from 10^21 would have an exponent.
   if (!(Math.abs(value) <= 1e15)) return value > 0 ? 'more than 10^15' : '?';
   const [mantissa = '', exponent = '0'] = String(Math.abs(value)).split('e');
-  // Scaled as a decimal text, so that 1.005 is rounded as it is written and not as the binary number below it.
+  // Scale as decimal text: rounds 1.005 as written, not the binary number just below it.
   const scaled = Math.round(Number(`${mantissa}e${Number(exponent) + digits}`));
   const text = String(scaled).padStart(digits + 1, '0');
   const point = text.length - digits;

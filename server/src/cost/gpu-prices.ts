@@ -7,10 +7,10 @@ import { quote } from './offers.ts';
 import { rangeOf } from './range.ts';
 import type { Range } from './types.ts';
 
-/** What one whole device of a GPU costs on demand, by provider, cheapest first. Offers without a date are left out. */
+/** The on-demand price of one whole device of a GPU model, by provider, cheapest first. Excludes offers without a date. */
 export interface GpuPrices {
   readonly gpu: GpuModel;
-  /** What the project pays for it wherever it is; null where list prices count. */
+  /** The project's own price at any provider; null if list prices apply. */
   readonly own: number | null;
   readonly byProvider: readonly { readonly provider: Provider; readonly hourly: number; readonly region: string }[];
 }
@@ -26,19 +26,19 @@ const anywhere: Placement = {
   providerFrom: null,
 };
 
-/** The prices of a model where a placement allows; without one, one for each provider. */
+/** The prices of a model for a placement; without a placement, one price for each provider. */
 export function gpuPrices(gpu: GpuModel, placement: Placement = anywhere, own: OwnPrices = listPrices): GpuPrices {
   const { prices } = quote(gpu.id, 1, placement, 'on-demand', own);
   return {
     gpu,
     own: prices.find(({ offer }) => offer.own === 'gpu')?.hourly ?? null,
-    byProvider: prices.flatMap(({ offer: { provider, region, date, own: ofProject }, hourly }) =>
-      provider === null || (date === null && ofProject === null) ? [] : [{ provider, hourly, region }],
+    byProvider: prices.flatMap(({ offer: { provider, region, date, own: ownPrice }, hourly }) =>
+      provider === null || (date === null && ownPrice === null) ? [] : [{ provider, hourly, region }],
     ),
   };
 }
 
-/** What the project pays, or the cheapest and the dearest provider; null where none has the model. */
+/** The project's own price, or the range over all providers; null if no provider has the model. */
 export function priceRange({ own, byProvider }: GpuPrices): Range | null {
   if (own !== null) return { min: own, max: own };
   return rangeOf(byProvider.map(({ hourly }) => hourly)) ?? null;
@@ -46,7 +46,7 @@ export function priceRange({ own, byProvider }: GpuPrices): Range | null {
 
 let priced: readonly GpuPrices[] | undefined;
 
-/** Every model that some provider sells, cheapest first. The catalogue does not change, so this is worked out once. */
+/** Every model that a provider sells, cheapest first. Computed once, because the catalog does not change. */
 export function pricedGpus(): readonly GpuPrices[] {
   priced ??= [...gpus.values()]
     .filter(({ id }) => offers({ gpu: id }).length > 0)
@@ -56,12 +56,12 @@ export function pricedGpus(): readonly GpuPrices[] {
   return priced;
 }
 
-/** Whether a request that names no model may mean this one. */
+/** Whether a request without a model can mean this one. */
 export function mayBe(gpu: GpuModel, { requested, candidates }: PodAccelerator): boolean {
   return candidates.length > 0 ? candidates.includes(gpu.id) : knownResource(requested)?.vendor === gpu.vendor;
 }
 
-/** What one of a requested resource costs, if it is of a model. */
+/** The price of one unit of a requested resource on one model. */
 export interface PossiblePrice {
   readonly gpu: GpuModel;
   readonly hourly: Range;
@@ -69,7 +69,7 @@ export interface PossiblePrice {
   readonly byProvider: GpuPrices['byProvider'];
 }
 
-/** The prices of the models that a request can mean, the cheapest first; a slice costs its share of the card. */
+/** The prices of the models that a request can mean, cheapest first; a slice costs its share of the GPU. */
 export function possiblePrices(accelerator: PodAccelerator): readonly PossiblePrice[] {
   const slices = migByResource(resourceName(accelerator.requested) ?? '');
   return pricedGpus()

@@ -3,39 +3,39 @@ import type { PodSet } from '../model/workload.ts';
 import { HOURS_PER_MONTH } from './format.ts';
 import type { CostEstimate } from './types.ts';
 
-/** What an interruption loses of the work since the last checkpoint. */
+/** The work since the last checkpoint that an interruption loses. */
 export interface LostWork {
   /** Half of the interval. */
   readonly average: LostTime;
-  readonly most: LostTime;
+  readonly max: LostTime;
 }
 
 export interface LostTime {
   readonly seconds: number;
-  /** What the time costs on all GPUs of the job; null where no price is known. */
+  /** The cost of the time on all GPUs of the job; null if the price is unknown. */
   readonly amount: number | null;
 }
 
 /** @param seconds between two checkpoints */
 export function lostWork(seconds: number, cost: CostEstimate | null): LostWork {
-  return { average: lost(seconds / 2, cost), most: lost(seconds, cost) };
+  return { average: lost(seconds / 2, cost), max: lost(seconds, cost) };
 }
 
 function lost(seconds: number, cost: CostEstimate | null): LostTime {
   return { seconds, amount: cost === null ? null : (cost.hourly.max * seconds) / 3600 };
 }
 
-/** The part of its time in which a trainer writes checkpoints, and waits. */
+/** The share of its time that a trainer spends writing checkpoints. */
 export function writingShare(checkpointSeconds: number, secondsBetween: number): number {
   return checkpointSeconds / (secondsBetween + checkpointSeconds);
 }
 
-/** The interval at which writing and losing together take least, after Young: √(2 × time to write × time between interruptions). */
+/** The interval that minimizes the time spent writing plus the time lost, after Young: √(2 × time to write × time between interruptions). */
 export function bestInterval(checkpointSeconds: number, secondsBetweenInterruptions: number): number {
   return Math.sqrt(2 * checkpointSeconds * secondsBetweenInterruptions);
 }
 
-/** How long a job runs between interruptions, after what a provider took back. */
+/** How long a job runs between interruptions, from the provider's interruption rate. */
 export interface SpotRuntime {
   readonly seconds: number;
   /** `>20%` bounds the time from above, `5-10%` from below. */
@@ -46,14 +46,14 @@ export interface SpotRuntime {
   readonly date: string | null;
 }
 
-/** Undefined where the job is not on one kind of AWS's spot nodes, or their number or rate is unknown. */
+/** Undefined unless the job runs on a single AWS spot instance type with a known number of nodes and interruption rate. */
 export function spotRuntime(podSets: readonly PodSet[], cost: CostEstimate | null): SpotRuntime | undefined {
   const [basis, ...others] = (cost?.basis ?? []).filter(({ pricing }) => pricing === 'spot');
   if (basis === undefined || others.length > 0 || basis.provider !== 'aws') return undefined;
   const { instanceType } = basis;
   const known = interruptionBand(instanceType, basis.region);
   const pods = podSets.find(({ name }) => name === basis.podSet)?.pods.max ?? null;
-  // Of an open band (`>20%`) only its edge is known.
+  // An open band (`>20%`) has only a lower bound.
   const rate = Number(/(\d+)%?$/.exec(known?.band ?? '')?.[1]) / 100;
   if (known === undefined || pods === null || !(rate > 0)) return undefined;
   const { band, date } = known;

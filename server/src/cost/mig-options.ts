@@ -1,19 +1,19 @@
 import { type MigProfile, migShare, migTable } from '../catalog/index.ts';
 import type { Range } from './types.ts';
 
-/** A legal slice of a GPU, with what it costs. */
+/** A legal slice of a GPU and its price. */
 export interface MigOption {
   readonly profile: MigProfile;
-  /** Of a whole card: the larger of its compute and its memory share. */
+  /** Share of the GPU: the larger of its compute share and its memory share. */
   readonly share: number;
-  /** Dollars an hour for one slice; null when the card has no known price. */
+  /** US dollars per hour for one slice; null if the price of the GPU is unknown. */
   readonly hourly: Range | null;
 }
 
 /**
- * What a GPU can be cut into, smallest first. Media-engine variants (`+me`, `+gfx`, `-me`) are left out: they fit one special case
- * each and differ in nothing that a compute workload sees.
- * @param perDeviceHourly dollars an hour for the whole card, or null
+ * The slices of a GPU, smallest first. Excludes the media-engine variants (`+me`, `+gfx`, `-me`): each is for one special case, and none
+ * differs for a compute workload.
+ * @param perDeviceHourly US dollars per hour for the whole GPU, or null
  */
 export function migOptions(gpuId: string, perDeviceHourly: Range | null): readonly MigOption[] {
   const table = migTable(gpuId);

@@ -1,39 +1,45 @@
-import { providerName } from '../catalog/index.ts';
+import { acceleratorResource, providerName } from '../catalog/index.ts';
+import { resourceName } from '../model/requested-resource.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
-/** Why there is no price: a sentence without its full stop, for hover and reports alike. */
+/** Why there is no price, for hovers and reports: a sentence without its period. */
 export function noEstimateWords(reason: NoEstimate): string {
   switch (reason.kind) {
     case 'chartValues':
-      return 'How many replicas run of these values is for the chart to say';
+      return 'The chart decides how many replicas run';
     case 'definition':
-      return 'Nothing runs from a definition by itself';
+      return 'A definition runs nothing on its own';
     case 'noAccelerator':
-      return 'No accelerator is requested';
+      return 'No accelerator requested';
     case 'partOfGpu':
-      return `${requestedWords(reason.requested)} is a part of a GPU, with no price`;
+      return `Price unknown: ${requestedWords(reason.requested)} requests only a part of a GPU`;
     case 'podsUnknown':
-      return `The number of ${reason.podSet === 'pod' ? '' : `${reason.podSet} `}pods is not told`;
+      return `Number of ${/^pods?$/.test(reason.podSet) ? '' : `${reason.podSet} `}pods unknown`;
     case 'tooManyPods':
-      return 'The number of pods is more than any cluster runs';
-    case 'countUnknown': {
-      const words = requestedWords(reason.requested);
-      return `The number of ${reason.requested.kind === 'resource' ? words : `devices behind ${words}`} is not told`;
+      return 'More pods than any cluster can run';
+    case 'countUnknown':
+      return `Number of devices unknown (${requestedWords(reason.requested)})`;
+    case 'countInvalid': {
+      const problem = reason.tooLarge ? 'more than any node has' : 'not a valid count';
+      return `${requestedWords(reason.requested)} ${reason.text} is ${problem}`;
     }
-    case 'countInvalid':
-      return `${reason.text} is ${reason.tooLarge ? 'more than any node has' : 'no count'} of ${requestedWords(reason.requested)}`;
     case 'noProfile':
-      return `${reason.selected ? 'The selected GPU has no' : 'No GPU has a'} MIG profile ${reason.profile}`;
+      return `${reason.selected ? 'The selected GPU' : 'No GPU'} has ${reason.selected ? 'no ' : ''}MIG profile ${reason.profile}`;
     case 'sharingUnknown':
-      return 'How the selected nodes share their GPUs is not told';
-    case 'modelUnknown':
-      return `The model behind ${requestedWords(reason.requested)} is not told`;
+      return 'GPU sharing on the selected nodes unknown';
+    case 'modelUnknown': {
+      const { vendor } = acceleratorResource(resourceName(reason.requested) ?? '') ?? {};
+      const noun = vendor === undefined || gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
+      return `${noun} model unknown (${requestedWords(reason.requested)})`;
+    }
     case 'priceUnknown': {
       const { models, devices, instanceType, provider } = reason;
       const on = instanceType ?? (provider === null ? null : providerName(provider));
-      const wanted = `${devices} × ${models.map(modelName).join(' or ')}`;
-      return `The catalogue has no price for ${wanted}${on === null ? '' : ` on ${on}`}`;
+      const requested = `${devices} × ${models.map(modelName).join(' or ')}`;
+      return `The catalog has no price for ${requested}${on === null ? '' : ` on ${on}`}`;
     }
   }
 }
+
+const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel'];

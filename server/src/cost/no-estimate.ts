@@ -1,12 +1,12 @@
 import type { RequestedResource } from '../model/requested-resource.ts';
 
-/** Why a workload has no price. `no-estimate-words.ts` has the sentences. */
+/** Why a workload has no price. `no-estimate-words.ts` has the wording. */
 export type NoEstimate =
-  /** A chart decides how many replicas run of its values. */
+  /** The chart decides how many replicas run with these values. */
   | { readonly kind: 'chartValues' }
   | { readonly kind: 'definition' }
   | { readonly kind: 'noAccelerator' }
-  /** A counter of memory or percent that refines no device. */
+  /** A counter of memory or percent without a device. */
   | { readonly kind: 'partOfGpu'; readonly requested: RequestedResource }
   | { readonly kind: 'podsUnknown'; readonly podSet: string }
   | { readonly kind: 'tooManyPods' }
@@ -17,7 +17,7 @@ export type NoEstimate =
       readonly text: string;
       readonly tooLarge: boolean;
     }
-  /** The selected GPU, or any, has no such MIG profile. */
+  /** The selected GPU does not have the MIG profile; `selected` is false if no GPU has it. */
   | { readonly kind: 'noProfile'; readonly profile: string; readonly selected: boolean }
   | { readonly kind: 'sharingUnknown' }
   | { readonly kind: 'modelUnknown'; readonly requested: RequestedResource }
@@ -29,7 +29,7 @@ export type NoEstimate =
       readonly provider: string | null;
     };
 
-/** What would make an estimate possible; null where nothing would, as for a slice that no GPU has. */
+/** The fact that would make an estimate possible; null if none would, as for a slice that no GPU has. */
 export function missingFor(reason: NoEstimate | null): 'gpu' | 'price' | 'count' | null {
   switch (reason?.kind) {
     case 'modelUnknown':

@@ -4,41 +4,40 @@ import type { Placement } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
 
-/** Whether the capacity that an offer is taken at is on-demand or spot. */
+/** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
 
-/** An offer of the catalogue, or the price that a project pays. */
+/** An offer of the catalog, or the project's own price. */
 export interface PricedOffer extends Omit<Offer, 'provider'> {
-  /** null where the price is one for the GPU itself. */
+  /** null if the price is for the GPU itself. */
   readonly provider: Provider | null;
-  /** `gpu`: a price of the project's for one GPU, wherever it is; `instance`: one for the machine; `discount`: less than the list price. */
+  /** `gpu`: the project's price for one GPU at any provider; `instance`: its price for the instance type; `discount`: a discounted list price. */
   readonly own: 'gpu' | 'instance' | 'discount' | null;
 }
 
-/** What one pod's devices cost at one provider. */
+/** The price of one pod's devices at one provider. */
 export interface PodPrice {
   readonly offer: PricedOffer;
   readonly pricing: Pricing;
-  /** The part of the instance that the pod takes: devices / devices of the instance. */
+  /** The share of the instance that the pod uses: its devices / devices of the instance. */
   readonly share: number;
-  /** Dollars an hour for the pod. */
+  /** US dollars per hour for the pod. */
   readonly hourly: number;
 }
 
 export interface Quote {
-  /** One price a provider, cheapest first; a single one where the provider is known. Empty: no price is known. */
+  /** One price per provider, cheapest first; a single one if the provider is known; empty if no price is known. */
   readonly prices: readonly PodPrice[];
-  /** With on-demand prices: what the same providers charge in the same regions on spot, cheapest first; none where they have no spot price. */
+  /** For on-demand prices: the spot prices of the same providers in the same regions, cheapest first. */
   readonly spot: readonly PodPrice[];
   readonly assumptions: readonly Assumption[];
 }
 
 /**
- * The price of `devices` devices of a model on nodes that the placement allows: the whole instance's price, apportioned to the
- * devices that the pod takes of it. Of several instance types the one that is cheapest for this pod is taken, for that is
- * what an autoscaler would pick; offers without a date are taken only where there is no other.
+ * The price of `devices` devices of a model on nodes that the placement allows: the price of the whole instance times the pod's share of
+ * its devices. Takes the cheapest instance type for this pod, because an autoscaler would pick it. Offers without a date are a last resort.
  * @param devices devices per pod; a fraction for MIG slices and time slices
- * @param prices what the project pays where that is not the list price
+ * @param prices the project's own prices
  */
 export function quote(
   model: string,
@@ -51,7 +50,7 @@ export function quote(
   const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
-  // A project requests few different things, many times over: once for each workload and each keystroke.
+  // A project has few distinct requests, but each workload repeats them at each keystroke.
   if (known.size >= 500) known.clear();
   known.set(key, found);
   return found;
@@ -85,11 +84,12 @@ function byAmount(a: PodPrice, b: PodPrice): number {
   return a.hourly - b.hourly;
 }
 
-/** A price for the GPU itself holds wherever the pod runs, unless the machine has a price of its own. */
+/** A price for the GPU applies wherever the pod runs, unless its instance type has its own price. */
 function ownQuote(model: string, devices: number, placement: Placement, prices: OwnPrices): Quote | undefined {
   const price = ownGpuPrice(prices, model);
-  const machine = placement.instanceType;
-  if (price === undefined || (machine !== null && ownInstancePrice(prices, machine) !== undefined)) return undefined;
+  const { instanceType } = placement;
+  if (price === undefined || (instanceType !== null && ownInstancePrice(prices, instanceType) !== undefined))
+    return undefined;
   const offer: PricedOffer = {
     own: 'gpu',
     provider: null,
@@ -122,7 +122,7 @@ function quoteOne(
   const instanceType = placement.provider === provider ? placement.instanceType : null;
   const offered = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
   const sized = offered.filter(({ gpuCount }) => placement.nodeGpus.includes(gpuCount));
-  // A size that nobody is known to sell is priced by the card.
+  // No known offer has this size: price it per device.
   const everywhere = (sized.length > 0 ? sized : offered).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
   let found = cheapest(
@@ -137,7 +137,7 @@ function quoteOne(
     const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
     found = cheapest(usual, devices, pricing) ?? cheapest(everywhere, devices, pricing);
     if (found !== undefined && !isEverywhere(found.offer)) {
-      assumptions.push({ kind: 'otherRegion', pricing, wanted: region, region: found.offer.region });
+      assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: found.offer.region });
     }
   }
   if (pricing === 'on-demand' && found?.offer.own === 'discount') {
@@ -148,16 +148,16 @@ function quoteOne(
 }
 
 /**
- * Who turns to spot takes the cheapest spot offer, which need not be of the machine that is cheapest on demand. The machine is the same
- * where it is known, because then there are no others to choose from.
+ * The cheapest spot offer in the region. Its instance type can differ from the one that is cheapest on demand, unless the placement fixes
+ * the instance type.
  */
-function spotOffers({ offer }: PodPrice, machines: readonly PricedOffer[], devices: number): readonly PodPrice[] {
-  const near = machines.filter(({ region }) => region === offer.region);
-  const found = cheapest(near, devices, 'spot');
+function spotOffers({ offer }: PodPrice, candidates: readonly PricedOffer[], devices: number): readonly PodPrice[] {
+  const sameRegion = candidates.filter(({ region }) => region === offer.region);
+  const found = cheapest(sameRegion, devices, 'spot');
   return found === undefined ? [] : [found];
 }
 
-/** The offer as the project pays it. Spot prices are what the market charges. */
+/** The offer at the project's own price or discount. Spot prices stay as listed. */
 function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   const own = ownInstancePrice(prices, offer.instanceType);
   if (own !== undefined) return { ...offer, onDemand: own, own: 'instance' };
@@ -165,12 +165,12 @@ function atOwnPrice(offer: Offer, prices: OwnPrices): PricedOffer {
   return { ...offer, onDemand: offer.onDemand * (1 - prices.discountPercent / 100), own: 'discount' };
 }
 
-/** A price with a date, or the project's own price. */
+/** Whether the price has a date or is the project's own. */
 function isCertain({ date, own }: PricedOffer): boolean {
   return date !== null || own === 'gpu' || own === 'instance';
 }
 
-/** Some providers have one price in all their regions. */
+/** Some providers have one price for all regions. */
 function isEverywhere(offer: PricedOffer): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
@@ -189,7 +189,7 @@ function cheapest(candidates: readonly PricedOffer[], devices: number, pricing: 
   );
 }
 
-/** Cheaper, or as good as equal in price and closer to what the pod takes: an eighth of a big machine is harder to get than a small one. */
+/** Cheaper, or nearly equal in price with fewer idle devices: a small instance is easier to get than an eighth of a large one. */
 function isBetter(price: PodPrice, best: PodPrice): boolean {
   const ratio = price.hourly / best.hourly;
   return ratio < 0.995 || (ratio < 1.005 && price.share > best.share);

@@ -2,18 +2,18 @@ import type { Range } from './types.ts';
 
 export const nothing: Range = { min: 0, max: 0 };
 
-/** From the smallest of some amounts to the largest; undefined where there are none. */
+/** From the smallest amount to the largest; undefined if there are none. */
 export function rangeOf(amounts: readonly number[]): Range | undefined {
   return amounts.length === 0 ? undefined : { min: Math.min(...amounts), max: Math.max(...amounts) };
 }
 
-/** Floors and ceilings, each added up. */
+/** The sum of the floors and the sum of the ceilings. */
 export function sumOf(ranges: readonly Range[]): Range {
   return ranges.reduce((total, range) => ({ min: total.min + range.min, max: total.max + range.max }), nothing);
 }
 
-/** An amount of one, times how many there are. */
+/** An amount times a count. */
 export function timesCount({ min, max }: Range, count: Range | number): Range {
-  const { min: fewest, max: most } = typeof count === 'number' ? { min: count, max: count } : count;
-  return { min: min * fewest, max: max * most };
+  const { min: minCount, max: maxCount } = typeof count === 'number' ? { min: count, max: count } : count;
+  return { min: min * minCount, max: max * maxCount };
 }

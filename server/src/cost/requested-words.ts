@@ -2,7 +2,7 @@ import { gpus } from '../catalog/index.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
 import { table } from '../yaml/table.ts';
 
-/** What people call a requested resource: its name, or what it is written as. */
+/** The name of a requested resource, or the field that requests it. */
 export function requestedWords(requested: RequestedResource): string {
   const { kind, name } = requested;
   if (kind === 'resource') return name;
@@ -11,13 +11,13 @@ export function requestedWords(requested: RequestedResource): string {
 }
 
 const fieldWords = table<string>({
-  instanceType: 'the instance type',
-  labelSelector: 'the selected nodes',
-  partition: 'the partition',
-  resourceProfile: 'the resource profile',
+  instanceType: 'instance type',
+  labelSelector: 'selected nodes',
+  partition: 'partition',
+  resourceProfile: 'resource profile',
 });
 
-/** The name of a model of the catalogue: `H100 80GB SXM`. */
+/** The name of a model in the catalog: `H100 80GB SXM`. */
 export function modelName(model: string): string {
   return gpus.get(model)?.name ?? model;
 }

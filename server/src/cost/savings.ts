@@ -1,30 +1,30 @@
 import type { CostEstimate, Range } from './types.ts';
 
-// What following an advice saves, in US dollars an hour over a day.
+// The savings from following advice, in US dollars per hour, averaged over a day.
 
 /**
- * What replicas that stay up with no traffic cost, over the hours without traffic.
- * @param hourly of the replicas
- * @param idleHours of a day; null: all of them
+ * The cost of idle replicas during the hours without traffic.
+ * @param hourly cost of the replicas
+ * @param idleHours per day; null: all hours
  */
 export function idleSaving(hourly: number, idleHours: number | null): number {
   return (hourly * (idleHours ?? 24)) / 24;
 }
 
-/** Spot capacity in place of on-demand. */
+/** Spot capacity instead of on-demand capacity. */
 export interface SpotSaving {
   readonly hourly: Range;
-  /** At the least that both may cost. */
+  /** Between the lower ends of both ranges. */
   readonly saving: number;
 }
 
-/** Undefined where no spot price is known, or none that is surely lower. */
+/** Undefined if the spot price is unknown or not certainly lower. */
 export function spotSaving({ hourly, spotHourly }: CostEstimate): SpotSaving | undefined {
   if (spotHourly === null || hourly.min <= 0 || spotHourly.min <= 0 || spotHourly.max >= hourly.max) return undefined;
   return { hourly: spotHourly, saving: hourly.min - spotHourly.min };
 }
 
-/** What a part of what is held costs less than all of it: one of several GPUs, or a slice of one. */
+/** The saving of keeping only a part: one of several GPUs, or a slice of a GPU. */
 export function partSaving(hourly: number, part: number): number {
   return hourly * (1 - part);
 }

@@ -7,36 +7,36 @@ export interface Range {
   readonly max: number;
 }
 
-/** What a workload costs while it runs. */
+/** The cost of a workload while it runs. */
 export interface CostEstimate {
   readonly currency: 'USD';
   readonly hourly: Range;
   /** 730 hours. */
   readonly monthly: Range;
-  /** What it costs an hour with no traffic or work: replicas at their floor. */
+  /** The hourly cost without traffic or work: replicas at their floor. */
   readonly idleHourly: number;
-  /** At the cheapest spot offers of the same providers and regions, on the machine of the basis where that is known. */
+  /** At the cheapest spot offers of the same providers and regions, on the instance type of the basis if that is known. */
   readonly spotHourly: Range | null;
   readonly basis: readonly CostBasis[];
-  /** Some may repeat: their words do not. */
+  /** May contain duplicates; their wording removes them. */
   readonly assumptions: readonly Assumption[];
 }
 
-/** One price that the estimate rests on. */
+/** One price behind the estimate. */
 export interface CostBasis {
   readonly podSet: string;
-  /** null: the project's own price of a GPU, wherever it runs. */
+  /** null: the project's own price of a GPU at any provider. */
   readonly provider: string | null;
   readonly region: string;
   readonly instanceType: string;
   readonly pricing: 'on-demand' | 'spot' | 'reserved';
   readonly instanceHourly: number;
-  /** The same instance on spot; null where no price is known, absent where the basis itself is a spot price. */
+  /** The same instance on spot; null if the price is unknown, absent if the basis itself is a spot price. */
   readonly spotInstanceHourly?: number | null;
-  /** The part of the instance that one pod takes. */
+  /** The share of the instance that one pod uses. */
   readonly share: number;
   readonly asOf: string | null;
-  /** Of the catalogue's price; null where the config has the price. */
+  /** Source of the catalog's price; null if the price is from the config. */
   readonly source: string | null;
 }
 
@@ -45,15 +45,15 @@ export type CostResult =
   | {
       readonly cost: CostEstimate;
       readonly unknown: null;
-      /** The parts of the estimate, in the order of the pod sets that request accelerators. */
+      /** The amount of each pod set that requests accelerators, in their order. */
       readonly podSets: readonly PodSetAmount[];
     }
   | { readonly cost: null; readonly unknown: NoEstimate; readonly podSets: readonly [] };
 
-/** What the pods of one set cost, in US dollars an hour. */
+/** The cost of one pod set, in US dollars per hour. */
 export interface PodSetAmount {
   readonly name: string;
   readonly hourly: Range;
-  /** At the floor of replicas. */
+  /** With replicas at their floor. */
   readonly idleHourly: number;
 }

@@ -6,15 +6,15 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
 
-/** A settings file of NVIDIA's tools: a document of its own, or the text of a ConfigMap's entry. */
+/** A settings file of NVIDIA's tools: a whole document, or the text of a ConfigMap entry. */
 export interface EmbeddedConfig {
   readonly root: Cursor;
-  /** Where the text of a cursor in it stands in the document. */
+  /** The place of a cursor's text in the document. */
   spanOf(cursor: Cursor): Span;
   keySpanOf(cursor: Cursor): Span;
 }
 
-/** The settings files among a ConfigMap's entries that have a key at their top, read as YAML. */
+/** The entries of a ConfigMap that are YAML files with the given top-level key. */
 export function configsInConfigMap(manifest: Manifest, key: string, document: YamlDocument): readonly EmbeddedConfig[] {
   if (manifest.kind !== 'ConfigMap' || groupOf(manifest.apiVersion) !== '') return [];
   return entries(getIn(manifest.root, 'data')).flatMap((entry): EmbeddedConfig[] => {
@@ -32,7 +32,7 @@ export function configsInConfigMap(manifest: Manifest, key: string, document: Ya
   });
 }
 
-/** The document itself, where it is such a settings file and no Kubernetes object. */
+/** The document itself, if it is such a settings file rather than a Kubernetes object. */
 export function configInDocument(document: YamlDocument, key: string): EmbeddedConfig | undefined {
   if (document.root === null || document.template) return undefined;
   const root = rootCursor(document.root);

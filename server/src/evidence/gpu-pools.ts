@@ -15,26 +15,26 @@ import {
 } from '../yaml/cursor.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
-/** A pool of nodes that all have accelerators, and where an autoscaler's object describes it. */
+/** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
 export interface GpuPool {
   readonly kind: 'NodePool' | 'Provisioner' | 'node group';
   readonly pool: NodePool;
-  /** What makes it one: `p5.48xlarge`, `instance-category p`. */
+  /** Why all its nodes have accelerators: `p5.48xlarge`, `instance-category p`. */
   readonly because: string;
   readonly vendor: Vendor;
   /** The mapping that holds (or should hold) the taints. */
   readonly owner: Cursor;
   readonly taints: Cursor | undefined;
-  /** Where its limits stand; undefined for pools that are bounded otherwise. */
+  /** The mapping that holds its limits; undefined for pools with other bounds. */
   readonly spec: Cursor | undefined;
 }
 
-/** What an object says of the pools of GPU nodes that it describes. */
+/** The pools of GPU nodes that an object describes. */
 export function poolsOf(manifest: Manifest): readonly NodePool[] {
   return manifest.kind === 'ComputeClass' ? computeClassPools(manifest) : gpuPools(manifest).map(({ pool }) => pool);
 }
 
-/** The pools of an object that offer nodes with accelerators and no others. A pool that may also start CPU nodes is none. */
+/** The pools of an object that offer only nodes with accelerators. Pools that may also start CPU nodes are excluded. */
 export function gpuPools(manifest: Manifest): readonly GpuPool[] {
   const { root, kind, apiVersion } = manifest;
   const group = groupOf(apiVersion);
@@ -66,7 +66,7 @@ function fromRequirements(
 
 type Reason = Pick<GpuPool, 'because' | 'vendor'>;
 
-/** Why a requirement leaves only nodes with accelerators; undefined where it does not. */
+/** Why a requirement allows only nodes with accelerators; undefined if it allows others. */
 function meansGpu(requirement: Cursor): Reason | undefined {
   const key = asText(getIn(requirement, 'key')) ?? '';
   const operator = asString(getIn(requirement, 'operator'));
@@ -88,7 +88,7 @@ function meansGpu(requirement: Cursor): Reason | undefined {
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
 }
 
-/** Whose accelerators a label's value stands for; machines of AWS that the catalogue lacks are told by the letters of their family. */
+/** The vendor of the accelerators that a label value names. AWS machines missing from the catalog are recognized by their family. */
 function vendorOf(key: string, value: string): Vendor {
   const [model] = gpusByLabel(key, value);
   if (model !== undefined) return model.vendor;
@@ -122,7 +122,7 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
   ];
 }
 
-/** Whether some taint is written, as a list (Karpenter, eksctl) or as a mapping (older eksctl). */
+/** Whether the pool has a taint, in a list (Karpenter, eksctl) or in a mapping (older eksctl). */
 export function hasTaints({ taints }: GpuPool): boolean {
   return (
     items(taints).length > 0 ||
@@ -132,7 +132,7 @@ export function hasTaints({ taints }: GpuPool): boolean {
   );
 }
 
-/** The resource that the nodes of a pool offer, by which pools are limited and tainted; undefined for vendors whose machines are rare. */
+/** The resource of a pool's nodes, used in limits and taints; undefined for vendors with few machines. */
 export function poolResource(vendor: Vendor): string | undefined {
   if (vendor === 'aws') return 'aws.amazon.com/neuron';
   return vendor === 'nvidia' || vendor === 'amd' ? `${vendor}.com/gpu` : undefined;

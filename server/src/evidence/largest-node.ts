@@ -4,14 +4,14 @@ import { knownResource, type RequestedResource } from '../model/requested-resour
 import type { PodAccelerator, Selector } from '../model/workload.ts';
 import { isTemplated } from '../yaml/cursor.ts';
 
-/** The node with the most devices among those that a selector allows; of several selectors, the smallest such node bounds the pod. */
+/** The largest node, in devices, that all selectors of a pod allow; undefined if no selector bounds it. */
 export function largestNode(selectors: readonly Selector[], { requested }: PodAccelerator): Node | undefined {
   let bound: Node | undefined;
   for (const selector of selectors) {
     const nodes = selector.values.map(({ value, at }) =>
       isTemplated(at) ? undefined : nodeOf(selector.key, value, requested),
     );
-    // One alternative that is not known may be larger.
+    // An unknown alternative may be larger.
     if (nodes.length === 0 || nodes.includes(undefined)) continue;
     const largest = nodes.reduce((most, node) => ((node?.count ?? 0) > (most?.count ?? 0) ? node : most));
     if (largest !== undefined && (bound === undefined || largest.count < bound.count)) bound = largest;
@@ -25,8 +25,8 @@ interface Node {
 }
 
 function nodeOf(key: string, value: string, requested: RequestedResource): Node | undefined {
-  const told = isGpuCountLabel(key) ? countIn(value) : null;
-  if (told !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: told };
+  const labeled = isGpuCountLabel(key) ? countIn(value) : null;
+  if (labeled !== null) return { name: `a node with ${key.slice(key.indexOf('/') + 1)} ${value}`, count: labeled };
   if (!isInstanceTypeLabel(key)) return undefined;
   const type = instanceType(value);
   const count = type?.gpuCount ?? null;

@@ -8,7 +8,13 @@ import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
-import { acceleratedWorkloads, describeAccelerators, detailsAt } from './hover/gpu-words.ts';
+import {
+  acceleratedWorkloads,
+  describeAccelerators,
+  detailsAt,
+  nounOfDevices,
+  requestedDevices,
+} from './hover/gpu-words.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -20,7 +26,7 @@ export interface Lens {
   readonly target: Span;
 }
 
-/** What each workload that requests accelerators costs, above it. */
+/** The cost of each workload that requests accelerators, above the workload. */
 export function codeLenses(file: FileAnalysis): readonly Lens[] {
   return acceleratedWorkloads(file).map(({ workload, document }): Lens => {
     const { root } = workload.manifest;
@@ -34,7 +40,7 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
   });
 }
 
-/** Advice above the line that it is about, for people who want no marks in the text for what is not wrong. */
+/** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
 export function adviceLenses(file: FileAnalysis): readonly Lens[] {
   return file.documents.flatMap(({ findings, base }) =>
     findings
@@ -47,13 +53,11 @@ export function adviceLenses(file: FileAnalysis): readonly Lens[] {
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {
-  const said = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)].join(
-    ' · ',
-  );
-  return workload.readWith === undefined ? said : `with ${workload.readWith}: ${said}`;
+  const parts = [describeAccelerators(workload), costWords(workload, result), ...allReplicas(workload, result)];
+  return `${workload.readWith === undefined ? '' : `with ${workload.readWith}: `}${parts.join(' · ')}`;
 }
 
-/** `3 replicas $41.28/h`, where values say how many there are and nothing scales them. */
+/** `3 replicas $41.28/h`, for values with a replica count and without autoscaling. */
 function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
   const { manifest, podSets } = workload;
   const count = lowerCount(podSets[0]?.replicas, 1);
@@ -62,14 +66,18 @@ function allReplicas(workload: Workload, { cost }: CostResult): readonly string[
   return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
 }
 
-/** `$6.88–$20.64/h · spot $3.30–$9.90/h · idle $5,022/month`, or why there is no price. */
+/** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
-  if (cost === null) return missingFor(unknown) === 'gpu' ? 'price needs a GPU' : 'no price';
-  const onSpot = cost.basis.length > 0 && cost.basis.every(({ pricing }) => pricing === 'spot');
-  const parts = [onSpot ? `spot ${formatHourly(cost.hourly)}` : formatHourly(cost.hourly)];
-  if (!onSpot && cost.spotHourly !== null) parts.push(`spot ${formatHourly(cost.spotHourly)}`);
-  // Only what serves stands idle; a job ends.
+  if (cost === null) {
+    if (missingFor(unknown) !== 'gpu') return 'price unknown';
+    return nounOfDevices(workload.podSets.flatMap(requestedDevices)) === 'GPU' ? 'GPU model unknown' : 'model unknown';
+  }
+  const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
+  const onSpot = pricings.size === 1 && pricings.has('spot');
+  const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
+  // Only serving can be idle; a job ends.
   if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
-    parts.push(`idle ${formatMonthly(cost.idleHourly)}`);
+    parts.push(`${formatMonthly(cost.idleHourly)} idle`);
   return parts.join(' · ');
 }

@@ -6,15 +6,15 @@ import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';
 import { acceleratedWorkloads } from './hover/gpu-words.ts';
 
-/** A few words behind a value that are not in the text. */
+/** A label after a value that is not part of the text. */
 export interface InlayHint {
-  /** Of the file. */
+  /** In the file. */
   readonly offset: number;
   readonly label: string;
   readonly tooltip: string;
 }
 
-/** Behind each count of accelerators in a span of the file: what they cost an hour. Nothing where the GPU or its price is not known. */
+/** The hourly price after each accelerator count in a span of the file. No hint if the GPU or its price is unknown. */
 export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint[] {
   const hints = acceleratedWorkloads(file).flatMap(({ workload, document }) =>
     workload.podSets.flatMap((podSet) => {
@@ -28,15 +28,19 @@ export function inlayHints(file: FileAnalysis, within: Span): readonly InlayHint
           if (spanOf(quantity.at) === nowhere) return [];
           const { end } = shiftSpan(spanOf(quantity.at), document.base);
           if (end < within.start || end > within.end) return [];
-          const spot = podSet.placement.capacity === 'spot' ? 'spot ' : '';
+          const isSpot = podSet.placement.capacity === 'spot';
           return [
-            { offset: end, label: `${spot}${formatHourly(hourly)}`, tooltip: 'What one pod pays for these an hour' },
+            {
+              offset: end,
+              label: `${formatHourly(hourly)}${isSpot ? ' spot' : ''}`,
+              tooltip: `${isSpot ? 'Spot' : 'On-demand'} price per pod and hour`,
+            },
           ];
         }),
       );
     }),
   );
-  // Pods that are written once and used by an alias are several, and one of them is what a hint is of.
+  // An alias repeats a pod at the same place: show one hint.
   const shown = new Set<string>();
   return hints.filter(({ offset, label }) => {
     const isNew = !shown.has(`${offset} ${label}`);

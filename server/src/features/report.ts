@@ -14,11 +14,11 @@ import {
   requestedDevices,
 } from './hover/gpu-words.ts';
 
-/** What a whole file requests, in a line. */
+/** The accelerators and the cost of a whole file. */
 export interface Summary {
   /** `3 GPUs $20.64/h`. */
   readonly text: string;
-  /** One line a workload. */
+  /** One line per workload. */
   readonly tooltip: string;
   /** A sentence for a screen reader. */
   readonly label: string;
@@ -32,9 +32,9 @@ export interface CostLine {
   readonly offset: number;
 }
 
-/** For the status bar; undefined where nothing requests an accelerator. */
+/** For the status bar; undefined if no workload requests an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
-  // How many replicas a chart makes of its values is unknown, so there is nothing to add up.
+  // The chart decides how many replicas run with its values, so they have no total.
   const found = acceleratedWorkloads(file).filter(({ workload }) => !isValues(workload));
   if (found.length === 0) return undefined;
   let min: number | null = 0;
@@ -57,11 +57,12 @@ export function summarize(file: FileAnalysis): Summary | undefined {
   const lines = costLines(file).map(({ label, description }) => `${label}: ${description}`);
   const unpriced = found.length - priced;
   const note = unpriced > 0 && priced > 0 ? [`No price for ${unpriced} of ${found.length} workloads.`] : [];
-  const label = `${noun}s of this file: ${gpuWords}${priced === 0 ? ', price not known' : `, ${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`}`;
+  const price = priced === 0 ? 'price unknown' : `${priced < found.length ? 'at least ' : ''}${spokenHourly(hourly)}`;
+  const label = `This file requests ${gpuWords}, ${price}`;
   return { text, tooltip: [...lines, ...note].join('\n'), label };
 }
 
-/** A line for each workload that requests accelerators, in the order of the file. */
+/** One line per workload that requests accelerators, in file order. */
 export function costLines(file: FileAnalysis): readonly CostLine[] {
   return acceleratedWorkloads(file).map(({ workload, document }) => {
     const description = `${describeAccelerators(workload)} · ${costWords(workload, document.costOf(workload))}`;
@@ -73,7 +74,7 @@ export function costLines(file: FileAnalysis): readonly CostLine[] {
   });
 }
 
-/** Slices are parts of a card, and the status bar is no place for their digits. */
+/** A count with one decimal from 1 GPU: the status bar has no room for the digits of slices. */
 function rounded(gpus: number | null): number | null {
   return gpus === null || gpus < 1 ? gpus : Math.round(gpus * 10) / 10;
 }

@@ -3,10 +3,10 @@ import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, PodSet } from '../model/workload.ts';
 import type { MemoryEstimate } from './serving.ts';
 
-/** How a model fits into a part of a card. */
+/** How a model fits into a part of a GPU. */
 export type Fit = 'fits' | 'short-requests' | 'too-small';
 
-/** Whether the weights fit into so much memory, and with them a request of the longest length, with the headroom left free. */
+/** Whether the weights fit into the memory, and also a request of maximum length, with the headroom left free. */
 export function fitOf(
   { weightsGiB, overheadGiB, neededGiB }: MemoryEstimate,
   memoryGiB: number,
@@ -18,15 +18,15 @@ export function fitOf(
 }
 
 /**
- * The part of a device's memory that a server may need and still leave the headroom free.
- * @param memoryGiB of the device or the part of one
- * @param headroom 0.1 leaves a tenth free
+ * The memory that a server can use if the headroom stays free.
+ * @param memoryGiB of the device or the slice
+ * @param headroom 0.1 leaves 10% free
  */
 export function usableGiB(memoryGiB: number, headroom: number): number {
   return memoryGiB * (1 - headroom);
 }
 
-/** The memory of all devices that a container requests together, in GiB; null where the device is unknown. No server is split over several slices. */
+/** The memory of all devices that a container requests, in GiB; null if the device is unknown. No server spans several slices. */
 export function requestedGiB({ accelerators }: PodSet, { resource, form, count }: AcceleratorRequest): number | null {
   const inPod = acceleratorByName(accelerators, resource);
   if (form === 'mig') {

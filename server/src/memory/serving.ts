@@ -1,27 +1,27 @@
 import { type LanguageModel, languageModel } from '../catalog/index.ts';
 import type { NoServedModel, Served } from '../model/served-model.ts';
 
-/** What a model server needs of a device's memory to answer at all. More lets it answer more requests at a time. GiB. */
+/** The least device memory that a model server needs to answer one request. More memory serves more concurrent requests. GiB. */
 export interface MemoryEstimate {
   readonly model: LanguageModel;
-  /** As the manifest names it, without its organisation. */
+  /** As in the manifest, without its organization. */
   readonly name: string;
   readonly weightsGiB: number;
-  /** The KV cache of one request of the longest length. */
+  /** The KV cache of one request of maximum length. */
   readonly cacheGiB: number;
-  /** Tokens of that request. */
+  /** The tokens of that request. */
   readonly context: number;
   readonly contextFrom: 'flag' | 'model';
-  /** Of a number in weights and cache. */
+  /** Per number in weights and cache. */
   readonly bits: 16 | 32;
-  /** What the runtime and the server's buffers take besides. No source has it for all servers, so it is an assumption. */
+  /** The runtime and the server's buffers. An assumption: no source covers all servers. */
   readonly overheadGiB: number;
   readonly neededGiB: number;
-  /** Somebody has sized the server for many requests at a time: it has use for all memory that it gets. */
+  /** The server is tuned for concurrent requests: it can use all memory that it gets. */
   readonly tuned: boolean;
 }
 
-/** Why there is no estimate: what is served is unknown, or the catalogue has no sourced shape of it. */
+/** Why there is no estimate: the served model is unknown, or the catalog has no sourced shape for it. */
 export type NoMemoryEstimate = NoServedModel | { readonly kind: 'noShape'; readonly name: string };
 
 export type MemoryResult =
@@ -32,8 +32,8 @@ const gibibyte = 2 ** 30;
 const overheadGiB = 2;
 
 /**
- * The memory that a model server needs on all its devices together: weights = parameters × bytes of one, cache = tokens × (2 × layers
- * × KV heads × head size × bytes of one number; the catalogue has this product at 2 bytes).
+ * The memory that a model server needs on all its devices: weights = parameters × bytes per parameter; cache = tokens × 2 × layers × KV
+ * heads × head size × bytes per number (the catalog has the product without tokens at 2 bytes).
  */
 export function estimateServing({ model: served, unknown }: Served): MemoryResult {
   if (served === null) return { estimate: null, unknown };

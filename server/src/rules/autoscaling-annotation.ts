@@ -9,13 +9,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A Knative autoscaling annotation that does not do what it says.
+ * Knative rejects or ignores an autoscaling annotation.
  *
  * ## Why
  *
- * Annotations are not checked against a schema. A misspelt key is kept and ignored: replicas with GPUs run by the defaults. One on the
- * Knative Service instead of its template is refused by Knative's webhook, whatever the template says. Values must be strings: an unquoted
- * number is refused by the API server.
+ * Annotations have no schema. Knative ignores a misspelled key, and replicas with GPUs scale by the defaults. Knative's webhook rejects
+ * these annotations on the Knative Service itself, whatever its template contains. Values must be strings: the API server rejects an
+ * unquoted number.
  *
  * ```yaml invalid
  * apiVersion: serving.knative.dev/v1
@@ -55,18 +55,18 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe for quotes around a number, without which the object is refused. Unsafe for a misspelt key: it had no effect, and will have one; and
- * for a key that moves to the template, which is not offered where the template has it already, in either spelling.
+ * Quotes around a value are safe: without them the object is rejected. A new name for a misspelled key is unsafe: the annotation takes
+ * effect for the first time. Moving a key to the template is unsafe, and not offered if the template already has it in either spelling.
  *
  * ## When it is silent
  *
- * For the old spellings (`minScale`), which still work, and for keys that are near none that Knative knows.
+ * For the old spellings (`minScale`), which still work, and for keys that do not resemble a Knative key.
  *
  * ## Sources
  *
  * - [Knative: scale bounds](https://knative.dev/docs/serving/autoscaling/scale-bounds/)
  * - [Knative: annotations](https://github.com/knative/serving/blob/main/pkg/apis/autoscaling/register.go)
- * - [knative/serving#9358: refused on the Service since 0.18](https://github.com/knative/serving/pull/9358)
+ * - [knative/serving#9358: rejected on the Service since 0.18](https://github.com/knative/serving/pull/9358)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -75,18 +75,18 @@ export default defineRule({
     const group = groupOf(manifest.apiVersion);
     if (group !== 'serving.knative.dev' && group !== 'serving.kserve.io') return;
     const onObject = getIn(manifest.root, 'metadata', 'annotations');
-    const refused = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
-    checkAll(onObject, context, refused);
+    const rejected = group === 'serving.knative.dev' && /^(Service|Configuration)$/.test(manifest.kind);
+    checkAll(onObject, context, rejected);
     checkAll(getIn(manifest.root, 'spec', 'template', 'metadata', 'annotations'), context);
     checkAll(getIn(manifest.root, 'spec', 'predictor', 'annotations'), context);
-    if (refused) checkLevel(onObject, manifest, context);
+    if (rejected) checkLevel(onObject, manifest, context);
   },
 });
 
 const prefix = 'autoscaling.knative.dev/';
 
-/** Dashed names; the old spellings in camel case work as well. */
-const known: readonly string[] = [
+/** Dashed names. The old spellings in camel case also work. */
+const knownNames: readonly string[] = [
   'min-scale',
   'max-scale',
   'initial-scale',
@@ -104,23 +104,23 @@ const known: readonly string[] = [
   'scale-to-zero-pod-retention-period',
 ];
 
-/** @param refused whatever they are called: then a misspelt name is not what matters */
-function checkAll(annotations: Cursor | undefined, context: RuleContext, refused = false): void {
-  const ours = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
-  for (const entry of ours) {
+/** @param rejected whether Knative rejects these annotations under any name: misspellings do not matter then */
+function checkAll(annotations: Cursor | undefined, context: RuleContext, rejected = false): void {
+  const own = entries(annotations).filter((entry) => keyOf(entry).startsWith(prefix));
+  for (const entry of own) {
     checkValue(entry, context);
-    if (!refused) checkName(entry, context);
+    if (!rejected) checkName(entry, context);
   }
-  const bound = (which: string) => ours.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
+  const bound = (which: string) => own.find((entry) => dashed(keyOf(entry).slice(prefix.length)) === `${which}-scale`);
   const min = bound('min');
   const max = bound('max');
   const floor = countIn(asText(min));
   const ceiling = countIn(asText(max));
-  // 0 means that there is no ceiling.
+  // A max-scale of 0 means no maximum.
   if (min === undefined || floor === null || ceiling === null || floor <= ceiling || ceiling === 0) return;
   context.report({
     severity: 'error',
-    message: `min-scale ${floor} is above max-scale ${ceiling}: the object is refused`,
+    message: `min-scale ${floor} is above max-scale ${ceiling}: Knative rejects these bounds`,
     span: spanOf(min),
   });
 }
@@ -135,32 +135,32 @@ function checkValue(entry: Cursor, { document, report }: RuleContext): void {
     return;
   report({
     severity: 'error',
-    message: `${keyOf(entry)} is the ${typeof node.value} ${shorten(node.source, 20)}, not a string: the API server refuses it without quotes`,
+    message: `${keyOf(entry)} must be a string, not the ${typeof node.value} ${shorten(node.source, 20)}: the API server rejects the object`,
     span: spanOf(entry),
-    fixes: () => [fix(`Quote it: "${node.source}"`, 'safe', replaceScalar(document, entry, node.source))],
+    fixes: () => [fix(`Quote the value: "${node.source}"`, 'safe', replaceScalar(document, entry, node.source))],
   });
 }
 
 function checkName(entry: Cursor, { document, report }: RuleContext): void {
-  const meant = meantName(keyOf(entry).slice(prefix.length));
-  if (meant === undefined) return;
+  const intended = intendedName(keyOf(entry).slice(prefix.length));
+  if (intended === undefined) return;
   report({
-    message: `Knative knows no ${keyOf(entry)} (it is ${meant}): the annotation is ignored`,
+    message: `Knative has no annotation ${keyOf(entry)} and ignores it; the name is ${intended}`,
     span: keySpanOf(entry),
-    fixes: () => [fix(`Rename to ${prefix}${meant}`, 'unsafe', renameKey(document, entry, `${prefix}${meant}`))],
+    fixes: () => [fix(`Rename to ${prefix}${intended}`, 'unsafe', renameKey(document, entry, `${prefix}${intended}`))],
   });
 }
 
-/** The name that a misspelt one was meant to be. */
-function meantName(name: string): string | undefined {
-  if (known.includes(dashed(name))) return undefined;
+/** The correct name of a misspelled annotation. */
+function intendedName(name: string): string | undefined {
+  if (knownNames.includes(dashed(name))) return undefined;
   const letters = (text: string) => text.toLowerCase().replace(/[^a-z]/g, '');
   const synonyms = letters(name).replace('replicas', 'scale').replace('minimum', 'min').replace('maximum', 'max');
-  return known.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
+  return knownNames.find((right) => letters(right) === synonyms || `${letters(right)}s` === synonyms);
 }
 
 function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { document, report }: RuleContext): void {
-  const there = entries(getIn(root, 'spec', 'template', 'metadata', 'annotations')).map((entry) =>
+  const inTemplate = entries(getIn(root, 'spec', 'template', 'metadata', 'annotations')).map((entry) =>
     dashed(keyOf(entry)),
   );
   for (const entry of entries(onObject)) {
@@ -168,15 +168,15 @@ function checkLevel(onObject: Cursor | undefined, { root, kind }: Manifest, { do
     if (!key.startsWith(prefix)) continue;
     report({
       severity: 'error',
-      message: `${key} stands on the ${kind}, which Knative refuses: it belongs on spec.template.metadata`,
+      message: `${key} belongs under spec.template.metadata, not on the ${kind}: Knative rejects the object`,
       span: keySpanOf(entry),
       fixes: () => {
-        const meant = meantName(key.slice(prefix.length));
-        const name = meant === undefined ? key : `${prefix}${meant}`;
-        // Which of two values is meant nobody knows.
-        if (there.includes(dashed(name))) return [];
+        const intended = intendedName(key.slice(prefix.length));
+        const name = intended === undefined ? key : `${prefix}${intended}`;
+        // The intended value is unknown if the template has another one.
+        if (inTemplate.includes(dashed(name))) return [];
         const owner = getIn(root, 'spec', 'template');
-        const title = `Move it to the template${meant === undefined ? '' : ` as ${name}`}`;
+        const title = `Move the annotation to the template${intended === undefined ? '' : ` as ${name}`}`;
         return [owner && moveField(document, entry, owner, ['metadata', 'annotations', name], title)];
       },
     });

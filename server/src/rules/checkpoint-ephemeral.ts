@@ -14,12 +14,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Training writes its checkpoints where a restart does not find them.
+ * Training writes its checkpoints where they do not survive a restart.
  *
  * ## Why
  *
- * A directory of the image, an emptyDir or a disk of the node goes with the container, the pod or the node. The job is restarted (after an
- * eviction or the loss of its node in a new pod), finds no checkpoint, and begins again at step 0 with all its GPUs. A volume that outlives
+ * A directory of the image, an emptyDir or a disk of the node is lost with the container, the pod or the node. The job restarts (in a new
+ * pod after an eviction or the loss of its node), finds no checkpoint, and starts again at step 0 with all its GPUs. A volume that outlives
  * the pod, or an object store, keeps the progress.
  *
  * ```yaml invalid
@@ -73,13 +73,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the claim has to be there, and to be of a kind that all pods of the job can mount.
+ * Unsafe: the claim must exist, and all pods of the job must be able to mount it.
  *
  * ## When it is silent
  *
- * Where nothing restarts the job, where any directory of progress is on a volume that lasts, where an object store or a settings file
- * is named, where a script of a ConfigMap runs, where nothing is saved at all (checkpoint-never), for benchmarks and trials, and on spot
- * capacity, where spot-without-checkpoint says it.
+ * If nothing restarts the job, if any checkpoint directory is on a volume that outlives the pod, if the command names an object store or a
+ * settings file, if the container runs a script from a ConfigMap, and if nothing is saved at all (see checkpoint-never). For benchmarks and
+ * trials. On spot capacity (see spot-without-checkpoint).
  *
  * ## Sources
  *
@@ -95,9 +95,9 @@ export default defineRule({
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
     if (!requestsAccelerators(container)) return;
-    if (items(getIn(container.at, 'envFrom')).length > 0 || rearrangesFiles(container)) return;
+    if (items(getIn(container.at, 'envFrom')).length > 0 || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
-    // Then there is no progress to lose, which checkpoint-never tells.
+    // checkpoint-never reports runs without progress to lose.
     if (neverSaves(container) !== undefined) return;
     const signs = checkpointSigns(container);
     if (signs.some(({ kind }) => kind === 'store' || kind === 'unknown')) return;
@@ -107,7 +107,7 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     const span = first.word && spanOfWords(context.document, lines, [first.word, first.word]);
     context.report({
-      message: `Progress goes to ${shorten(first.text, 50)}, which a new pod does not find: ${restart(first, container, workload)} begins at step 0`,
+      message: `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
       fixes: () => [mountClaim(first, container, context)],
     });
@@ -115,8 +115,8 @@ export default defineRule({
 });
 
 /**
- * A claim at the directory. Over one that may hold the program, too, or in which a volume stands already, it is left to people; so are
- * files whose directory is not theirs alone.
+ * Mounts a claim at the directory. Undefined if the directory may also contain the program, if a volume is already mounted in or above it,
+ * and if the path is a file, because other files may share its directory.
  */
 function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
   const { document, podSet, workload } = context;
@@ -136,21 +136,23 @@ function mountClaim({ text }: CheckpointSign, container: Container, context: Pod
   );
 }
 
-/** Directories in which images keep what they run. */
+/** Directories in which images keep their programs. */
 const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|var|tmp|mnt|data)?$/;
 
 /**
- * What loses the progress. A volume of the pod outlives its containers, which are started again beside it. The pods of an elastic job that stay
- * have the state in memory, so it is lost when all of them go.
+ * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
+ * elastic job keep the state in memory until all of them are gone.
  */
-function restart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
+function fatalRestart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
   const elastic = kind === 'ElasticJob' || getIn(manifest.root, 'spec', 'elasticPolicy') !== undefined;
-  if (elastic) return 'a restart of all its pods';
+  if (elastic) return 'a restart of all pods';
   const path = absolute(text, container) ?? text;
-  return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath)) ? 'it' : 'each restart';
+  return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
+    ? 'a pod restart'
+    : 'a container restart';
 }
 
-/** Logs, exports and results are written there too, and are no loss. */
+/** Excludes flags for logs, exports and results, whose loss does not matter. */
 function holdsProgress(flag: string): boolean {
   const name = flag.split('=')[0] ?? '';
   return (
@@ -158,8 +160,8 @@ function holdsProgress(flag: string): boolean {
   );
 }
 
-/** Links and working directories make another place of a path. */
-function rearrangesFiles({ command, args }: Container): boolean {
+/** Links, mounts and copies: a path may lead elsewhere. */
+function redirectsPaths({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) =>
     /\bln -s|\bmount\b|\brclone\b|\bgsutil\b|\bs5cmd\b|\baws s3\b/.test(value),
   );
@@ -176,7 +178,7 @@ function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet):
   return volume !== undefined && !outlivesNode(volume.source, volume.at);
 }
 
-/** Relative to the working directory where that is told; a home directory, or one that a script changes, is not known. */
+/** Resolves a path against workingDir. Undefined in a home directory, and if a script changes the directory. */
 function absolute(path: string, { at: container, command, args, volumeMounts }: Container): string | undefined {
   if (path.startsWith('/')) return path;
   if (path.startsWith('~')) return undefined;

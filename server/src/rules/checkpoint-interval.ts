@@ -11,13 +11,13 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Training on spot saves its progress more rarely than every 30 minutes.
+ * Training on spot saves checkpoints more than 30 minutes apart.
  *
  * ## Why
  *
- * An interruption loses what was done since the last checkpoint: half an interval on average, with all the GPUs of the job. Young's optimum, the
- * square root of 2 x (time to write a checkpoint) x (mean time between failures), is some 20 minutes where a checkpoint takes one
- * minute and a node lasts four hours; a job of several nodes is hit more often than each of them.
+ * An interruption loses the work since the last checkpoint: on average half an interval, on all GPUs of the job. Young's optimum, the square
+ * root of 2 x (time to write a checkpoint) x (mean time between failures), is about 20 minutes if a checkpoint takes one minute and a node
+ * lasts four hours. A job on several nodes is interrupted more often than each of them.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -61,12 +61,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: checkpoints take time and room.
+ * Unsafe: checkpoints take time and space.
  *
  * ## When it is silent
  *
- * For intervals in steps as long as `training.stepSeconds` in `.gpulint.yaml` does not say how long one takes, and in epochs. Off spot
- * only intervals of more than four hours are told, as information.
+ * For intervals in epochs, and for intervals in steps unless `training.stepSeconds` in `.gpulint.yaml` gives the length of a step. Outside
+ * spot, only intervals of more than four hours are reported, as information.
  *
  * ## Sources
  *
@@ -78,7 +78,7 @@ export default defineRule({
   severity: 'warning',
   options: {
     spotMinutes: { default: 30, least: 1, description: 'Maximum interval in minutes on spot nodes.' },
-    // Three times Young's optimum where a checkpoint takes a minute and something fails every two days.
+    // Three times Young's optimum if a checkpoint takes one minute and a failure occurs every two days.
     hours: { default: 4, least: 0.1, description: 'Maximum interval in hours on other nodes.' },
   },
   container(container, context) {
@@ -91,7 +91,7 @@ export default defineRule({
     );
     const { stepSeconds = null } = context.options.training ?? {};
     const timed = intervals.map((interval) => ({ ...interval, seconds: secondsBetween(interval, stepSeconds) }));
-    // One of several tiers whose time is not known may be the more frequent one.
+    // Of several intervals, one of unknown length may be the shortest.
     if (timed.some(({ seconds }) => seconds === null)) return;
     const [first, ...others] = timed;
     if (first === undefined) return;
@@ -102,17 +102,18 @@ export default defineRule({
     if (seconds === null || seconds <= longest) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
-    const told = 'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
+    const basis =
+      'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
     const fixes = () => [every30Minutes(shortest, stepSeconds, container, context)];
     context.report(
       onSpot
         ? {
-            message: `Saves every ${formatNumber(seconds / 60)} minutes${told} on spot: an interruption loses half of that on average; 15 to 30 are usual`,
+            message: `Checkpoints on spot are ${formatNumber(seconds / 60)} min apart${basis}: an interruption loses half of that on average; 15–30 min is usual`,
             span,
             fixes,
           }
         : {
-            message: `Saves every ${formatNumber(seconds / 3600)} hours${told}: a failure loses half of that on average`,
+            message: `Checkpoints are ${formatNumber(seconds / 3600)} h apart${basis}: a failure loses half of that on average`,
             span,
             severity: 'info',
             fixes,
@@ -130,12 +131,12 @@ function every30Minutes(
   const steps =
     'steps' in every && stepSeconds !== null ? Math.max(1, Math.floor(halfAnHour / stepSeconds)) : undefined;
   const value = steps === undefined ? (part ? undefined : halfAnHourIn[unit]) : String(steps);
-  const told = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
+  const shown = steps === undefined ? '' : ` (${formatNumber(steps)} steps)`;
   const edits = value === undefined ? undefined : setFlag(document, [...command, ...args], flag, value);
-  return fix(`Save every 30 minutes${told}`, 'unsafe', edits);
+  return fix(`Save every 30 min${shown}`, 'unsafe', edits);
 }
 
-/** Half an hour, as a flag counts time. In whole hours there is no such value. */
+/** Half an hour in the units of flags. Whole hours cannot express it. */
 const halfAnHourIn = table<string>({ seconds: '1800', minutes: '30', clock: '00:00:30:00' });
 
 /** Seconds. */

@@ -9,12 +9,12 @@ import { setFlag } from '../rewrite/words.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * Training is told never to save its progress.
+ * Training never saves a checkpoint.
  *
  * ## Why
  *
- * With `--save_strategy no`, an interval beyond the last step, or Megatron without `--save`, nothing is left when the run fails: every
- * restart begins at step 0, and so does the run after the last one.
+ * With `--save_strategy no`, an interval beyond the last step, or Megatron without `--save`, a failed run leaves nothing behind: every
+ * restart, and every later run, starts again at step 0.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -56,11 +56,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: checkpoints take time and room, and how often is for the owner to say.
+ * Unsafe: checkpoints take time and space, and the right interval depends on the job.
  *
  * ## When it is silent
  *
- * For what is no training, and for benchmarks and trials. Where nothing restarts the job it is advice only.
+ * For workloads other than training, and for benchmarks and trials. If nothing restarts the job, the finding is information only.
  *
  * ## Sources
  *
@@ -74,16 +74,16 @@ export default defineRule({
     const { workload } = context;
     if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
     if (!requestsAccelerators(container)) return;
-    const told = neverSaves(container);
-    if (told === undefined) return;
-    const span = spanOfWords(context.document, [...container.command, ...container.args], [told.word, told.word]);
+    const cause = neverSaves(container);
+    if (cause === undefined) return;
+    const span = spanOfWords(context.document, [...container.command, ...container.args], [cause.word, cause.word]);
     if (span === undefined) return;
     const restarts = workload.retries !== null && workload.retries.limit > 0;
     context.report({
       severity: restarts ? 'warning' : 'info',
-      message: `${told.text}: ${restarts ? 'every restart begins at step 0' : 'a run that fails leaves nothing to resume from'}`,
+      message: `${cause.text}: ${restarts ? 'every restart starts again at step 0' : 'a failed run leaves nothing to resume from'}`,
       span,
-      fixes: () => [saving(told, [...container.command, ...container.args], context)],
+      fixes: () => [saving(cause, [...container.command, ...container.args], context)],
     });
   },
 });

@@ -8,12 +8,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A whole command line stands in one item of `command`.
+ * A whole command line is one item of `command`.
  *
  * ## Why
  *
- * The items of `command` are the words of the command line, and no shell splits them: with `["python train.py"]` the runtime looks for a
- * file of that very name, blanks included, and the container never starts. Write each word as an item of its own, or call a shell.
+ * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
+ * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -52,8 +52,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where the item may be the name of a file (no known program at its start), for templates, values of charts, kinds that are not known, and
- * pods without accelerators.
+ * If the item may be a file name (it does not start with a known program), and for templates, chart values, unknown kinds, and pods without
+ * accelerators.
  *
  * ## Sources
  *
@@ -68,32 +68,32 @@ export default defineRule({
     const [first] = command;
     const list = first?.at.parent;
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
-    // Charts and kinds of others may join the items, or hand them to a shell.
+    // Charts and unknown kinds may join the items or pass them to a shell.
     if (!requestsAccelerators(context.podSet) || workload.byShape || isValues(workload)) return;
     const words = first.value.trim().split(/\s+/);
     const program = words[0] ?? '';
     if (words.length < 2 || !isProgram(program)) return;
     context.report({
-      message: `"${shorten(first.value.trim(), 50)}" is one item of command: no shell splits it, no file has that name, and the container does not start`,
+      message: `"${shorten(first.value.trim(), 50)}" is one item of command: no file has that name, and the container never starts`,
       span: spanOf(first.at),
       fixes: () => [command.length === 1 ? split(context.document, first.at, words) : undefined],
     });
   },
 });
 
-/** What people start containers with: everything else may be a path with blanks. */
+/** Common entry programs. Anything else may be a path with spaces. */
 function isProgram(word: string): boolean {
   return /^(?:(?:\/usr)?(?:\/local)?\/bin\/)?(?:python[\d.]*|bash|sh|torchrun|accelerate|deepspeed|vllm|sglang|ollama|nvidia-smi|mpirun|node|java|tritonserver|sleep|tail|ray|jupyter|uvicorn|gunicorn|text-generation-launcher|trtllm-serve)$/.test(
     word,
   );
 }
 
-/** Quotes, expansions and operators want a shell; such lines are left to people. */
+/** Undefined for lines with quotes, expansions or operators, which need a shell. */
 function split(document: YamlDocument, item: Cursor, words: readonly string[]): Fix | undefined {
   const [first = '', ...others] = words;
   if (words.some((word) => /["'`$&|;<>(){}*?~#\\]/.test(word))) return undefined;
   return fix(
-    'Write each word as an item of its own',
+    'Split into one item per word',
     'safe',
     replaceScalar(document, item, first),
     ...others.map((word) => appendItem(document, item.parent, word)),

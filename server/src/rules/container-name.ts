@@ -7,12 +7,12 @@ import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A training job has no container of the name that its operator looks for.
+ * A training job has no container with the name that its operator requires.
  *
  * ## Why
  *
- * The training operator finds the container to configure by its name: `pytorch` in a PyTorchJob, `tensorflow` in a TFJob, `jax`, `paddle`
- * and `xgboost` in theirs. Without it the job is refused.
+ * The training operator finds the container to configure by its name: `pytorch` in a PyTorchJob, `tensorflow` in a TFJob, `jax` in a JAXJob,
+ * `paddle` in a PaddleJob and `xgboost` in an XGBoostJob. It rejects a job without this container.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -54,7 +54,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: scripts, policies and other tools may know the container by its old name.
+ * Unsafe: scripts, policies and other tools may refer to the container by its old name.
  *
  * ## Sources
  *
@@ -66,17 +66,16 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
-    const wanted = apiVersion === 'kubeflow.org/v1' ? names[kind] : undefined;
-    if (wanted === undefined || partial || isIncomplete(getIn(podSet.pod, 'containers'))) return;
+    const required = apiVersion === 'kubeflow.org/v1' ? names[kind] : undefined;
+    if (required === undefined || partial || isIncomplete(getIn(podSet.pod, 'containers'))) return;
     const apps = podSet.containers.filter(({ type }) => type === 'app');
     const [first] = apps;
-    if (first === undefined || apps.some(({ name, at: place }) => name === wanted || isTemplated(getIn(place, 'name'))))
-      return;
+    if (first === undefined || apps.some(({ name, at }) => name === required || isTemplated(getIn(at, 'name')))) return;
     const name = getIn(first.at, 'name');
     context.report({
-      message: `${shorten(podSet.name)} has no container called ${wanted}: the operator refuses the ${kind}`,
+      message: `${shorten(podSet.name)} has no container named ${required}: the operator rejects the ${kind}`,
       span: name === undefined ? keySpanOf(first.at) : spanOf(name),
-      fixes: () => (apps.length === 1 ? [rename(first, wanted, context)] : []),
+      fixes: () => (apps.length === 1 ? [rename(first, required, context)] : []),
     });
   },
 });
@@ -89,7 +88,7 @@ const names = table<string>({
   XGBoostJob: 'xgboost',
 });
 
-function rename(container: Container, wanted: string, { document }: PodSetContext): Fix | undefined {
-  const edits = replaceScalar(document, getIn(container.at, 'name'), wanted);
-  return fix(`Call the container ${wanted}`, 'unsafe', edits);
+function rename(container: Container, required: string, { document }: PodSetContext): Fix | undefined {
+  const edits = replaceScalar(document, getIn(container.at, 'name'), required);
+  return fix(`Rename the container to ${required}`, 'unsafe', edits);
 }

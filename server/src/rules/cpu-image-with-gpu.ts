@@ -4,12 +4,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A container holds a GPU and runs an image that is built for CPUs.
+ * A container with a GPU runs an image built for CPUs.
  *
  * ## Why
  *
- * An image whose name or tag says `-cpu` has libraries without CUDA or ROCm. It runs, on the cores, and the GPU beside it is paid for and
- * does nothing.
+ * An image with `cpu` in its name or tag contains libraries without CUDA or ROCm. It runs on CPU cores, while the container's GPU costs money
+ * and stays idle.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -41,12 +41,12 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For names that speak of a GPU as well, templates, infrastructure, and accelerators that are no GPUs: their frameworks come as builds for
- * CPUs with a plugin.
+ * For names that also mention a GPU, templates, infrastructure, and accelerators that are not GPUs: their frameworks are often CPU builds
+ * with a plugin.
  *
  * ## Sources
  *
- * - [PyTorch: builds for CPU and for GPUs](https://pytorch.org/get-started/locally/)
+ * - [PyTorch: CPU and GPU builds](https://pytorch.org/get-started/locally/)
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -57,9 +57,9 @@ export default defineRule({
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     const name = image.value.split('@')[0] ?? '';
     const last = name.slice(name.lastIndexOf('/') + 1);
-    if (requests.length === 0 || !isForCpus.test(last) || speaksOfGpus.test(name)) return;
+    if (requests.length === 0 || !isForCpus.test(last) || mentionsGpus.test(name)) return;
     context.report({
-      message: `${shorten(last, 50)} is built for CPUs: it leaves the ${requestWords(requests)} of its container idle`,
+      message: `${shorten(last, 50)} is built for CPUs: it leaves the container's ${requestWords(requests)} idle`,
       span: spanOf(image.at),
     });
   },
@@ -67,5 +67,5 @@ export default defineRule({
 
 const isForCpus = /(?:^|[-_.:])cpu(?:$|[-_.:])/i;
 
-/** Anywhere in the name: also what is built for both. */
-const speaksOfGpus = /gpu|cuda|rocm|cu\d\d|hpu|tpu|xpu|neuron|gaudi|habana/i;
+/** Anywhere in the name, because some images are built for both. */
+const mentionsGpus = /gpu|cuda|rocm|cu\d\d|hpu|tpu|xpu|neuron|gaudi|habana/i;

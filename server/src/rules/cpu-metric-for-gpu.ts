@@ -23,13 +23,13 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * An autoscaler watches the CPU of a server whose work is done by its GPU.
+ * An autoscaler scales a GPU server on CPU or memory alone.
  *
  * ## Why
  *
- * A model server's CPU says little of its load: its GPU can be full, and requests wait, while the CPU is nearly idle. The autoscaler then adds no
- * replica; and a server that polls its GPU in a busy loop looks loaded with no traffic at all, and replicas with GPUs stay up for nothing.
- * Requests in the queue, or their latency, tell the load.
+ * The CPU of a model server says little about its load: its GPU can be full and requests can wait while the CPU is nearly idle. The autoscaler
+ * then adds no replica. Conversely, a server that polls its GPU in a busy loop looks loaded without any traffic, and idle replicas keep their
+ * GPUs. The number of queued requests and their latency reflect the load.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -91,14 +91,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where another metric is watched beside the CPU; where the target is not in the same project, or is known to be no server; and for
- * InferenceServices whose mode nobody tells.
+ * If the autoscaler also uses another metric, and if its target is not in the same project or is not a server. For InferenceServices whose
+ * deployment mode is unknown.
  *
  * ## Sources
  *
  * - [kedacore/keda#7538](https://github.com/kedacore/keda/issues/7538)
  * - [kserve/kserve#3561](https://github.com/kserve/kserve/issues/3561)
- * - [Kubernetes: HorizontalPodAutoscaler, whose metric is CPU where none is named](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ * - [Kubernetes: HorizontalPodAutoscaler, with CPU as its default metric](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
  */
 export default defineRule({
   topic: 'autoscaling',
@@ -108,27 +108,19 @@ export default defineRule({
     if (scaler === undefined) return;
     const target = targetOf(manifest, context.crossReferences);
     if (target === undefined || !servesOnGpus(target)) return;
-    const where = target.file === null ? '' : ` (${shorten(target.file)})`;
+    const source = target.file === null ? '' : ` (${shorten(target.file)})`;
     context.report({
-      message: `Only ${scaler.metric} of ${shorten(target.name)}${where} is watched, but its GPU does the work: it scales late, or not at all`,
+      message: messageFor(`${shorten(target.name)}${source}`, scaler),
       span: scaler.place,
       ...(target.siblingFolder && { severity: 'info' }),
     });
   },
   workload(workload, context) {
     const own = isValues(workload) ? valuesMetric(workload) : operatorMetric(workload);
-    if (own !== undefined) {
-      context.report({
-        message: `Only ${own.metric} of ${shorten(workload.name ?? 'its pods')} is watched, but its GPU does the work: it scales late, or not at all`,
-        span: own.place,
-      });
+    const name = workload.name === null ? 'The workload' : shorten(workload.name);
+    for (const scaler of [own, standardMetric(workload)]) {
+      if (scaler !== undefined) context.report({ message: messageFor(name, scaler), span: scaler.place });
     }
-    const standard = standardMetric(workload);
-    if (standard === undefined) return;
-    context.report({
-      message: `KServe scales it by ${standard.metric}, but its GPU does the work: it scales late, or not at all`,
-      span: standard.place,
-    });
   },
 });
 
@@ -137,7 +129,11 @@ interface CpuMetric {
   readonly place: Span;
 }
 
-/** What an autoscaler watches that watches CPU or memory and nothing else. */
+function messageFor(target: string, { metric }: CpuMetric): string {
+  return `${target} autoscales on ${metric}, but its load is on the GPU: it scales late or never`;
+}
+
+/** The metric of an autoscaler that uses CPU, memory or both, and nothing else. */
 function cpuMetric({ root, kind, apiVersion }: Manifest): CpuMetric | undefined {
   const spec = getIn(root, 'spec');
   const group = groupOf(apiVersion);
@@ -148,7 +144,7 @@ function cpuMetric({ root, kind, apiVersion }: Manifest): CpuMetric | undefined 
 
 function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
   const classic = getIn(spec, 'targetCPUUtilizationPercentage');
-  if (classic !== undefined) return { metric: 'the CPU', place: keySpanOf(classic) };
+  if (classic !== undefined) return { metric: 'CPU', place: keySpanOf(classic) };
   const metrics = getIn(spec, 'metrics');
   if (isIncomplete(metrics) || (metrics !== undefined && metrics.node.kind !== 'seq')) return undefined;
   const names = items(metrics).map(
@@ -161,7 +157,7 @@ function podAutoscalerMetric(spec: Cursor | undefined): CpuMetric | undefined {
 function triggerMetric(spec: Cursor | undefined): CpuMetric | undefined {
   const triggers = getIn(spec, 'triggers');
   const floor = getIn(spec, 'minReplicaCount');
-  // With a floor of 0 KEDA refuses it, which keda-trigger-zero tells.
+  // With a minimum of 0 KEDA rejects the object, which keda-trigger-zero reports.
   if (floor === undefined || asNumber(floor) === 0) return undefined;
   return isIncomplete(triggers) ? undefined : onlyCpu(items(triggers).map((trigger) => getIn(trigger, 'type')));
 }
@@ -170,56 +166,57 @@ function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined 
   const cpu = names.find((name) => asText(name) === 'cpu');
   const memory = names.find((name) => asText(name) === 'memory');
   if (names.some((name) => asText(name) !== 'cpu' && asText(name) !== 'memory')) return undefined;
-  if (cpu !== undefined) return { metric: memory === undefined ? 'the CPU' : 'CPU and memory', place: spanOf(cpu) };
-  return memory && { metric: 'the memory', place: spanOf(memory) };
+  if (cpu !== undefined) return { metric: memory === undefined ? 'CPU' : 'CPU and memory', place: spanOf(cpu) };
+  return memory && { metric: 'memory', place: spanOf(memory) };
 }
 
-/** The HPA that NVIDIA's operator makes of `scale.hpa`. */
+/** The HPA that NVIDIA's operator creates from `scale.hpa`. */
 function operatorMetric({ kind, scaling, podSets }: Workload): CpuMetric | undefined {
   const ceiling = asNumber(scaling?.max);
   if (kind !== 'NIMService' || scaling === null || ceiling === undefined) return undefined;
-  if (scaling.floor === null || ceiling <= scaling.floor || isIncomplete(scaling.owner) || !hold(podSets))
+  if (scaling.floor === null || ceiling <= scaling.floor || isIncomplete(scaling.owner) || !holdAccelerators(podSets))
     return undefined;
   return podAutoscalerMetric(scaling.owner);
 }
 
-/** What the charts that `helm create` makes call it, turned on beside the resources of the pods. */
+/** The autoscaler of chart values in the form of `helm create`, if it is enabled. */
 function valuesMetric({ podSets }: Workload): CpuMetric | undefined {
   const [block] = podSets;
   const scaler = ['autoscaling', 'hpa'].map((key) => getIn(block?.pod, key)).find((one) => one !== undefined);
   const target = getIn(scaler, 'targetCPUUtilizationPercentage');
   const ceiling = asNumber(getIn(scaler, 'maxReplicas'));
-  if (target === undefined || isTemplated(target) || isIncomplete(scaler) || !hold(podSets)) return undefined;
+  if (target === undefined || isTemplated(target) || isIncomplete(scaler) || !holdAccelerators(podSets))
+    return undefined;
   if (asBoolean(getIn(scaler, 'enabled')) !== true || ceiling === undefined || ceiling < 2) return undefined;
   const others = entries(scaler).filter(
     (entry) => /metric|target|trigger/i.test(keyOf(entry)) && entry.node !== target.node,
   );
-  return others.length === 0 ? { metric: 'the CPU', place: keySpanOf(target) } : undefined;
+  return others.length === 0 ? { metric: 'CPU', place: keySpanOf(target) } : undefined;
 }
 
-function hold(podSets: readonly PodSet[]): boolean {
+function holdAccelerators(podSets: readonly PodSet[]): boolean {
   return podSets.some(requestsAccelerators);
 }
 
-/** What trains or works off a queue is scaled by other people's reasons. */
+/** Training and queue workers have other reasons to scale. */
 function servesOnGpus({ facts }: Referenced<WorkloadFacts>): boolean {
   return facts.devices !== 0 && facts.role === 'serving';
 }
 
-/** Of an InferenceService in Standard mode that names the CPU, or nothing, to be scaled by: then its ceiling is the place. */
+/** The metric of an InferenceService in Standard mode that scales on CPU. If no metric is named, the place is the maximum. */
 function standardMetric({ scaling, manifest, podSets, kind }: Workload): CpuMetric | undefined {
   if (kind !== 'InferenceService' || scaling === null || scaling.mechanism !== 'hpa') return undefined;
   const { max, floor, owner } = scaling;
   const ceiling = asNumber(max);
   if (max === undefined || ceiling === undefined || floor === null || ceiling <= Math.max(floor, 1)) return undefined;
   if (isIncomplete(owner) || scaling.mechanismFrom === 'default') return undefined;
-  // scale-to-zero-ineffective tells what is wrong with an HPA then.
+  // scale-to-zero-ineffective reports an HPA with a minimum of 0.
   if (asNumber(scaling.min) === 0) return undefined;
   const metric = getIn(owner, 'scaleMetric') ?? lookUp(manifest.annotations, 'autoscaling.knative.dev/metric')?.at;
   if (metric !== undefined && (isTemplated(metric) || asText(metric) !== 'cpu')) return undefined;
   if (getIn(owner, 'autoScaling') !== undefined) return undefined;
-  if (!hold(podSets)) return undefined;
+  if (!holdAccelerators(podSets)) return undefined;
   return metric === undefined
-    ? { metric: 'CPU where no metric is named', place: keySpanOf(max) }
+    ? { metric: 'CPU by default', place: keySpanOf(max) }
     : { metric: 'CPU', place: spanOf(metric) };
 }

@@ -9,12 +9,12 @@ import { removeKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A pod that asks for no accelerator is sent to nodes that have them.
+ * A pod without accelerators selects nodes that have them.
  *
  * ## Why
  *
- * The selector puts the pod on a GPU node, where it takes CPU and memory that GPU pods need, and an autoscaler starts such a node for
- * it. It gets no GPU either: without `limits` no device is handed to the container.
+ * The selector puts the pod on a GPU node, where it takes CPU and memory that GPU pods need, and an autoscaler may start such a node for it.
+ * The pod gets no GPU: containers receive devices only through `limits`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,12 +47,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: it may be the request for a device that is missing. Selectors in an affinity are left to people.
+ * Unsafe: the missing device request may be the mistake. No fix is offered for selectors in an affinity.
  *
  * ## When it is silent
  *
- * For infrastructure, privileged pods and pods with host paths (they serve the node), control pods of objects that ask for accelerators
- * elsewhere, claims and fractions by annotation, a runtime class (it may hand out GPUs by itself), other extended resources, patches and definitions.
+ * For infrastructure, for privileged pods and pods with host paths (they serve the node), and for control pods of objects that request
+ * accelerators elsewhere. For claims, fractions by annotation, runtime classes (which may provide GPUs) and other extended resources. For
+ * patches and definitions.
  *
  * ## Sources
  *
@@ -65,25 +66,25 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload } = context;
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
-    if (asksForAny(workload)) return;
+    if (requestsAny(workload)) return;
     const selector = podSet.selectors.find(meansAccelerator);
-    if (selector === undefined || isHandedOtherwise(podSet, workload) || servesNode(podSet)) return;
+    if (selector === undefined || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
     const key = getIn(selector.at, 'key');
     const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
     context.report({
-      message: `Selects nodes with accelerators (${shown}) and asks for none: it holds such a node and gets no device`,
+      message: `The pod selects accelerator nodes (${shown}) but requests no device: it occupies a costly node and gets none`,
       span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
-      fixes: () => [unselect(podSet, context)],
+      fixes: () => [removeSelectors(podSet, context)],
     });
   },
 });
 
-/** Takes every such selector away; of an affinity other terms may hang on it. */
-function unselect({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
+/** Removes every such selector. Undefined if one is in an affinity, where other terms may depend on it. */
+function removeSelectors({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
   const edits = selectors
     .filter(meansAccelerator)
     .map(({ at: selector, from }) => (from === 'nodeSelector' ? removeKey(document, selector) : undefined));
-  return fix('Select these nodes no more', 'unsafe', ...edits);
+  return fix(edits.length === 1 ? 'Remove this nodeSelector' : 'Remove these nodeSelectors', 'unsafe', ...edits);
 }
 
 function meansAccelerator({ key, values }: Selector): boolean {
@@ -93,16 +94,16 @@ function meansAccelerator({ key, values }: Selector): boolean {
   return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
 }
 
-/** It asks for an accelerator by a name that is none: gpu-resource-name tells that. */
+/** Whether a resource is a misspelled accelerator, which gpu-resource-name reports. */
 function misspells({ resources }: Container): boolean {
-  const asked = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
-  return asked.some((entry) => meantResource(keyOf(entry)) !== undefined);
+  const written = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
+  return written.some((entry) => meantResource(keyOf(entry)) !== undefined);
 }
 
-/** Devices by claim, by a scheduler's annotation, or by a resource that the catalogue does not know. */
-function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
+/** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
+function getsDevicesOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
   if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
-  // NVIDIA's runtime shows every GPU of the node to images that ask for them.
+  // NVIDIA's runtime exposes all GPUs of the node to images that request them.
   if (getIn(pod, 'runtimeClassName') !== undefined) return true;
   const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
   if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
@@ -114,7 +115,7 @@ function isHandedOtherwise({ pod, annotations, labels, containers }: PodSet, { m
   );
 }
 
-/** What looks after the node itself: tools that mount its directories or run with its rights. */
+/** Whether the pod manages its node: it mounts host directories or runs with host privileges. */
 function servesNode({ pod, containers, volumes }: PodSet): boolean {
   if (['hostPID', 'hostNetwork'].some((field) => asBoolean(getIn(pod, field)) === true)) return true;
   return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
@@ -124,6 +125,6 @@ function isPrivileged({ at: container }: Container): boolean {
   return asBoolean(getIn(container, 'securityContext', 'privileged')) === true;
 }
 
-const asksForAny = once(({ podSets }: Workload) =>
+const requestsAny = once(({ podSets }: Workload) =>
   podSets.some((podSet) => namesAccelerators(podSet) || podSet.containers.some(misspells)),
 );

@@ -9,9 +9,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Each accelerator needs a core that feeds it: a process that launches kernels, a thread that reads input, one that talks to the other
- * devices. A CPU limit far below one core each holds all of them back, and the dearest part of the node waits. Nodes with
- * accelerators have tens of cores for each of them.
+ * Each accelerator needs a CPU core to feed it: for the process that launches kernels, for reading input, and for communication with other
+ * devices. A CPU limit far below one core per device slows down all of them, and the most expensive part of the node waits. Most nodes with
+ * accelerators have many cores per device.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -45,7 +45,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, from half a core for each device on, and for shares of a card.
+ * Without a CPU limit, from half a core per device on, and for shares of a GPU.
  *
  * ## Sources
  *
@@ -64,7 +64,7 @@ export default defineRule({
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
     if (devices < 2 || cores * 2 >= devices) return;
     context.report({
-      message: `A limit of ${plural(cores, 'CPU core')} for ${requestWords(requests)}: the accelerators wait for the cores that feed them`,
+      message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the cores that feed them`,
       span: spanOf(limit),
     });
   },

@@ -7,13 +7,13 @@ import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * An image's CUDA is older than the GPU that the pod selects.
+ * The CUDA version of an image is older than the GPU that the pod selects.
  *
  * ## Why
  *
- * A CUDA toolkit makes code for the architectures of its day. One that is older than the GPU runs there only where its libraries carry PTX,
- * which is compiled at the start; where they do not, they fail with "no kernel image is available". Hopper came with CUDA 11.8, Blackwell
- * with 12.8.
+ * A CUDA toolkit compiles for the GPU architectures of its time. On a newer GPU, libraries work only if they contain PTX, which the driver
+ * compiles at startup; otherwise they fail with "no kernel image is available". Support for Hopper came with CUDA 11.8, for Blackwell with
+ * CUDA 12.8.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -49,8 +49,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where no selector names the GPU, or one of several that it may be is old enough; where the tag tells no version; for images of samples and
- * base images, and for Ada, on which code for Ampere runs.
+ * If no selector names the GPU, if one of several possible GPUs is old enough, and if the image name contains no CUDA version. For samples and
+ * base images, and for Ada, which runs code for Ampere.
  *
  * ## Sources
  *
@@ -64,21 +64,21 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { image } = container;
-    // Samples carry PTX, and base images only the runtime for what a program brings along.
+    // Samples contain PTX. Base images contain only the runtime, and programs bring their own libraries.
     if (/sample|vectoradd|[-.:]base\b|dcgm/i.test(image?.value ?? '')) return;
     if (image === undefined || isTemplated(image.at) || knownRequests(container).length === 0) return;
-    const cuda = cudaOf(image.value);
-    const needed = neededBy(context.podSet);
-    if (cuda === undefined || needed === undefined || cuda >= needed.version) return;
+    const cuda = cudaVersion(image.value);
+    const required = toolkitFor(context.podSet);
+    if (cuda === undefined || required === undefined || cuda >= required.version) return;
     context.report({
-      message: `CUDA ${cuda.toFixed(1)} of ${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} makes no code for ${needed.name} (${needed.version.toFixed(1)} does): kernels may be missing there`,
+      message: `CUDA ${cuda.toFixed(1)} in ${shorten(image.value.slice(image.value.lastIndexOf('/') + 1), 40)} predates ${required.name} (supported since ${required.version.toFixed(1)}): GPU kernels may be missing`,
       span: spanOf(image.at),
     });
   },
 });
 
 /** The version in the name: `cuda:11.3.1-base`, `-cuda11.3`, `cu113`. */
-function cudaOf(image: string): number | undefined {
+function cudaVersion(image: string): number | undefined {
   const dotted = /(?:^|[/._-])cuda[:_-]?(\d{1,2})\.(\d)\d?(?!\d)/i.exec(image);
   if (dotted !== null) return Number(`${dotted[1]}.${dotted[2]}`);
   const packed = /[:._-]cu(\d\d)(\d)(?![0-9a-z])/i.exec(image);
@@ -92,13 +92,13 @@ const firstToolkit = table<number>({
   'Blackwell Ultra': 12.8,
 });
 
-function neededBy({ accelerators }: PodSet): { readonly name: string; readonly version: number } | undefined {
+function toolkitFor({ accelerators }: PodSet): { readonly name: string; readonly version: number } | undefined {
   const [only, ...others] = accelerators;
   if (only === undefined || others.length > 0 || only.modelFrom === null || only.modelFrom === 'config')
     return undefined;
   const models = only.model === null ? only.candidates : [only.model];
-  const needs = models.map((id) => firstToolkit[gpus.get(id)?.architecture ?? ''] ?? 0);
-  const version = Math.min(...needs);
+  const versions = models.map((id) => firstToolkit[gpus.get(id)?.architecture ?? ''] ?? 0);
+  const version = Math.min(...versions);
   const name = gpus.get(models[0] ?? '')?.name;
-  return name === undefined || needs.length === 0 || version === 0 ? undefined : { name, version };
+  return name === undefined || versions.length === 0 || version === 0 ? undefined : { name, version };
 }

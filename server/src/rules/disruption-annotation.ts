@@ -7,13 +7,13 @@ import type { YamlDocument } from '../yaml/node.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
 /**
- * An annotation against disruption does not reach what it is to protect.
+ * A disruption annotation does not reach the pods that it should protect.
  *
  * ## Why
  *
- * Karpenter and the cluster autoscaler read `karpenter.sh/do-not-disrupt` and `cluster-autoscaler.kubernetes.io/safe-to-evict` off pods. On
- * the object that makes the pods they do nothing, and a long training run is evicted with its node. `karpenter.sh/do-not-evict` is the
- * name of Karpenter before 0.33 and does nothing since.
+ * Karpenter reads `karpenter.sh/do-not-disrupt` from pods, and the cluster autoscaler `cluster-autoscaler.kubernetes.io/safe-to-evict`. On the
+ * object that creates the pods they have no effect, and a long training run is evicted with its node. The old name,
+ * `karpenter.sh/do-not-evict`, has had no effect since Karpenter 0.33.
  *
  * ```yaml invalid
  * apiVersion: batch/v1
@@ -57,11 +57,11 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the pods are then kept, and their nodes with them.
+ * Unsafe: the annotation keeps the pods, and with them their nodes.
  *
  * ## When it is silent
  *
- * For kinds whose controllers hand their annotations on, and for pods without accelerators.
+ * For kinds whose controllers copy their annotations to pods, and for pods without accelerators.
  *
  * ## Sources
  *
@@ -77,20 +77,22 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
-    if (!ownTemplate.test(workload.kind)) return;
+    if (!keepsAnnotations.test(workload.kind)) return;
     for (const annotation of entries(getIn(manifest.root, 'metadata', 'annotations')))
       checkObject(annotation, workload, context);
   },
 });
 
-const names =
+const annotationNames =
   /^(?:karpenter\.sh\/do-not-(?:disrupt|evict|consolidate)|cluster-autoscaler\.kubernetes\.io\/safe-to-evict)$/;
 
-/** Kinds whose own annotations stay with them; of others it is not known. */
-const ownTemplate = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
+/** Kinds that do not copy their own annotations to pods. For other kinds this is unknown. */
+const keepsAnnotations = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
 
 function annotationsOf({ annotations }: PodSet): readonly Cursor[] {
-  return annotations.map(({ at: annotation }) => annotation).filter((annotation) => names.test(keyOf(annotation)));
+  return annotations
+    .map(({ at: annotation }) => annotation)
+    .filter((annotation) => annotationNames.test(keyOf(annotation)));
 }
 
 function checkPod(annotation: Cursor, { document, report }: WorkloadContext): void {
@@ -98,11 +100,11 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
   if (isTemplated(annotation)) return;
   if (!/do-not-(?:evict|consolidate)$/.test(key)) return;
   report({
-    message: `${key} does nothing since Karpenter 0.33: it is karpenter.sh/do-not-disrupt now, and the pod is not protected`,
+    message: `Karpenter 0.33 and later ignore ${key}: the pod is not protected; use karpenter.sh/do-not-disrupt`,
     span: keySpanOf(annotation),
     fixes: () => {
       const edits = renameKey(document, annotation, 'karpenter.sh/do-not-disrupt');
-      return [fix('Rename it to karpenter.sh/do-not-disrupt', 'unsafe', edits)];
+      return [fix('Rename to karpenter.sh/do-not-disrupt', 'unsafe', edits)];
     },
   });
 }
@@ -110,15 +112,15 @@ function checkPod(annotation: Cursor, { document, report }: WorkloadContext): vo
 function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document, report }: WorkloadContext): void {
   const key = keyOf(annotation);
   const inPods = podSets.some(({ annotations }) => annotations.some(({ at: one }) => keyOf(one) === key));
-  if (!names.test(key) || inPods) return;
+  if (!annotationNames.test(key) || inPods) return;
   report({
-    message: `${key} is read off pods, and a ${kind} does not hand it on: write it under the pod template`,
+    message: `${key} has no effect on a ${kind}: only annotations in the pod template reach the pods`,
     span: keySpanOf(annotation),
-    fixes: () => [intoTemplate(annotation, podSets, document)],
+    fixes: () => [addToTemplate(annotation, podSets, document)],
   });
 }
 
-function intoTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
+function addToTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
   const [only, ...others] = podSets;
   const template = only?.pod.parent;
   const value = asText(annotation);
@@ -132,5 +134,5 @@ function intoTemplate(annotation: Cursor, podSets: readonly PodSet[], document: 
       : metadata !== undefined
         ? insertKey(document, metadata, 'annotations', entry)
         : insertKey(document, template, 'metadata', { annotations: entry });
-  return fix('Write it under the pod template, too', 'unsafe', edits);
+  return fix('Add the annotation to the pod template', 'unsafe', edits);
 }

@@ -18,13 +18,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type RuleContext } from './rule.ts';
 
 /**
- * A claim of devices, or a pod that names one, has the shape of another API version.
+ * A device claim, or a reference to one, does not match its API version.
  *
  * ## Why
  *
- * Dynamic resource allocation changed its shape on the way to v1. v1alpha2, with `resourceClassName`, left Kubernetes with 1.31; so did
- * `source` in a pod's `resourceClaims`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under `exactly`, v1beta1 has them straight in the
- * request. An API server refuses the other shape, and a container that names a claim which its pod does not declare.
+ * The API of dynamic resource allocation changed on its way to v1. Kubernetes 1.31 removed v1alpha2, with its `resourceClassName`, and the field
+ * `source` in a pod's `resourceClaims`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under `exactly`,
+ * v1beta1 directly in the request. The API server rejects the wrong shape, and a container that names a claim that its pod does not declare.
  *
  * ```yaml invalid
  * apiVersion: resource.k8s.io/v1
@@ -55,7 +55,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the object was refused before, and takes devices then.
+ * Unsafe: the object was rejected before and now takes devices.
  *
  * ## Sources
  *
@@ -83,7 +83,7 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
   const version = getIn(root, 'apiVersion');
   if (/\/v1alpha2$/.test(apiVersion) && version !== undefined) {
     context.report({
-      message: `${apiVersion} left Kubernetes with 1.31: no API server takes this ${kind}; write it for resource.k8s.io/v1`,
+      message: `Kubernetes 1.31 removed ${apiVersion}: the API server rejects this ${kind}; use resource.k8s.io/v1`,
       span: spanOf(version),
     });
     return;
@@ -92,8 +92,8 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
   if (misplaced !== undefined) {
     context.report({
       message: claim
-        ? 'A ResourceClaim has devices straight under its spec: the API server refuses a second spec'
-        : 'A ResourceClaimTemplate has its devices under spec.spec: the API server refuses them here',
+        ? 'devices belongs under spec in a ResourceClaim, not under spec.spec: the API server rejects the object'
+        : 'devices belongs under spec.spec in a ResourceClaimTemplate, not under spec: the API server rejects the object',
       span: keySpanOf(misplaced),
     });
     return;
@@ -106,20 +106,20 @@ function checkClaim({ root, apiVersion, kind }: Manifest, claim: boolean, contex
     if (isIncomplete(request)) continue;
     if (nested && flat !== undefined && exactly === undefined) {
       context.report({
-        message: `${apiVersion} has deviceClassName under exactly: the API server refuses it straight in the request`,
+        message: `deviceClassName belongs under exactly in ${apiVersion}, not in the request: the API server rejects the object`,
         span: keySpanOf(flat),
         fixes: () => [nest(context.document, request, flat)],
       });
     } else if (!nested && exactly !== undefined) {
       context.report({
-        message: `${apiVersion} does not know exactly, which came with v1beta2: the API server refuses it`,
+        message: `exactly requires resource.k8s.io/v1beta2 or later, not ${apiVersion}: the API server rejects the object`,
         span: keySpanOf(exactly),
       });
     }
   }
 }
 
-/** Where the class is all that the request says besides its name; other fields are left to people. */
+/** Undefined if the request has more fields than its name and class. */
 function nest(document: YamlDocument, request: Cursor, flat: Cursor) {
   const name = asString(flat);
   const known =
@@ -127,10 +127,10 @@ function nest(document: YamlDocument, request: Cursor, flat: Cursor) {
   if (name === undefined || !known || isTemplated(flat)) return undefined;
   const removed = removeKey(document, flat);
   const added = insertKey(document, request, 'exactly', { deviceClassName: name }, { after: 'name' });
-  return fix('Move it under exactly', 'unsafe', removed, added);
+  return fix('Move deviceClassName under exactly', 'unsafe', removed, added);
 }
 
-/** Before 1.31 the names of a claim stood under `source`. */
+/** Before Kubernetes 1.31, the name of a claim was under `source`. */
 function checkReferences({ pod }: PodSet, context: RuleContext): void {
   for (const reference of items(getIn(pod, 'resourceClaims'))) {
     const source = getIn(reference, 'source');
@@ -139,7 +139,7 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
     const key = String(name?.step ?? 'resourceClaimName');
     const value = asText(name);
     context.report({
-      message: `source left resourceClaims with Kubernetes 1.31: it is dropped and no device given; write ${key} straight in the entry`,
+      message: `Kubernetes 1.31 removed source from resourceClaims: it is dropped and the pod gets no device; set ${key} directly`,
       span: keySpanOf(source),
       fixes: () => {
         if (value === undefined || isTemplated(name)) return [];
@@ -164,7 +164,7 @@ function checkNames({ pod, containers }: PodSet, context: RuleContext): void {
       const name = asText(named);
       if (named === undefined || name === undefined || isTemplated(named) || names.includes(name)) continue;
       context.report({
-        message: `The pod declares no claim ${shorten(name)} in resourceClaims${names.length === 0 ? '' : ` (it has ${shorten(names.join(', '))})`}: the API server refuses it`,
+        message: `Claim ${shorten(name)} is not in the pod's resourceClaims${names.length === 0 ? '' : ` (${shorten(names.join(', '))})`}: the API server rejects the pod`,
         span: spanOf(named),
       });
     }

@@ -9,12 +9,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A pod asks for more EFA devices than its instance type has.
+ * A pod requests more EFA devices than its instance type has.
  *
  * ## Why
  *
- * EFA devices belong to the machine: p4d has 4, p5 has 32, g5.xlarge has none. A pod that asks for more than the type that it selects has
- * waits for ever, and an autoscaler makes no node for it.
+ * EFA devices are part of the machine: p4d has 4, p5 has 32, g5.xlarge has none. A pod that requests more than its instance type has stays
+ * Pending, and an autoscaler adds no node for it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -52,11 +52,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: another instance type is as good an answer.
+ * Unsafe: another instance type may be the right solution.
  *
  * ## When it is silent
  *
- * Where no instance type is selected, or one of several is not known.
+ * If no instance type is selected, or if one of several is unknown.
  *
  * ## Sources
  *
@@ -67,39 +67,39 @@ export default defineRule({
   topic: 'network',
   severity: 'error',
   container({ resources }, context) {
-    const types = typesOf(context.podSet);
+    const types = selectedTypes(context.podSet);
     if (types === undefined) return;
-    const most = types.reduce((found, type) => (efaOf(type) > efaOf(found) ? type : found));
+    const largest = types.reduce((found, type) => (efaCount(type) > efaCount(found) ? type : found));
     for (const key of ['limits', 'requests']) {
-      const asks = getIn(resources, key, 'vpc.amazonaws.com/efa');
-      const count = asks === undefined ? null : countOf(lowerQuantity(asks));
-      if (asks === undefined || count === null || count <= efaOf(most)) continue;
+      const quantity = getIn(resources, key, 'vpc.amazonaws.com/efa');
+      const count = quantity === undefined ? null : countOf(lowerQuantity(quantity));
+      if (quantity === undefined || count === null || count <= efaCount(largest)) continue;
       context.report({
-        message: `${plural(count, 'EFA device')} in one container, but ${most.name} has ${efaOf(most) === 0 ? 'none' : efaOf(most)}: the pod stays Pending`,
-        span: spanOf(asks),
-        fixes: () => [asMany(resources, efaOf(most), context)],
+        message: `The container requests ${plural(count, 'EFA device')}, but ${largest.name} has ${efaCount(largest) === 0 ? 'none' : efaCount(largest)}: the pod stays Pending`,
+        span: spanOf(quantity),
+        fixes: () => [setCount(resources, efaCount(largest), context)],
       });
       return;
     }
   },
 });
 
-/** Limits and requests are one number for devices. */
-function asMany(resources: Cursor | undefined, count: number, { document }: PodSetContext): Fix | undefined {
+/** The limit and the request of a device must be equal. */
+function setCount(resources: Cursor | undefined, count: number, { document }: PodSetContext): Fix | undefined {
   if (count === 0) return undefined;
   const edits = ['limits', 'requests'].map((key) => {
-    const asks = getIn(resources, key, 'vpc.amazonaws.com/efa');
-    return asks === undefined ? [] : replaceScalar(document, asks, count);
+    const quantity = getIn(resources, key, 'vpc.amazonaws.com/efa');
+    return quantity === undefined ? [] : replaceScalar(document, quantity, count);
   });
-  return fix(`Ask for ${plural(count, 'EFA device')}`, 'unsafe', ...edits);
+  return fix(`Set vpc.amazonaws.com/efa to ${count}`, 'unsafe', ...edits);
 }
 
-function efaOf({ rdma, rdmaDevices }: InstanceType): number {
+function efaCount({ rdma, rdmaDevices }: InstanceType): number {
   return rdma === 'EFA' ? (rdmaDevices ?? Number.POSITIVE_INFINITY) : 0;
 }
 
-/** The AWS types that the pod may land on; undefined where that is not told, or not in full. */
-function typesOf({ selectors }: PodSet): readonly [InstanceType, ...InstanceType[]] | undefined {
+/** The AWS instance types that the pod selects; undefined if one is unknown or has no sourced number of EFA devices. */
+function selectedTypes({ selectors }: PodSet): readonly [InstanceType, ...InstanceType[]] | undefined {
   const selector = selectors.find(({ key }) => isInstanceTypeLabel(key));
   const types = (selector?.values ?? []).map(({ value, at: place }) =>
     isTemplated(place) ? undefined : instanceType(value),

@@ -4,11 +4,11 @@ import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../
 import { defineRule } from './rule.ts';
 
 /**
- * A scaler's floor is above its ceiling.
+ * The minimum of a scaler is above its maximum.
  *
  * ## Why
  *
- * No number of replicas lies between the bounds. The API server, a webhook or the controller refuses the object.
+ * No number of replicas satisfies both bounds. The API server, a webhook or the controller rejects the object.
  *
  * ```yaml invalid
  * apiVersion: serving.kserve.io/v1beta1
@@ -44,7 +44,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Where a bound is templated or not written, and for a ceiling of 0 in KServe, which means none.
+ * If a bound is missing or templated, and for a maximum of 0 in KServe, which means no maximum.
  *
  * ## Sources
  *
@@ -56,13 +56,13 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
   manifest(manifest, context) {
-    for (const { min, max, zeroIsNone } of boundsOf(manifest)) {
+    for (const { min, max, zeroIsUnlimited } of boundsOf(manifest)) {
       const floor = asNumber(min);
       const ceiling = asNumber(max);
       if (min === undefined || max === undefined || floor === undefined || ceiling === undefined) continue;
-      if (floor <= ceiling || (zeroIsNone && ceiling === 0)) continue;
+      if (floor <= ceiling || (zeroIsUnlimited && ceiling === 0)) continue;
       context.report({
-        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the object is refused`,
+        message: `${keyOf(min)} ${floor} is above ${keyOf(max)} ${ceiling}: the API server or the operator rejects the object`,
         span: spanOf(min),
       });
     }
@@ -72,7 +72,7 @@ export default defineRule({
 interface Bounds {
   readonly min: Cursor | undefined;
   readonly max: Cursor | undefined;
-  readonly zeroIsNone: boolean;
+  readonly zeroIsUnlimited: boolean;
 }
 
 function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
@@ -85,7 +85,7 @@ function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
     case 'autoscaling/HorizontalPodAutoscaler':
       return [replicas(spec, false)];
     case 'keda.sh/ScaledObject':
-      return [{ min: getIn(spec, 'minReplicaCount'), max: getIn(spec, 'maxReplicaCount'), zeroIsNone: false }];
+      return [{ min: getIn(spec, 'minReplicaCount'), max: getIn(spec, 'maxReplicaCount'), zeroIsUnlimited: false }];
     case 'kubeflow.org/PyTorchJob':
       return [replicas(getIn(spec, 'elasticPolicy'), false)];
     case 'ray.io/RayCluster':
@@ -99,8 +99,8 @@ function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
   }
 }
 
-function replicas(owner: Cursor | undefined, zeroIsNone: boolean): Bounds {
-  return { min: getIn(owner, 'minReplicas'), max: getIn(owner, 'maxReplicas'), zeroIsNone };
+function replicas(owner: Cursor | undefined, zeroIsUnlimited: boolean): Bounds {
+  return { min: getIn(owner, 'minReplicas'), max: getIn(owner, 'maxReplicas'), zeroIsUnlimited };
 }
 
 function groups(cluster: Cursor | undefined): readonly Bounds[] {

@@ -9,12 +9,12 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A share of a GPU by annotation, in a form that KAI and Run:ai refuse.
+ * An annotation requests a GPU share in a form that KAI and Run:ai reject.
  *
  * ## Why
  *
- * KAI and Run:ai take `gpu-fraction` between 0 and 1 and `gpu-memory` as a whole number of MiB, one of the two, and not beside a request for
- * whole GPUs. They refuse a pod that says it otherwise.
+ * KAI and Run:ai accept either `gpu-fraction` between 0 and 1 or `gpu-memory` as a whole number of MiB, and neither together with a request
+ * for whole GPUs. They reject all other pods.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,11 +46,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the pod was refused before, and holds that much of a card then.
+ * Unsafe: the pod was rejected before and now takes that share of a GPU.
  *
  * ## When it is silent
  *
- * Where neither schedulerName nor a label of a queue says that KAI or Run:ai schedules the pod: others may use these words.
+ * If neither schedulerName nor a queue label shows that KAI or Run:ai schedules the pod: other tools may use the same annotations.
  *
  * ## Sources
  *
@@ -61,34 +61,34 @@ export default defineRule({
   topic: 'sharing',
   severity: 'error',
   podSet(podSet, context) {
-    if (!isScheduled(podSet)) return;
+    if (!isScheduledByKai(podSet)) return;
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
     const memory = lookUp(podSet.annotations, 'gpu-memory');
     if (fraction !== undefined) checkFraction(fraction, context);
     if (memory !== undefined) checkMemory(memory, context);
-    const said = fraction ?? memory;
-    if (said === undefined) return;
+    const annotation = fraction ?? memory;
+    if (annotation === undefined) return;
     if (fraction !== undefined && memory !== undefined) {
       context.report({
-        message: 'gpu-memory beside gpu-fraction: KAI takes one of the two, and refuses the pod',
+        message: 'gpu-memory cannot be combined with gpu-fraction: KAI and Run:ai reject the pod',
         span: keySpanOf(memory.at),
       });
     }
-    const whole = wholeOf(podSet);
+    const whole = wholeGpuRequest(podSet);
     if (whole === undefined) return;
     context.report({
-      message: `${String(said.at.step)} beside ${whole}: KAI takes a share or whole GPUs, and refuses the pod`,
-      span: keySpanOf(said.at),
+      message: `${String(annotation.at.step)} cannot be combined with ${whole}: KAI and Run:ai reject the pod`,
+      span: keySpanOf(annotation.at),
     });
   },
 });
 
 function checkFraction(fraction: Located<string>, { report }: PodSetContext): void {
-  // KAI reads a number of Go here, and no quantity: 500m is none.
+  // KAI parses a Go number, not a quantity: 500m is invalid.
   const value = Number(fraction.value);
   if (isTemplated(fraction.at) || fraction.value === '' || (value > 0 && value < 1)) return;
   report({
-    message: `gpu-fraction ${shorten(fraction.value, 20)} is not between 0 and 1: KAI refuses the pod`,
+    message: `gpu-fraction must be a number between 0 and 1, not ${shorten(fraction.value, 20)}: KAI and Run:ai reject the pod`,
     span: spanOf(fraction.at),
   });
 }
@@ -99,24 +99,25 @@ function checkMemory(memory: Located<string>, { document, report }: PodSetContex
   const bytes = parseQuantity(memory.value);
   const mebibytes = bytes === null || bytes < 2 ** 20 ? null : Math.round(bytes / 2 ** 20);
   report({
-    message: `gpu-memory ${shorten(memory.value, 20)} is no whole number of MiB without a unit: KAI refuses the pod`,
+    message: `gpu-memory must be a positive whole number of MiB without a unit, not ${shorten(memory.value, 20)}: KAI and Run:ai reject the pod`,
     span: spanOf(memory.at),
     fixes: () => {
       if (mebibytes === null) return [];
       const edits = replaceScalar(document, memory.at, String(mebibytes));
-      return [fix(`Write it in MiB: ${mebibytes}`, 'unsafe', edits)];
+      return [fix(`Set gpu-memory to ${mebibytes}`, 'unsafe', edits)];
     },
   });
 }
 
-function isScheduled({ pod, labels }: PodSet): boolean {
+/** Whether KAI, or Run:ai with the same annotations, schedules the pod. */
+function isScheduledByKai({ pod, labels }: PodSet): boolean {
   const scheduler = asText(getIn(pod, 'schedulerName')) ?? '';
   return /^(?:kai|runai)-scheduler/.test(scheduler) || labels.some(({ at: one }) => queues.has(keyOf(one)));
 }
 
 const queues: ReadonlySet<string> = new Set(['kai.scheduler/queue', 'runai/queue']);
 
-function wholeOf({ containers }: PodSet): string | undefined {
+function wholeGpuRequest({ containers }: PodSet): string | undefined {
   const whole = containers.flatMap(knownRequests).filter(({ resource }) => resource === 'nvidia.com/gpu');
   return whole.length === 0 ? undefined : requestWords(whole);
 }

@@ -9,13 +9,13 @@ import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * An accelerator stands in `requests` but not in `limits`.
+ * An accelerator is in `requests` but not in `limits`.
  *
  * ## Why
  *
- * Accelerators are extended resources, which cannot be overcommitted: the API server refuses a pod that requests one without a limit
- * ("Limit must be set for non overcommitable resources"). The other way round is fine: with a limit alone, the request is
- * copied from it. A limit whose value is empty counts as none.
+ * Accelerators are extended resources, which cannot be overcommitted: the API server rejects a pod that requests one without a limit
+ * ("Limit must be set for non overcommitable resources"). The reverse is fine: without a request, the limit applies to both. An empty limit
+ * counts as missing.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,8 +51,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * In patches and definitions, whose limits may be written elsewhere (not in training runtimes and TrainJobs, whose resources are
- * written in one piece), and where a template may add them.
+ * In patches and definitions, whose limits may be elsewhere (except for training runtimes and TrainJobs, whose resources are complete), and if
+ * a template may add limits.
  *
  * ## Sources
  *
@@ -66,9 +66,9 @@ export default defineRule({
     for (const accelerator of container.accelerators) {
       const { request, resource } = accelerator;
       if (request === undefined || request.empty || !lacksLimit(accelerator, container, context)) continue;
-      const shown = request.templated ? '' : ` (${request.text})`;
+      const count = request.templated ? '' : ` (${request.text})`;
       context.report({
-        message: `${resource} is requested${shown} without a limit: the API server refuses the pod`,
+        message: `${resource} has a request${count} but no limit: the API server rejects the pod`,
         span: keySpanOf(request.at),
         fixes: () => [copyToLimits(accelerator, container, context)],
       });
@@ -80,8 +80,8 @@ function lacksLimit({ limit, resource }: AcceleratorRequest, container: Containe
   return limit === undefined ? lacksLimitOf(resource, container, context) : limit.empty;
 }
 
-/** Whether a limit by this name would make a pod of what is refused that then waits for ever: the name is misspelt here, or beside it. */
-function isMisspelt(resource: string, limits: Cursor | undefined): boolean {
+/** Whether the name is misspelled, here or in the limits: with a limit of this name, the rejected pod would stay Pending instead. */
+function isMisspelled(resource: string, limits: Cursor | undefined): boolean {
   if (/^nvidia(\.com)?\/mig-/i.test(resource) && migByResource(resource).length === 0) return true;
   return entries(limits).some((entry) => /^gpus?$/i.test(keyOf(entry)) || meantName(keyOf(entry)) === resource);
 }
@@ -92,8 +92,8 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
   const { document } = context;
   const limits = getIn(resources, 'limits');
-  if (isMisspelt(resource, limits)) return undefined;
-  // As it is written: 2 stays a number, "2" a string.
+  if (isMisspelled(resource, limits)) return undefined;
+  // Keep the type: 2 stays a number, "2" a string.
   const { node } = request.at;
   const number = node.kind === 'scalar' && typeof node.value === 'number';
   const value = number ? asNumber(request.at) : request.text;

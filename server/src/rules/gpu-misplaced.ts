@@ -10,14 +10,13 @@ import { someText } from '../yaml/texts.ts';
 import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
 
 /**
- * A field that places a pod, or asks for its accelerators, stands where Kubernetes does not look.
+ * A field that places a pod or requests its accelerators is in the wrong place.
  *
  * ## Why
  *
- * `nodeSelector`, `tolerations`, `affinity`, `runtimeClassName` and the like are fields of the pod. In a container, beside the pod
- * template or beside a KServe predictor they are unknown fields: kubectl refuses them, other clients drop them without a word, and the
- * pod goes anywhere. Accelerators are asked for in a container's `resources.limits`; the pod's own `resources` take cpu, memory
- * and huge pages only.
+ * `nodeSelector`, `tolerations`, `affinity`, `runtimeClassName` and similar fields belong to the pod. In a container, next to the pod template
+ * or next to a KServe predictor they are unknown fields: kubectl rejects them, other clients silently drop them, and the pod can run on any
+ * node. Accelerators are requested in a container's `resources.limits`; the pod's own `resources` accept only cpu, memory and huge pages.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,11 +50,11 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
  *
  * ## Fix safety
  *
- * Unsafe: what was dropped before takes effect. What has comments in it is left to people.
+ * Unsafe: a field that was dropped before takes effect. No fix is offered for fields that contain comments.
  *
  * ## When it is silent
  *
- * For pods that have nothing to do with accelerators, and for fields of custom resources that gpulint does not know.
+ * For pods that do not use accelerators, and for fields of custom resources that gpulint does not know.
  *
  * ## Sources
  *
@@ -67,53 +66,53 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
   workload({ kind, manifest, podSets }, context) {
-    // KServe's pods are written in the predictor: beside it there is nothing that places them.
+    // KServe's pods are placed by fields of the predictor, not by fields next to it.
     if (kind !== 'InferenceService' || !podSets.some(requestsAccelerators)) return;
     for (const field of placementFields(getIn(manifest.root, 'spec'))) {
       context.report({
-        message: `${keyOf(field)} is no field of the spec but of predictor: ${lost}`,
+        message: `${keyOf(field)} belongs under predictor, not under spec: ${rejected}`,
         span: keySpanOf(field),
         fixes: () => [moveTo(getIn(manifest.root, 'spec', 'predictor'), field, 'predictor', context)],
       });
     }
   },
   podSet(podSet, context) {
-    // A chart puts each of its values where it wants.
+    // A chart can use each of its values anywhere.
     if (isValues(context.workload)) return;
-    const concerns = (field: Cursor) => requestsAccelerators(podSet) || speaksOfGpus(field);
+    const isRelevant = (field: Cursor) => requestsAccelerators(podSet) || mentionsGpus(field);
     for (const container of podSet.containers.filter(({ at }) => isListedContainer(at))) {
-      for (const field of placementFields(container.at).filter(concerns)) {
+      for (const field of placementFields(container.at).filter(isRelevant)) {
         context.report({
-          message: `${rightName(field)} is no field of a container but of the pod: ${lost}`,
+          message: `${rightName(field)} belongs in the pod spec, not in a container: ${rejected}`,
           span: keySpanOf(field),
           fixes: () => [moveTo(podSet.pod, field, 'the pod', context)],
         });
       }
       for (const entry of strayResources(container.at, container.resources)) {
         context.report({
-          message: `${shorten(keyOf(entry), 60)} does not stand in resources.limits: the pod gets no accelerator`,
+          message: `${shorten(keyOf(entry), 60)} is outside resources.limits: no container gets it`,
           span: keySpanOf(entry),
           fixes: () => [toLimits(container, entry, context)],
         });
       }
     }
-    for (const field of besideTemplate(podSet, context).filter(concerns)) {
+    for (const field of fieldsNextToTemplate(podSet, context).filter(isRelevant)) {
       context.report({
-        message: `${rightName(field)} is no field here but of the pod (template.spec): ${lost}`,
+        message: `${rightName(field)} belongs in the pod spec (template.spec), not here: ${rejected}`,
         span: keySpanOf(field),
         fixes: () => [moveTo(podSet.pod, field, 'the pod', context)],
       });
     }
-    for (const entry of context.workload.byShape ? [] : besideContainers(podSet)) {
+    for (const entry of context.workload.byShape ? [] : acceleratorsNextToContainers(podSet)) {
       context.report({
-        message: `${shorten(keyOf(entry), 60)} beside the containers and not in one's resources.limits: no container gets it`,
+        message: `${shorten(keyOf(entry), 60)} is next to the containers, not in a container's resources.limits: no container gets it`,
         span: keySpanOf(entry),
         fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
       });
     }
     for (const entry of podLevelResources(podSet)) {
       context.report({
-        message: `${shorten(keyOf(entry), 60)} in the pod's own resources, which take cpu and memory only: no container gets it`,
+        message: `${shorten(keyOf(entry), 60)} is in the pod's own resources, which accept no accelerators: no container gets it`,
         span: keySpanOf(entry),
         fixes: () => [toLimits(onlyContainer(podSet), entry, context)],
       });
@@ -126,11 +125,11 @@ function moveTo(owner: Cursor | undefined, field: Cursor, where: string, { docum
   return owner && moveField(document, field, owner, [key], `Move ${keyOf(field)} to ${where}`);
 }
 
-/** Of one that stands in limits and in requests, the limit counts: the request would then be told anew. */
+/** Undefined for a request whose limit is misplaced in the same way: moving the limit is enough. */
 function toLimits(container: Container | undefined, entry: Cursor, { document }: PodSetContext) {
   const name = keyOf(entry);
-  const relatedFiles = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
-  if (container === undefined || container.type !== 'app' || relatedFiles) return undefined;
+  const hasLimit = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
+  if (container === undefined || container.type !== 'app' || hasLimit) return undefined;
   const title = `Move ${name} to the limits of ${container.name === '' ? 'the container' : container.name}`;
   return moveField(document, entry, container.at, ['resources', 'limits', name], title);
 }
@@ -140,7 +139,7 @@ function onlyContainer({ containers }: PodSet): Container | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-const lost = 'kubectl refuses it, other clients drop it';
+const rejected = 'kubectl rejects it, other clients drop it';
 
 const podFields: ReadonlySet<string> = new Set([
   'nodeSelector',
@@ -157,39 +156,39 @@ function placementFields(map: Cursor | undefined): readonly Cursor[] {
   return entries(map).filter((field) => podFields.has(keyOf(field)));
 }
 
-/** A misspelt name is told as it is written and as it is right. */
+/** The name, followed by the correct name if it is misspelled. */
 function rightName(field: Cursor): string {
   return keyOf(field) === 'toleration' ? 'toleration (tolerations)' : keyOf(field);
 }
 
-function speaksOfGpus({ node }: Cursor): boolean {
+function mentionsGpus({ node }: Cursor): boolean {
   return someText(node, (text) => /gpu|nvidia|accelerator|google\.com\/tpu|neuron|gaudi/i.test(text));
 }
 
-/** Accelerators right under `resources`, or under `limits` and `requests` right under the container. */
+/** Accelerators directly under `resources`, or under `limits` or `requests` directly under the container. */
 function strayResources(container: Cursor, resources: Cursor | undefined): readonly Cursor[] {
   const holders = [resources, getIn(container, 'limits'), getIn(container, 'requests')];
   return holders.flatMap((holder) => entries(holder).filter(isAccelerator));
 }
 
-/** Fields of the pod beside its `spec`, and, for the built-in kinds, beside the template. */
-function besideTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly Cursor[] {
+/** Pod fields next to the template's `spec` and, for built-in kinds, next to the template. */
+function fieldsNextToTemplate({ pod }: PodSet, { workload }: PodSetContext): readonly Cursor[] {
   const template = pod.parent;
   if (pod.step !== 'spec' || template?.step !== 'template') return [];
   const owner = template.parent;
   const builtIn = /^(apps|batch)\//.test(workload.apiVersion);
-  // Kinds that are only understood by their shape may have fields of their own there.
+  // Unknown kinds may have their own fields there.
   if (workload.byShape) return [];
   return [...placementFields(template), ...(builtIn ? placementFields(owner) : [])];
 }
 
-/** Accelerators in `limits` or `requests` right in the pod, which has no such fields. */
-function besideContainers({ pod }: PodSet): readonly Cursor[] {
+/** Accelerators in `limits` or `requests` directly in the pod, which has no such fields. */
+function acceleratorsNextToContainers({ pod }: PodSet): readonly Cursor[] {
   if (getIn(pod, 'containers') === undefined) return [];
   return [...entries(getIn(pod, 'limits')), ...entries(getIn(pod, 'requests'))].filter(isAccelerator);
 }
 
-/** Only of real pods, which have a list of containers that are not described by the same mapping. */
+/** Accelerators in the `resources` of a pod, unless the same mapping describes a container. */
 function podLevelResources({ pod, containers }: PodSet): readonly Cursor[] {
   const resources = getIn(pod, 'resources');
   if (resources === undefined || getIn(pod, 'containers') === undefined) return [];

@@ -7,11 +7,11 @@ import { isIncomplete, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The count of an accelerator is empty.
+ * An accelerator request has no count.
  *
  * ## Why
  *
- * The API server drops a resource whose value is null: the pod is accepted, starts, and has no GPU.
+ * The API server drops a resource whose value is null: the pod is accepted and starts without a GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -43,11 +43,11 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: nobody said how many, and a GPU costs money.
+ * Unsafe: the intended number is unknown, and GPUs cost money.
  *
  * ## When it is silent
  *
- * In patches, where null takes a key away, and in definitions. A request that names a count beside an empty limit is gpu-limits-required's.
+ * In patches, where null removes a key, and in definitions. If the request has a count but the limit is empty, gpu-limits-required reports it.
  *
  * ## Sources
  *
@@ -64,26 +64,26 @@ export default defineRule({
       const [first] = written;
       if (first === undefined || !written.every(({ empty }) => empty)) continue;
       context.report({
-        message: `${accelerator.resource} has no value: the API server drops it, and the pod starts without one`,
+        message: `${accelerator.resource} has no value: the API server drops it, and the container starts without it`,
         span: keySpanOf(first.at),
-        fixes: () => [askFor(countToldBy(container, accelerator), accelerator, context)],
+        fixes: () => [setCount(intendedCount(container, accelerator), accelerator, context)],
       });
     }
   },
 });
 
-/** As many as the launcher starts processes, or the server splits its model over; otherwise one. */
-function countToldBy(container: Container, { resource, form }: AcceleratorRequest): number {
-  const told = form === 'whole' && /^(?:nvidia|amd)\.com\/gpu$/.test(resource);
-  const counts = told ? findLocalProcesses(processInput(container)).map(({ count }) => count) : [];
+/** The number of processes that the launcher starts, or of devices over which the server splits its model; otherwise 1. */
+function intendedCount(container: Container, { resource, form }: AcceleratorRequest): number {
+  const isGpu = form === 'whole' && /^(?:nvidia|amd)\.com\/gpu$/.test(resource);
+  const counts = isGpu ? findLocalProcesses(processInput(container)).map(({ count }) => count) : [];
   const [count] = counts.filter((one) => typeof one === 'number' && Number.isInteger(one) && one > 1 && one <= 16);
   return typeof count === 'number' ? count : 1;
 }
 
-function askFor(count: number, accelerator: AcceleratorRequest, { document }: PodSetContext): Fix | undefined {
+function setCount(count: number, accelerator: AcceleratorRequest, { document }: PodSetContext): Fix | undefined {
   const { resource, limit, form } = accelerator;
-  // A request alone would be refused; a count of memory or percent is not ours to guess.
+  // A request without a limit would be rejected. Amounts of memory and percentages cannot be guessed.
   if (limit === undefined || form === 'memory' || form === 'percent') return undefined;
   const edits = replaceQuantities(document, writtenQuantities(accelerator), count);
-  return fix(`Ask for ${count} ${resource}`, 'unsafe', edits);
+  return fix(`Set ${resource} to ${count}`, 'unsafe', edits);
 }

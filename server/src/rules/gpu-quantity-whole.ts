@@ -9,13 +9,12 @@ import { spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * The count of an accelerator is no whole number.
+ * The count of an accelerator is not a whole number.
  *
  * ## Why
  *
- * Kubernetes hands out devices whole: `0.5`, `500m`, `-1` and words are refused by the API server ("must be an integer").
- * A part of a GPU is asked for by another name: a MIG slice, a time-sliced or MPS resource, or a fraction that a scheduler such as KAI
- * reads from an annotation.
+ * Kubernetes allocates whole devices: the API server rejects `0.5`, `500m`, `-1` and words ("must be an integer"). A part of a GPU is requested
+ * by another name: as a MIG slice, as a time-sliced or MPS resource, or in an annotation that a scheduler such as KAI reads.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -47,12 +46,12 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: a whole GPU costs more than the part that was meant. Where the GPU is known and can be partitioned, the MIG slice of about
- * that share is offered too; the nodes must be cut that way.
+ * Unsafe: a whole GPU costs more than the intended part. If the GPU is known and supports MIG, the smallest slice of at least that share is
+ * also offered; the nodes must be partitioned accordingly.
  *
  * ## Known limit
  *
- * Huawei CCE's own device plugin documents fractions of `nvidia.com/gpu`. Turn the rule off there.
+ * Huawei CCE's device plugin supports fractions of `nvidia.com/gpu`. Turn the rule off for CCE clusters.
  *
  * ## Sources
  *
@@ -69,7 +68,7 @@ export default defineRule({
       const wrong = written.find(isWrong);
       if (wrong === undefined) continue;
       context.report({
-        message: `${accelerator.resource}: ${wrong.text} is no whole number from 0 up, and devices are handed out whole: the API server refuses the pod`,
+        message: `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
         span: spanOf(wrong.at),
         fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
       });
@@ -78,11 +77,11 @@ export default defineRule({
 });
 
 function isWrong(quantity: Quantity): boolean {
-  return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || isMeantAsCount(quantity.text));
+  return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || looksLikeCount(quantity.text));
 }
 
-/** Text that is no quantity: a mistake where it looks like one or says yes or no, and not where it stands in for one ("...", N). */
-function isMeantAsCount(text: string): boolean {
+/** Whether a text that is not a quantity is a mistake, such as 1gpu or true, rather than a placeholder such as "..." or N. */
+function looksLikeCount(text: string): boolean {
   return (
     /^[-+]?\.?(\d|(inf|nan)$)/i.test(text) ||
     /^(true|false|yes|no|all|auto|any|one|two|four|eight|half|max)$/i.test(text)
@@ -97,10 +96,10 @@ function wholeDevices(
   if (form === 'memory' || form === 'percent') return undefined;
   const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
   const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
-  return fix(`Ask for ${count} ${resource}`, 'unsafe', edits);
+  return fix(`Set ${resource} to ${count}`, 'unsafe', edits);
 }
 
-/** The smallest slice that is no smaller than the share asked for. */
+/** The smallest slice of at least the requested share. */
 function slice(
   request: AcceleratorRequest,
   wrong: Quantity,

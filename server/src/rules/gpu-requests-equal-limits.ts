@@ -4,12 +4,12 @@ import { keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * An accelerator has another count in `requests` than in `limits`.
+ * An accelerator has different counts in `requests` and `limits`.
  *
  * ## Why
  *
- * A device is used whole or not at all, so Kubernetes wants the two to be equal and refuses the pod otherwise
- * ("must be equal to nvidia.com/gpu limit").
+ * Accelerators cannot be overcommitted, so the request must equal the limit. The API server rejects the pod otherwise ("must be equal to
+ * nvidia.com/gpu limit").
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -45,7 +45,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: only the author knows which of the two counts is meant. Both are offered.
+ * Unsafe: only the author knows which count is right. Both are offered.
  *
  * ## Sources
  *
@@ -58,19 +58,19 @@ export default defineRule({
   container(container, { document, report }) {
     for (const { limit, request, resource } of container.accelerators) {
       if (limit === undefined || request === undefined || !isKnown(limit) || !isKnown(request)) continue;
-      // A quantity that is no whole number is a mistake of its own.
+      // gpu-quantity-whole reports counts that are not whole.
       if (!isWhole(limit) || !isWhole(request) || limit.value === request.value) continue;
       report({
-        message: `${resource} is ${request.text} in requests but ${limit.text} in limits: the API server refuses the pod unless they are equal`,
+        message: `${resource} has a request of ${request.text} but a limit of ${limit.text}: the API server rejects the pod`,
         span: keySpanOf(request.at),
         fixes: () => [
           fix(
-            `Request ${limit.text} ${resource}, as the limit says`,
+            `Set the request of ${resource} to ${limit.text}`,
             'unsafe',
             replaceQuantities(document, [request], limit.text),
           ),
           fix(
-            `Limit ${resource} to ${request.text}, as requested`,
+            `Set the limit of ${resource} to ${request.text}`,
             'unsafe',
             replaceQuantities(document, [limit], request.text),
           ),

@@ -6,12 +6,12 @@ import { keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A container asks for an accelerator by a name that no device plugin has.
+ * A container requests an accelerator by a name that no device plugin offers.
  *
  * ## Why
  *
- * The API server takes any well-formed name of a resource. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending.
- * `gpu` with no domain is refused, and so is a misspelt name in `requests` that `limits` do not have.
+ * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
+ * server rejects `gpu` without a domain, and a misspelled name that is in `requests` but not in `limits`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -43,11 +43,11 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe for a misspelt name: the pod could not run before. Unsafe for `gpu` alone, which does not say whose GPU is meant.
+ * Safe for a misspelled name: the pod could not run before. Unsafe for plain `gpu`, which names no vendor.
  *
  * ## When it is silent
  *
- * For names that are not near a known one (your own device plugin may offer them), and in custom resources that define a plain `gpu`.
+ * For names that do not resemble a known one (your own device plugin may offer them), and in custom resources that define a plain `gpu`.
  *
  * ## Sources
  *
@@ -58,29 +58,29 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const seen = new Set<string>();
+    const checked = new Set<string>();
     for (const entry of writtenResources(container)) {
       const name = keyOf(entry);
-      if (seen.has(name)) continue;
-      seen.add(name);
+      if (checked.has(name)) continue;
+      checked.add(name);
       if (/^gpus?$/i.test(name) && isListedContainer(container.at)) {
         context.report({
           severity: 'error',
-          message: `Resource ${name} has no domain: the API server refuses the pod (NVIDIA's is nvidia.com/gpu)`,
+          message: `Resource ${name} has no domain: the API server rejects the pod; NVIDIA GPUs are nvidia.com/gpu`,
           span: keySpanOf(entry),
           fixes: () => [renameResource(container, name, 'nvidia.com/gpu', 'unsafe', context.document)],
         });
         continue;
       }
-      const meant = meantResource(name);
-      if (meant === undefined) continue;
-      const follows = lacksLimitOf(name, container, context)
-        ? 'requested without a limit, the API server refuses the pod'
+      const intended = meantResource(name);
+      if (intended === undefined) continue;
+      const consequence = lacksLimitOf(name, container, context)
+        ? 'without a limit, the API server rejects the pod'
         : 'the pod stays Pending';
       context.report({
-        message: `No device plugin offers ${name} (it is ${meant}): ${follows}`,
+        message: `No device plugin offers ${name} (did you mean ${intended}?): ${consequence}`,
         span: keySpanOf(entry),
-        fixes: () => [renameResource(container, name, meant, 'safe', context.document)],
+        fixes: () => [renameResource(container, name, intended, 'safe', context.document)],
       });
     }
   },

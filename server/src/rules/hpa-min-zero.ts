@@ -5,12 +5,12 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A HorizontalPodAutoscaler is to reach zero replicas with metrics that need a running pod.
+ * A HorizontalPodAutoscaler has a minimum of 0 but only metrics that need a running pod.
  *
  * ## Why
  *
- * The API server takes `minReplicas: 0` only beside a metric of type Object or External: others are measured in pods, and with no pod
- * there is nothing to measure. Up to Kubernetes 1.36 it takes it only with the feature gate HPAScaleToZero, too.
+ * The API server accepts `minReplicas: 0` only with a metric of type Object or External. Other metrics are measured on pods, and without pods
+ * there is nothing to measure. Up to Kubernetes 1.36 the feature gate HPAScaleToZero is also required.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -56,7 +56,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: it was refused before, but one pod always runs then.
+ * Unsafe: the object was rejected before, and now one pod always runs.
  *
  * ## Sources
  *
@@ -74,9 +74,9 @@ export default defineRule({
     if (floor === undefined || asNumber(floor) !== 0 || isIncomplete(spec) || isIncomplete(metrics)) return;
     const types = items(metrics).map((metric) => asString(getIn(metric, 'type')));
     if (types.some((type) => type === undefined || type === 'Object' || type === 'External')) return;
-    // The first version knows CPU only.
+    // The list is empty in autoscaling/v1, which supports only CPU.
     context.report({
-      message: 'minReplicas 0 without a metric of type Object or External: the API server refuses it',
+      message: 'minReplicas 0 requires a metric of type Object or External: the API server rejects the object',
       span: spanOf(floor),
       fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
     });

@@ -10,13 +10,13 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A container holds an accelerator and only waits.
+ * A container holds an accelerator but only waits.
  *
  * ## Why
  *
- * A device belongs to its container as long as the container runs, whether it computes or not: a pod that sleeps "for debugging" keeps
- * the GPU from everybody else and is billed like one that works. Run the command by itself as a Job that ends, or take
- * the accelerator away from the pod that is only waited in.
+ * A device belongs to its container as long as the container runs, whether it computes or not. A pod that sleeps "for debugging" blocks the GPU
+ * for everybody else and costs as much as one that works. Run the command as a Job that ends, or remove the accelerator from the waiting
+ * pod.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -51,8 +51,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For init containers, lifecycle hooks, sleeps that end, waits that keep a server in the background alive, the workers of an MPIJob (their
- * launcher starts processes in them) and infrastructure. It is advice for shares of a card, and for long sleeps that end.
+ * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
+ * starts processes in them) and infrastructure. For shares of a GPU and for long sleeps that end, the finding is information only.
  *
  * ## Sources
  *
@@ -70,8 +70,8 @@ export default defineRule({
     },
   },
   container(container, context) {
-    const held = holds(container, context.podSet);
-    if (held === undefined || container.type === 'init' || isDrivenFromOutside(context)) return;
+    const held = heldBy(container, context.podSet);
+    if (held === undefined || container.type === 'init' || isDrivenRemotely(context)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
       return;
@@ -79,16 +79,16 @@ export default defineRule({
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),
     );
-    if (waiting === undefined || !lastsForEver(waiting, context.workload, context.option('hours') * 3600)) return;
+    if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
     const span = spanOfWords(context.document, lines, waiting.words);
     if (span === undefined) return;
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
-      // Others use the rest of a card that is shared, and a sleep of a day stands for work in most manifests that have one.
+      // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
       severity: held.shares || ends ? 'info' : 'warning',
-      message: `${says(waiting)} while it holds ${held.words}${amount}`,
+      message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
     });
@@ -97,23 +97,23 @@ export default defineRule({
 
 interface Held {
   readonly words: string;
-  /** No whole device among them. */
+  /** Whether none of them is a whole device. */
   readonly shares: boolean;
 }
 
-/** The accelerators that the container holds in all its pods; undefined when it holds none, or none that is known. */
-function holds(container: Container, podSet: PodSet): Held | undefined {
+/** The accelerators that the container holds in all its pods; undefined if there are none or their number is unknown. */
+function heldBy(container: Container, podSet: PodSet): Held | undefined {
   const requests = knownRequests(container);
   const { pods } = podSet;
   if (pods.max === 0) return undefined;
-  if (requests.length === 0) return claims(container, podSet);
+  if (requests.length === 0) return heldByClaim(container, podSet);
   const shares = requests.every(({ form }) => form !== 'whole' && form !== 'core');
-  const words = requestWords(requests);
+  const words = shorten(requestWords(requests), 80);
   return { words: pods.min !== null && pods.min > 1 ? `${words} in each of ${pods.min} pods` : words, shares };
 }
 
-/** Devices that the container holds by a claim of its pod. */
-function claims({ resources }: Container, { pod, accelerators }: PodSet): Held | undefined {
+/** Devices that the container holds through a claim of its pod. */
+function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): Held | undefined {
   for (const claim of items(getIn(resources, 'claims'))) {
     const name = asText(getIn(claim, 'name'));
     const reference = items(getIn(pod, 'resourceClaims')).find((one) => asText(getIn(one, 'name')) === name);
@@ -127,31 +127,33 @@ function claims({ resources }: Container, { pod, accelerators }: PodSet): Held |
   return undefined;
 }
 
-/** The launcher of an MPIJob starts the work in pods that look idle; infrastructure and definitions are not judged. */
-function isDrivenFromOutside({ workload, podSet }: PodSetContext): boolean {
+/** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
+function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
   return isExempt(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
 }
 
-/** A bounded sleep ends; where it is started again and again it is as good as none when it takes so many seconds. */
-function lastsForEver(waiting: Waiting, workload: Workload, longest: number): boolean {
+/** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */
+function isEndless(waiting: Waiting, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY) return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
 }
 
-function says({ what, kind, seconds }: Waiting): string {
+function behavior({ what, kind, seconds }: Waiting): string {
   const shown = shorten(what, 48);
-  if (kind === 'works-first') return `Works and then waits for ever (${shown})`;
-  if (seconds !== Number.POSITIVE_INFINITY) return `Only waits, again and again (${shown}),`;
-  return kind === 'looks-first' ? `Lists its devices and then waits for ever (${shown})` : `Only waits (${shown})`;
+  if (kind === 'works-first') return `The container works, then only waits (${shown})`;
+  if (seconds !== Number.POSITIVE_INFINITY) return `The container only waits, then restarts (${shown}),`;
+  return kind === 'looks-first'
+    ? `The container lists its devices, then only waits (${shown})`
+    : `The container only waits (${shown})`;
 }
 
 const holdersOf = once(({ podSets }: Workload) =>
   podSets.flatMap(({ containers }) => containers.filter(requestsAccelerators)),
 );
 
-/** What the workload costs an hour, where this container is all that holds accelerators in it. */
+/** The hourly cost of the workload; undefined if other containers also hold accelerators. */
 function hourlyOf(container: Container, { workload, costOf }: PodSetContext): number | undefined {
   const holders = holdersOf(workload);
   const hourly = costOf(workload).cost?.hourly.min;

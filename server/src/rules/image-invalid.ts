@@ -6,12 +6,12 @@ import { someText } from '../yaml/texts.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * An image's name is none.
+ * An image name is invalid.
  *
  * ## Why
  *
- * The API server takes any text for an image. The node does not: a name with blanks, braces that no template filled in, or capitals in
- * the repository ends in InvalidImageName, and the pod never starts, on a node that may have been made for it.
+ * The API server accepts any text as an image name. The kubelet does not: a name with spaces, with a placeholder in braces, or with capitals in
+ * the repository ends in InvalidImageName. The pod never starts, possibly on a GPU node that was added for it.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -43,7 +43,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For templates and placeholders, words in capitals among them, and for pods without accelerators.
+ * For templates and placeholders, including words in capitals, and for pods without accelerators.
  *
  * ## Sources
  *
@@ -56,26 +56,26 @@ export default defineRule({
   container({ image }, context) {
     if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
       return;
-    const fault = faultOf(image.value, context.document);
-    if (fault === undefined) return;
+    const problem = problemOf(image.value, context.document);
+    if (problem === undefined) return;
     context.report({
-      message: `Image ${shorten(image.value, 50)} has ${fault}: the node refuses it (InvalidImageName) and the pod never starts`,
+      message: `Image ${shorten(image.value, 50)} has ${problem}: the pod never starts (InvalidImageName)`,
       span: spanOf(image.at),
     });
   },
 });
 
-/** What of it no image's name has; undefined for what may be one, or stands in for one. */
-function faultOf(image: string, { root }: YamlDocument): string | undefined {
-  // A word in capitals is somebody's placeholder; so is what stands in angle brackets, and what is mine or yours.
+/** What makes an image name invalid; undefined if it may be valid or is a placeholder for a name. */
+function problemOf(image: string, { root }: YamlDocument): string | undefined {
+  // Placeholders are words in capitals, in brackets, or after "my" or "your".
   const plain = image.replace(/\{[A-Za-z_]\w*\}/g, '');
   if (/[<>[\]]|(^|[^A-Za-z])[A-Z][A-Z0-9]{2,}([^a-z]|$)|\b(?:my|your)[A-Z-_]/.test(plain)) return undefined;
-  if (/\s/.test(image.trim())) return /\n/.test(image.trim()) ? 'several lines' : 'a blank in it';
+  if (/\s/.test(image.trim())) return /\n/.test(image.trim()) ? 'several lines' : 'a space in it';
   const braces = /\{[A-Za-z_]\w*\}/.exec(image)?.[0];
-  // Others beside it make the file a template of somebody's own.
+  // Several different placeholders make the file a custom template.
   const others = (text: string) => (text.match(/\{[A-Za-z_]\w*\}/g) ?? []).some((other) => other !== braces);
   if (braces !== undefined && root !== null && someText(root, others)) return undefined;
-  if (braces !== undefined) return `${shorten(braces, 20)}, which nothing fills in`;
+  if (braces !== undefined) return `${shorten(braces, 20)}, which no template fills in`;
   const [first = '', ...rest] = (image.split('@')[0] ?? '').split('/');
   const host = rest.length > 0 && /[.:]|^localhost$/.test(first);
   const path = (host ? rest : [first, ...rest]).join('/').replace(/:[^/]*$/, '');

@@ -4,12 +4,12 @@ import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * The image of a container with an accelerator has no tag, or one that moves.
+ * The image of a container with an accelerator has no tag, or a tag that moves.
  *
  * ## Why
  *
- * CUDA, the driver it needs, the framework and the server's flags are all in the image. With `latest`, or no tag, the next pod (after
- * an eviction, on a new replica) can run another build than the one beside it. Name a version, or the digest.
+ * The image determines the versions of CUDA, of the framework and of the server with its flags, and which drivers work. With `latest` or no
+ * tag, the next pod (after an eviction, or a new replica) can run a different build from the others. Use a version or a digest.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,17 +53,17 @@ export default defineRule({
   container(container, context) {
     const { image } = container;
     if (image === undefined || !holdsAccelerator(container) || context.workload.role === 'infrastructure') return;
-    if (isTemplated(image.at) || isStandIn(image.value)) return;
+    if (isTemplated(image.at) || isPlaceholder(image.value)) return;
     const parts = imageParts(image.value);
     if (parts === undefined || parts.digest) return;
     if (parts.tag === undefined) {
       context.report({
-        message: `Image ${shorten(parts.name)} has no tag, which means latest: the build can change under the workload`,
+        message: `Image ${shorten(parts.name)} has no tag and defaults to latest: a new pod can run a different build`,
         span: spanOf(image.at),
       });
-    } else if (moves(parts.tag)) {
+    } else if (isMoving(parts.tag)) {
       context.report({
-        message: `Image tag ${parts.tag.slice(0, 60)} moves: the build can change under the workload`,
+        message: `Image tag ${parts.tag.slice(0, 60)} moves: a new pod can run a different build`,
         span: tagSpan(context.document.text, image, parts.tag),
       });
     }
@@ -80,29 +80,29 @@ interface ImageParts {
   readonly digest: boolean;
 }
 
-/** Undefined for what is no image name: rules of their own say so. https://github.com/distribution/reference */
+/** Undefined for invalid names, which other rules report. https://github.com/distribution/reference */
 function imageParts(image: string): ImageParts | undefined {
-  const at = image.indexOf('@');
-  const reference = at < 0 ? image : image.slice(0, at);
+  const atSign = image.indexOf('@');
+  const reference = atSign < 0 ? image : image.slice(0, atSign);
   // A colon before the last slash belongs to the registry's port.
   const colon = reference.indexOf(':', reference.lastIndexOf('/') + 1);
   const name = colon < 0 ? reference : reference.slice(0, colon);
   const tag = colon < 0 ? undefined : reference.slice(colon + 1);
   const path = name.slice(name.indexOf('/') + 1);
   if (!/^[a-z0-9][a-z0-9._/-]*$/.test(path) || (tag !== undefined && !/^\w[\w.-]*$/.test(tag))) return undefined;
-  return { name, tag, digest: at >= 0 };
+  return { name, tag, digest: atSign >= 0 };
 }
 
-/** Names that only stand in for an image, in words that no template marks. */
-function isStandIn(image: string): boolean {
+/** Whether a name is a placeholder in plain words. */
+function isPlaceholder(image: string): boolean {
   return /(^|[/._-])(your|my-registry|image-name|placeholder|replace|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
 }
 
 const movingTags =
   /^(latest|main|master|dev|devel|develop|edge|canary|head|stable|nightly|snapshot|current|gpu|cuda)$/i;
 
-/** A date or a commit in the tag pins what `nightly` alone does not. */
-function moves(tag: string): boolean {
+/** A date or a commit in the tag pins the build; `nightly` alone does not. */
+function isMoving(tag: string): boolean {
   if (movingTags.test(tag)) return true;
   return /(^|[._-])(latest|nightly)([._-]|$)/i.test(tag) && !/\d{6}|\d{4}-\d\d|[0-9a-f]{7}/.test(tag);
 }

@@ -5,12 +5,12 @@ import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A pod asks for an accelerator on an instance type that has none of that kind.
+ * A pod requests an accelerator on an instance type that does not have it.
  *
  * ## Why
  *
- * The selector and the request must hold on one node. A type without GPUs, or with those of another vendor, never offers the resource:
- * the pod stays Pending.
+ * One node must satisfy both the selector and the request. An instance type without GPUs, or with GPUs of another vendor, never offers the
+ * resource: the pod stays Pending.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -46,7 +46,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For types that are not known, and where one of several types has such an accelerator.
+ * For unknown types, and if one of several types has such an accelerator.
  *
  * ## Sources
  *
@@ -57,29 +57,30 @@ export default defineRule({
   topic: 'placement',
   severity: 'error',
   podSet(podSet, context) {
-    const wanted = wantedOf(podSet);
-    if (wanted === undefined) return;
+    const requested = requestOf(podSet);
+    if (requested === undefined) return;
     for (const { key, values } of podSet.selectors) {
       const [first] = values;
       if (!isInstanceTypeLabel(key) || first === undefined) continue;
-      if (values.some(({ value, at }) => isTemplated(at) || !lacks(value, wanted.vendor))) continue;
-      const shown = values.length === 1 ? first.value : `none of ${values.length} types (${first.value} ...)`;
+      if (values.some(({ value, at }) => isTemplated(at) || !lacks(value, requested.vendor))) continue;
+      const types =
+        values.length === 1 ? `${first.value} has no` : `None of ${values.length} types (${first.value} ...) has`;
       context.report({
-        message: `${shown} ${values.length === 1 ? 'has no' : 'has'} ${wanted.resource}, which the pod asks for: it stays Pending`,
+        message: `${types} ${requested.resource}: the pod stays Pending`,
         span: spanOf(first.at),
       });
     }
   },
 });
 
-function wantedOf({ accelerators }: PodSet): { readonly resource: string; readonly vendor: string } | undefined {
-  const asked = accelerators.find(({ perPod }) => perPod === null || perPod > 0);
-  const resource = asked && resourceName(asked.requested);
+function requestOf({ accelerators }: PodSet): { readonly resource: string; readonly vendor: string } | undefined {
+  const request = accelerators.find(({ perPod }) => perPod === null || perPod > 0);
+  const resource = request && resourceName(request.requested);
   const vendor = acceleratorResource(resource ?? '')?.vendor;
   return resource === undefined || vendor === undefined ? undefined : { resource, vendor };
 }
 
-/** Families without any accelerator. AWS names those with one by g, p, inf, trn, dl, vt, f; Google's N1 can be given GPUs. */
+/** Families without accelerators. AWS families with accelerators start with g, p, inf, trn, dl, vt or f; Google's N1 can have GPUs attached. */
 const plainTypes = [
   /^(?:m|c|r|t|x|i|d|z)\d[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)$/,
   /^(?:e2|n2|n2d|n4|c2|c2d|c3|c3d|c4|c4a|t2d|t2a|m1|m2|m3|h3)-(?:standard|highmem|highcpu|micro|small|medium|megamem|ultramem|metal)(?:-\d+)?$/,

@@ -102,7 +102,7 @@ describe('commands and settings', () => {
     await settings.update('capacity', 'spot', vscode.ConfigurationTarget.Workspace);
     try {
       await until(
-        async () => (await lenses(document)).some((title) => title.startsWith('1 × H100 80GB SXM · spot $')),
+        async () => (await lenses(document)).some((title) => /^1 × H100 80GB SXM · \$[\d.]+\/h spot/.test(title)),
         () => 'the spot price of an H100',
       );
       assert.match(await hoverAt(document, 'nvidia.com/gpu: 1'), /H100 80GB SXM from \.gpulint\.yaml/);

@@ -43,9 +43,9 @@ describe('what the editor alone knows', () => {
       );
     try {
       await set(10, Global);
-      await says('10 idle hours a day (user settings)');
+      await says('10 idle hours per day (user settings)');
       await set(12, Workspace);
-      await says('12 idle hours a day (workspace settings)');
+      await says('12 idle hours per day (workspace settings)');
     } finally {
       await set(undefined, Workspace);
       await set(undefined, Global);

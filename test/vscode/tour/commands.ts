@@ -48,7 +48,7 @@ export const commanding: readonly Step[] = [
       assert.match(written, /^# The nearest config/, 'a comment was lost');
       assert.match(written, /stepSeconds: 2\.4/);
       await open(stage, 'halves.yaml');
-      await sees(page, lens, /1 × H100 80GB SXM · spot \$/);
+      await sees(page, lens, /1 × H100 80GB SXM · \$[\d.]+\/h spot/);
       fs.writeFileSync(config, before);
       await sees(page, lens, /1 × L4 · \$/);
     },

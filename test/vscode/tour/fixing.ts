@@ -66,7 +66,7 @@ export const fixing: readonly Step[] = [
       await open(stage, 'always-on.yaml');
       await sees(page, '.codelens-decoration', /One replica runs even without traffic/);
       await caretBehind(stage, 'always-on.yaml', 'minReplicas: 1 # the first', 14);
-      await fix(page, /Fix all 2 of scale-to-zero-candidate in this file/);
+      await fix(page, /Fix all 2 scale-to-zero-candidate findings in this file/);
       const row = await sees(page, previewRow, 'always-on.yaml');
       await shot();
       await row.locator('.monaco-checkbox, input[type="checkbox"]').first().click();

@@ -111,7 +111,7 @@ export const keyboard: readonly Step[] = [
       assert.equal(await link.getAttribute('role'), 'button');
       const item = await sees(page, '.statusbar-item', /\$[\d.]+.*\/h/);
       const button = item.locator('[role="button"]').first();
-      assert.match((await button.getAttribute('aria-label')) ?? '', /^GPUs of this file: .* an hour/);
+      assert.match((await button.getAttribute('aria-label')) ?? '', /^This file requests .* an hour/);
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
       await lightBulb(page);
       const row = await sees(page, menuRow, 'Set the limit of nvidia.com/gpu to 1');

@@ -53,7 +53,7 @@ export const navigating: readonly Step[] = [
     async run(stage) {
       await open(stage, 'team/scaler.yaml');
       await caretBehind(stage, 'team/scaler.yaml', 'minReplicaCount: 0 # at night', 12);
-      await hoverAtCaret(stage.page, /0 replicas of voice[\s\S]*no trigger was active for 600 s \(cooldownPeriod\)/);
+      await hoverAtCaret(stage.page, /0 replicas of voice[\s\S]*600 s without an active trigger \(cooldownPeriod\)/);
     },
   },
 ];

@@ -21,7 +21,8 @@ const seen: readonly Referenced[] = [
     file: 'pools/server.yaml',
     lens: /1–2 × H100 80GB SXM · \$5\.50–\$11\.01\/h/,
     at: 'nvidia.com/gpu: 1',
-    hover: /Node pool h100: H100 80GB SXM from \.gpulint\.yaml[\s\S]*list prices less 20% from \.gpulint\.yaml/,
+    hover:
+      /GPU model H100 80GB SXM from node pool h100 in \.gpulint\.yaml[\s\S]*20% off on-demand list prices, from \.gpulint\.yaml/,
   },
   {
     feature: 'Idle hours',
@@ -31,17 +32,16 @@ const seen: readonly Referenced[] = [
     lens: /\$2,344\/month in 14 idle hours a day/,
     at: 'minReplicas: 1',
     hover:
-      /Scaled to zero it saves \$2,344\/month: 14 idle hours a day \(\.gpulint\.yaml\)[\s\S]*after 60 s without requests/,
+      /Scaling to zero saves \$2,344\/month at 14 idle hours per day \(\.gpulint\.yaml\)[\s\S]*after 60 s without requests/,
   },
   {
     feature: 'Checkpoints',
     shows: 'the hover computes the write time and the interval that loses least from the config',
     picture: 'best-interval',
     file: 'pools/train.yaml',
-    lens: /4 × L4 · spot \$/,
+    lens: /4 × L4 · \$[\d.–]+\/h spot/,
     at: '--save_steps=10',
-    hover:
-      /An interruption loses[\s\S]*Writing takes [\d.]+% of the time: 90 s[\s\S]*Least is lost with a checkpoint every/,
+    hover: /An interruption loses[\s\S]*Writing checkpoints takes [\d.]+% of the time: 90 s[\s\S]*The best interval is/,
   },
   {
     feature: 'Helm values',
@@ -59,7 +59,7 @@ const seen: readonly Referenced[] = [
     file: 'templates/deployment.yaml',
     lens: /with values\.yaml: 6 × H100 80GB SXM · \$41\.28\/h/,
     at: 'kind: Deploy',
-    hover: /What this file leaves open is from values\.yaml/,
+    hover: /Missing values from values\.yaml/,
   },
   {
     feature: 'Kustomize',

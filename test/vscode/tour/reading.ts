@@ -22,7 +22,11 @@ export const reading: readonly Step[] = [
     picture: 'cost-lens',
     async run(stage) {
       await open(stage, 'llama-isvc.yaml');
-      await sees(stage.page, lens, /1–3 × H100 80GB SXM · \$[\d.]+–\$[\d.]+\/h · spot \$.*idle \$[\d,]+\/month/);
+      await sees(
+        stage.page,
+        lens,
+        /1–3 × H100 80GB SXM · \$[\d.]+–\$[\d.]+\/h on demand · .*\/h spot · \$[\d,]+\/month idle/,
+      );
     },
   },
   {
@@ -67,7 +71,7 @@ export const reading: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'llama-isvc.yaml');
       await problems(page);
-      const row = await sees(page, problemRow, /nvidia\.com\/gpu is requested \(1\) without a limit/);
+      const row = await sees(page, problemRow, /nvidia\.com\/gpu has a request \(1\) but no limit/);
       assert.match(plain((await row.textContent()) ?? ''), /gpulint\s*\(?gpu-limits-required/);
       await stage.shot();
       await closePanel(page);

@@ -26,7 +26,7 @@ export const withRedHatYaml: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'broken.yaml');
       await problems(page);
-      await sees(page, problemRow, /0\.5 is no whole number.*gpulint/);
+      await sees(page, problemRow, /must be a whole number, not 0\.5.*gpulint/);
       const syntax = await sees(page, problemRow, /\bYAML\b/);
       assert.match(plain((await syntax.textContent()) ?? ''), /Ln \d+/);
       assert.equal(await page.locator(problemRow, { hasText: 'yaml-syntax' }).count(), 0);

@@ -14,7 +14,7 @@ export function* renderGithub({ files, shows }: CheckedReport): Generator<string
 
 function annotation({ source }: CheckedFile, { rule, severity, message, range, docs }: ReportFinding): string {
   const { start, end } = range;
-  // GitHub takes columns only within one line. Its end column is the last one that is marked.
+  // GitHub accepts columns only within one line. Its end column is inclusive.
   const columns =
     start.line === end.line ? { col: start.column, endColumn: Math.max(start.column, end.column - 1) } : {};
   const place = { file: source, line: start.line, endLine: end.line, ...columns, title: `gpulint ${rule}` };
@@ -29,16 +29,16 @@ const levels: Readonly<Record<Severity, string>> = {
 };
 
 function command(level: string, properties: Readonly<Record<string, string | number>>, message: string): string {
-  const told = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`);
-  return `::${level} ${told.join(',')}::${escapeData(message)}\n`;
+  const pairs = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`);
+  return `::${level} ${pairs.join(',')}::${escapeData(message)}\n`;
 }
 
-/** Without this a file's name or value could end the command and start another one. */
+/** Without this, a file's name or value could end the command and start another one. */
 function escapeData(text: string): string {
   return text.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A');
 }
 
-/** Line ends have a code of their own here; other control characters in a file's name have none, and are shown as text. */
+/** Line endings have their own escapes; other control characters in a file's name have none and become visible text. */
 function escapeProperty(text: string): string {
   const shown = text.split(/([\r\n])/).map((part) => (/[\r\n]/.test(part) ? part : printable(part)));
   return escapeData(shown.join('')).replace(/:/g, '%3A').replace(/,/g, '%2C');

@@ -22,7 +22,7 @@ export function* renderGitlab({ files, shows }: CheckedReport): Generator<string
   yield `[${[...unchecked, ...issues].map((issue) => `\n${jsonText(issue)}`).join(',')}\n]\n`;
 }
 
-/** The format has no place for what was not checked, so it is an issue as well: a file that is left out in silence would seem to be clean. */
+/** An issue for an unchecked file: the format has no other place for it, and without the issue the file would seem clean. */
 function failureIssue({ source }: CheckedFile, failure: string) {
   const rule = 'not-checked';
   return {

@@ -24,9 +24,9 @@ import { lineStartsOf, positionAt, rangeOf } from './position.ts';
 import type { Report, ReportFile, ReportFinding, ReportWorkload } from './report-schema.ts';
 
 /**
- * What was found in one file, as it goes into the report.
+ * One file of the report.
  * @param path as the report shows it
- * @param source what fingerprints are made with: the same whatever folder the command ran in
+ * @param source the path for fingerprints, independent of the working directory
  */
 export function toReportFile(path: string, source: string, file: FileAnalysis): ReportFile {
   const lineStarts = lineStartsOf(file.text);
@@ -50,15 +50,15 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   };
 }
 
-/** What the workloads of a file cost, those that have a price. */
+/** The cost estimates of a file's workloads that have a price. */
 export function costsOf({ documents }: FileAnalysis): readonly CostEstimate[] {
   return documents.flatMap((document) =>
     document.costed.filter(requestsAccelerators).flatMap((workload) => document.costOf(workload).cost ?? []),
   );
 }
 
-/** The report's head: sums over what is known. */
-export function summarise(files: readonly ReportFile[]): Report['summary'] {
+/** The summary of a report: totals of the known values. */
+export function summarizeReport(files: readonly ReportFile[]): Report['summary'] {
   const findings: Record<Severity, number> = { error: 0, warning: 0, info: 0, hint: 0 };
   for (const { severity } of files.flatMap((file) => file.findings)) findings[severity] += 1;
   const workloads = countedWorkloads(files);
@@ -75,16 +75,16 @@ export function summarise(files: readonly ReportFile[]): Report['summary'] {
   };
 }
 
-/** The workloads that count in sums: each runs once for every entry here. */
+/** The workloads that the totals include: each runs once per entry. */
 export function countedWorkloads(files: readonly ReportFile[]): readonly ReportWorkload[] {
   return files.flatMap(({ workloads }) => workloads.filter(({ countedIn }) => countedIn === undefined));
 }
 
-/** One JSON document, a file a line, so that neither side has to hold or scroll one giant line. Holds hints too: readers choose. */
+/** One JSON document with one line per file, which both sides can stream. Includes hints; readers choose. */
 export function* renderJson({ files: checked }: CheckedReport): Generator<string> {
   const files = checked.map(({ file }) => file);
   const catalog = { pricesAsOf: catalogInfo.pricesAsOf, sources: [...catalogInfo.sources] } satisfies Report['catalog'];
-  yield `{"version":1,"summary":${jsonText(summarise(files))},\n"catalog":${jsonText(catalog)},\n"files":[`;
+  yield `{"version":1,"summary":${jsonText(summarizeReport(files))},\n"catalog":${jsonText(catalog)},\n"files":[`;
   for (const [index, file] of files.entries()) yield `${index === 0 ? '\n' : ',\n'}${jsonText(file)}`;
   yield '\n]}\n';
 }
@@ -200,7 +200,7 @@ function workloadName({ kind, name }: Workload): string {
   return name === null ? kind : `${kind}/${name}`;
 }
 
-/** The value that all have; null where they differ or there is none. */
+/** The value that all have; null if they differ or there is none. */
 function common<T>(values: readonly (T | null)[]): T | null {
   const [first] = values;
   return first !== undefined && values.every((value) => value === first) ? first : null;
@@ -225,7 +225,7 @@ function sumOfRanges(ranges: readonly { readonly min: number | null; readonly ma
   return { min: withoutNoise(min), max: withoutNoise(max) };
 }
 
-/** Sums of cents and shares without the tail that binary fractions leave. */
+/** Rounds the noise of binary fractions from sums of cents and shares. */
 function withoutNoise(value: number): number {
   return Math.round(value * 1e6) / 1e6;
 }

@@ -4,7 +4,7 @@ import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
 import type { ReportFinding } from './report-schema.ts';
 import { isAtLeast } from './text.ts';
 
-/** JUnit's XML: a suite a file, a case a finding. What --fail-on names fails; milder findings pass, with what they say as output. */
+/** JUnit XML: one suite per file, one case per finding. Findings at or above --fail-on fail; lower ones pass, with their message as output. */
 export function* renderJunit(report: CheckedReport): Generator<string> {
   const suites = report.files.map((checked) => suiteOf(checked, report));
   const total = (count: (suite: Suite) => number) => suites.reduce((sum, suite) => sum + count(suite), 0);
@@ -38,7 +38,7 @@ function suiteOf(checked: CheckedFile, { shows, failOn }: CheckedReport): Suite 
     const tag = outcome === 'checked' ? 'skipped' : 'error';
     cases.unshift(testcase('file', name, `<${tag} message="${escapeXml(failure)}"/>`));
   }
-  // A suite without a case looks as if it had not run.
+  // A suite without cases looks as if it had not run.
   if (cases.length === 0) cases.push(testcase('no findings', name, ''));
   return {
     name,
@@ -68,7 +68,7 @@ function countsText(counts: Readonly<Record<string, number>>): string {
     .join(' ');
 }
 
-/** Control characters become visible first: XML 1.0 cannot hold most of them, nor halves of a pair or the two last code points of a plane. */
+/** Makes control characters visible first: XML 1.0 excludes most of them, lone surrogates, U+FFFE and U+FFFF. */
 function escapeXml(text: string): string {
   return printable(text)
     .replace(/[\p{Cs}\ufffe\uffff]/gu, '\ufffd')

@@ -1,19 +1,19 @@
-import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import { formatHourly, formatMonthly } from '../../cost/format.ts';
 import { escapeMarkdown } from '../../features/hover/markdown.ts';
 import { printable } from '../terminal.ts';
 import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';
-import { summarise } from './json.ts';
+import { summarizeReport } from './json.ts';
 import type { ReportFinding } from './report-schema.ts';
 import { counted, isAtLeast, severities } from './text.ts';
 
-/** A comment for a pull request: what the workloads cost, then what was found, the gravest first. */
+/** A comment for a pull request: the cost of the workloads, then the findings, most severe first. */
 export function* renderMarkdown(report: CheckedReport): Generator<string> {
-  let left = mostCharacters;
+  let left = maxCharacters;
   for (const line of linesOf(report)) {
     left -= line.length;
     if (left < 0) {
-      yield '\n… and more than fits into a comment\n';
+      yield '\n… truncated to fit into a comment\n';
       return;
     }
     yield line;
@@ -21,9 +21,9 @@ export function* renderMarkdown(report: CheckedReport): Generator<string> {
 }
 
 /** GitHub rejects comments of more than 65,536 characters, and nobody reads that much. */
-const mostCharacters = 60_000;
-const mostRows = 40;
-const mostFindings = 80;
+const maxCharacters = 60_000;
+const maxRows = 40;
+const maxFindings = 80;
 
 function* linesOf(report: CheckedReport): Generator<string> {
   const findings = report.files.flatMap((checked) =>
@@ -33,7 +33,7 @@ function* linesOf(report: CheckedReport): Generator<string> {
     const count = findings.filter(({ finding }) => finding.severity === severity).length;
     return count === 0 ? [] : [counted(count, severity)];
   });
-  // Whoever posts the comment finds the last one by this line, and edits it.
+  // A bot finds its previous comment by this line, and edits it.
   yield '<!-- gpulint -->\n';
   yield `### gpulint: ${found.join(', ') || 'no findings'}\n`;
   yield* costSection(report);
@@ -46,16 +46,16 @@ function* costSection({ files }: CheckedReport): Generator<string> {
     workloads.map((workload) => ({ ...workload, place: codeSpan(`${source}:${workload.line}`) })),
   );
   if (rows.length === 0) return;
-  yield '\n| Workload | Asks for | Cost | Where |\n| :--- | :--- | :--- | :--- |\n';
-  for (const { name, accelerators, cost, place } of rows.slice(0, mostRows)) {
+  yield '\n| Workload | Requests | Cost | Location |\n| :--- | :--- | :--- | :--- |\n';
+  for (const { name, accelerators, cost, place } of rows.slice(0, maxRows)) {
     yield `| ${[name, accelerators, cost].map(plain).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
   }
-  yield* more(rows.length - mostRows, 'workload');
+  yield* more(rows.length - maxRows, 'workload');
   const reported = files.map(({ file }) => file);
-  const { hourly } = summarise(reported);
+  const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
-  const together = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTogether **${plain(together)}** where a price is known. Prices: ${plain(priceBasis(files) ?? '')}.\n`;
+  const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
+  yield `\nTotal of known prices: **${plain(total)}**. Prices: ${plain(priceBasis(files) ?? '')}.\n`;
 }
 
 interface Found {
@@ -67,13 +67,13 @@ function* findingsSection(findings: readonly Found[]): Generator<string> {
   if (findings.length === 0) return;
   const ordered = [...findings].sort(({ finding: a }, { finding: b }) => rank(a) - rank(b));
   yield '\n';
-  for (const { checked, finding } of ordered.slice(0, mostFindings)) {
+  for (const { checked, finding } of ordered.slice(0, maxFindings)) {
     const { rule, severity, message, range, docs, fixes } = finding;
     const place = codeSpan(`${checked.source}:${range.start.line}:${range.start.column}`);
     const fix = fixes[0] === undefined ? '' : `<br>Fix: ${plain(fixes[0].title)}${fixes[0].safe ? '' : ' (unsafe)'}`;
     yield `- **${severity}** ${place} ${plain(message)} ([${rule}](${docs}))${fix}\n`;
   }
-  yield* more(ordered.length - mostFindings, 'finding');
+  yield* more(ordered.length - maxFindings, 'finding');
 }
 
 function* failuresSection({ files }: CheckedReport): Generator<string> {
@@ -83,24 +83,24 @@ function* failuresSection({ files }: CheckedReport): Generator<string> {
   });
   if (failures.length === 0) return;
   yield '\nNot checked:\n\n';
-  yield* failures.slice(0, mostRows);
-  yield* more(failures.length - mostRows, 'file');
+  yield* failures.slice(0, maxRows);
+  yield* more(failures.length - maxRows, 'file');
 }
 
 function* more(count: number, noun: string): Generator<string> {
-  if (count > 0) yield `\n… and ${plural(count, noun)} more\n`;
+  if (count > 0) yield `\n… and ${count} more ${count === 1 ? noun : `${noun}s`}\n`;
 }
 
 function rank({ severity }: ReportFinding): number {
   return severities.findIndex((limit) => isAtLeast(severity, limit));
 }
 
-/** Text that reads as it is, and neither calls a person nor links to an issue: a backslash alone does not keep a forge from that. */
+/** Literal text that mentions no user and links to no issue; a backslash alone does not prevent that. */
 function plain(text: string): string {
   return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
 }
 
-/** A code span whose fence is longer than any run of backticks in it. */
+/** A code span with a fence longer than any run of backticks in it. */
 function codeSpan(text: string): string {
   const line = printable(text);
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));

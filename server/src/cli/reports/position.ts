@@ -12,7 +12,7 @@ export function lineStartsOf(text: string): readonly number[] {
   return starts;
 }
 
-/** Line and column of an offset, both from 1; columns are UTF-16 code units. */
+/** The line and column of an offset, both from 1; columns are UTF-16 code units. */
 export function positionAt(lineStarts: readonly number[], offset: number): { line: number; column: number } {
   let low = 0;
   let high = lineStarts.length;

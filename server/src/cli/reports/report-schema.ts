@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { topics } from '../../rules/rule.ts';
 
-// The shape of `gpulint check --format json`, version 1. It is a public interface: fields may be added, a field's meaning
-// does not change. schemas/report.schema.json is generated from it.
+// The shape of `gpulint check --format json`, version 1. It is a public interface: new fields may appear, but the meaning
+// of a field does not change. schemas/report.schema.json is generated from it.
 
 const range = (unit: string) =>
   z.object({ min: z.number(), max: z.number() }).describe(`From the floor to the ceiling, in ${unit}.`);
@@ -14,16 +14,14 @@ const position = z.object({
   column: z.int().min(1).describe('In UTF-16 code units.'),
 });
 
-const rangeSchema = z
-  .object({ start: position, end: position })
-  .describe('Half open: the end is the first place behind it.');
+const rangeSchema = z.object({ start: position, end: position }).describe('Half-open: the end is exclusive.');
 export type ReportRange = z.infer<typeof rangeSchema>;
 
 const accelerator = z.object({
   resource: z.string().describe('The resource name.'),
-  perPod: z.number().nullable().describe('As written; null where it is templated.'),
-  devices: z.number().nullable().describe('Devices of the hardware that one pod takes; a slice counts as its share.'),
-  model: z.string().nullable().describe('Id in the catalogue.'),
+  perPod: z.number().nullable().describe('As written; null if templated.'),
+  devices: z.number().nullable().describe('Physical devices per pod; a slice counts as its share.'),
+  model: z.string().nullable().describe('Id in the catalog.'),
   modelFrom: z
     .enum([
       'nodeSelector',
@@ -36,12 +34,12 @@ const accelerator = z.object({
       'config',
     ])
     .nullable()
-    .describe('What names the model.'),
+    .describe('The source of the model.'),
 });
 
 const podSet = z.object({
-  name: z.string().describe("The role's name in the kind."),
-  pods: uncertainRange.describe('Pods at steady state; null where that is not known.'),
+  name: z.string().describe('The name of the role in the kind.'),
+  pods: uncertainRange.describe('Pods at steady state; null if unknown.'),
   accelerators: z.array(accelerator),
 });
 
@@ -52,22 +50,22 @@ const costBasis = z.object({
   instanceType: z.string(),
   pricing: z.enum(['on-demand', 'spot', 'reserved']),
   instanceHourly: z.number(),
-  share: z.number().describe('The part of the instance that one pod takes.'),
+  share: z.number().describe('The share of the instance that one pod uses.'),
   spotInstanceHourly: z
     .number()
     .nullable()
     .optional()
-    .describe('The same instance on spot; null where no price is known, absent where the basis is a spot price.'),
+    .describe('The same instance on spot; null if the price is unknown, absent if the basis is a spot price.'),
   asOf: z.string().nullable().describe('The date of the price.'),
   source: z.string(),
 });
 
 const cost = z.object({
   currency: z.literal('USD'),
-  hourly: range('US dollars an hour'),
-  monthly: range('US dollars in 730 hours'),
-  idleHourly: z.number().describe('What an hour costs with replicas at their floor.'),
-  spotHourly: range('US dollars an hour').nullable(),
+  hourly: range('US dollars per hour'),
+  monthly: range('US dollars per 730 hours'),
+  idleHourly: z.number().describe('US dollars per hour with replicas at their floor.'),
+  spotHourly: range('US dollars per hour').nullable(),
   basis: z.array(costBasis),
   assumptions: z.array(z.string()),
 });
@@ -88,41 +86,39 @@ const memory = z.object({
 const workloadSchema = z.object({
   apiVersion: z
     .string()
-    .describe('Empty for a block of a Helm values file, whose kind is Values and whose role is definition.'),
+    .describe('Empty for a block of a Helm values file; its kind is Values and its role definition.'),
   kind: z.string(),
   name: z.string().nullable(),
   namespace: z.string().nullable(),
   ...position.shape,
   role: z
     .enum(['serving', 'training', 'batch', 'interactive', 'infrastructure', 'definition', 'unknown'])
-    .describe('definition: nothing runs from it by itself.'),
+    .describe('definition: runs nothing on its own.'),
   roleConfidence: z
     .enum(['certain', 'likely', 'guess'])
     .optional()
     .describe(
-      'certain: the kind or the program says it; likely: an image or a name does; guess: ports and probes, or nothing.',
+      'certain: known from the kind or the program; likely: from an image or a name; guess: from ports and probes, or from nothing.',
     ),
   podSets: z.array(podSet),
-  gpus: uncertainRange.describe(
-    'Devices over all pod sets, from floor to ceiling; null where that is not well defined.',
-  ),
+  gpus: uncertainRange.describe('Devices in all pod sets, from floor to ceiling; null if unknown.'),
   capacity: z.enum(['spot', 'on-demand', 'reserved', 'flex', 'unknown']),
   provider: z.string().nullable(),
   region: z.string().nullable(),
   providerFrom: z.enum(['nodeSelector', 'affinity', 'instance-type', 'config']).nullable(),
-  cost: cost.nullable().describe('null when nothing can be priced; costProblem says why.'),
+  cost: cost.nullable().describe('null without a price; costProblem gives the reason.'),
   costProblem: z.string().optional(),
   memory: z.array(memory),
   countedIn: z
     .array(z.string())
     .optional()
-    .describe('Paths of the kustomizations that include it: the sums count what they make, and not this workload.'),
+    .describe('Paths of the kustomizations that include it; the totals count their workloads instead of this one.'),
 });
 export type ReportWorkload = z.infer<typeof workloadSchema>;
 
 const fix = z.object({
   title: z.string(),
-  safe: z.boolean().describe('What --fix applies.'),
+  safe: z.boolean().describe('Whether --fix applies it.'),
   edits: z.array(z.object({ path: z.string(), range: rangeSchema, newText: z.string() })),
 });
 
@@ -138,49 +134,47 @@ const findingSchema = z.object({
   fingerprint: z
     .string()
     .optional()
-    .describe('Names the finding from run to run, also when its lines move; what baselines and SARIF hold.'),
+    .describe('Identifies the finding across runs, even when lines move. Baselines and SARIF use it.'),
   fixes: z.array(fix),
   saving: z
     .object({ hourly: z.number(), currency: z.literal('USD') })
     .optional()
-    .describe('What following the advice would save.'),
+    .describe('The saving from following the advice.'),
 });
 export type ReportFinding = z.infer<typeof findingSchema>;
 
 const fileSchema = z.object({
-  path: z.string().describe('As given, or relative to the folder that was given.'),
-  folder: z.string().optional().describe('The folder that was given, where the file was found by walking it.'),
+  path: z.string().describe('As on the command line, or relative to the folder on the command line.'),
+  folder: z.string().optional().describe('The folder on the command line, if the file was found in it.'),
   parse: z
     .enum(['ok', 'template', 'error', 'skipped'])
-    .describe(
-      'template: read with its templated parts masked; error: part of it could not be read; skipped: nothing was.',
-    ),
-  problem: z.string().nullable().describe('A sentence where parse is error or skipped.'),
+    .describe('template: read with its templated parts masked; error: partly unreadable; skipped: not read.'),
+  problem: z.string().nullable().describe('A sentence if parse is error or skipped.'),
   workloads: z.array(workloadSchema),
   findings: z.array(findingSchema),
-  baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
+  baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
   fixed: z
     .array(z.object({ rule: z.string(), title: z.string() }))
     .optional()
-    .describe('What --fix changed in the file; the findings are those that are left.'),
+    .describe('The changes that --fix made in the file; findings lists the remaining ones.'),
 });
 export type ReportFile = z.infer<typeof fileSchema>;
 
-/** What `gpulint check --format json` writes to standard output. */
+/** The output of `gpulint check --format json`. */
 export const reportSchema = z
   .object({
     version: z.literal(1),
     summary: z.object({
-      files: z.int().describe('Also those that were skipped.'),
+      files: z.int().describe('Includes skipped files.'),
       skipped: z
         .int()
         .optional()
-        .describe('Files that were not read, or are not text gpulint can check; each gives the reason.'),
-      workloads: z.int().describe('Without those that countedIn names kustomizations for.'),
+        .describe('Files that were not read, or are not text that gpulint can check; each has its reason in problem.'),
+      workloads: z.int().describe('Without workloads that have countedIn.'),
       findings: z.object({ error: z.int(), warning: z.int(), info: z.int(), hint: z.int() }),
-      baselined: z.int().optional().describe('Findings left out because they are in the baseline.'),
-      gpus: range('devices; workloads whose number is not known are left out'),
-      hourly: range('US dollars an hour; workloads without a price are left out'),
+      baselined: z.int().optional().describe('Findings excluded because they are in the baseline.'),
+      gpus: range('devices; excludes workloads with an unknown number'),
+      hourly: range('US dollars per hour; excludes workloads without a price'),
     }),
     catalog: z.object({ pricesAsOf: z.string(), sources: z.array(z.string()) }),
     files: z.array(fileSchema),

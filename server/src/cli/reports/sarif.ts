@@ -7,7 +7,7 @@ import type { ReportFinding, ReportRange } from './report-schema.ts';
 
 // SARIF 2.1.0: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
-/** One run, with its results also where there are none: readers take a missing list for a run that failed. */
+/** One run. Its list of results can be empty but is never missing: readers treat a missing list as a failed run. */
 export function* renderSarif(report: CheckedReport): Generator<string> {
   const found = report.files.flatMap((checked) =>
     checked.file.findings.filter(report.shows).map((finding) => ({ checked, finding })),
@@ -39,15 +39,15 @@ export function* renderSarif(report: CheckedReport): Generator<string> {
 
 const schema = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json';
 
-/** What relative addresses are relative to. GitHub, GitLab and Azure DevOps know it by this name. */
+/** The base of relative URIs. GitHub, GitLab and Azure DevOps know this name. */
 const root = '%SRCROOT%';
 
 function toDescriptor({ rule, docs, topic }: ReportFinding) {
   const page = pageOf(rule);
-  const text = page ?? `A comment or an annotation that silences nothing: ${docs}`;
+  const text = page ?? `A comment or an annotation that silences no finding: ${docs}`;
   return {
     id: rule,
-    shortDescription: { text: page === undefined ? 'A suppression that nothing needs.' : descriptionOf(page) },
+    shortDescription: { text: page === undefined ? 'A suppression without effect.' : descriptionOf(page) },
     help: { text, markdown: text },
     helpUri: docs,
     properties: { tags: ['gpu', topic] },
@@ -70,14 +70,14 @@ function toResult(checked: CheckedFile, finding: ReportFinding, ruleIndex: numbe
   };
 }
 
-/** Replacements are exact: applied at their regions they give the bytes that gpulint would write. */
+/** The exact replacements: applying them gives the bytes that gpulint would write. */
 function toFix({ title, safe, edits }: ReportFinding['fixes'][number], artifactLocation: ArtifactLocation) {
   const replacements = edits.map(({ range, newText }) => ({
     deletedRegion: regionOf(range),
     insertedContent: { text: newText },
   }));
   return {
-    description: { text: plain(safe ? title : `${title} (unsafe: read it before you apply it)`) },
+    description: { text: plain(safe ? title : `${title} (unsafe: review before applying)`) },
     artifactChanges: [{ artifactLocation, replacements }],
     properties: { safe },
   };
@@ -100,7 +100,7 @@ interface ArtifactLocation {
   readonly uriBaseId?: string;
 }
 
-/** A path outside of the repository has no base that a reader would know. */
+/** A path outside the repository has no base that readers know. */
 function locationOf({ source }: CheckedFile): ArtifactLocation {
   const path = source
     .replace(/\p{Cs}/gu, '\ufffd')
@@ -115,12 +115,12 @@ function regionOf({ start, end }: ReportRange) {
   return { startLine: start.line, startColumn: start.column, endLine: end.line, endColumn: end.column };
 }
 
-/** SARIF takes [text](target) in a message for a link. */
+/** SARIF treats [text](target) in a message as a link. */
 function plain(text: string): string {
   return printable(text).replace(/\]\(/g, '] (');
 }
 
-/** SARIF knows no hint. */
+/** SARIF has no hint level. */
 const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
   error: 'error',
   warning: 'warning',

@@ -17,48 +17,48 @@ import { silence } from './suppress.ts';
 
 export type ActionKind = 'quickfix' | 'refactor.rewrite' | 'source.fixAll.gpulint';
 
-/** Something to choose from the light bulb. */
+/** An entry of the light bulb menu. */
 export interface Action {
   readonly title: string;
   readonly kind: ActionKind;
   readonly preferred: boolean;
-  /** Offsets of the file. */
+  /** Offsets in the file. */
   readonly edits?: readonly TextEdit[];
-  /** The word that a person writes the reason of a suppression over; of the file after the edits. */
+  /** The placeholder for the reason of a suppression; offsets in the file after the edits. */
   readonly select?: Span;
-  /** Why a person should see the change before it is made; undefined: it is made at once. */
+  /** Why the user should review the change first; undefined: applied immediately. */
   readonly confirm?: string;
-  /** The rule whose findings are mended in all files of the workspace; there are no edits then. */
+  /** The rule whose findings this fixes in all files of the workspace; there are no edits then. */
   readonly everywhere?: string;
-  /** A picker has to be opened for the request at this span of the file; there are no edits then. */
+  /** The span in the file of the request for which a picker opens; there are no edits then. */
   readonly picker?: Span;
-  /** What it mends, with the place of the document that the finding's span counts from. */
+  /** The finding that it fixes, with the offset of its document. */
   readonly finding?: { readonly finding: Finding; readonly base: number };
 }
 
 export interface ActionQuery {
-  /** Of the file; empty for a caret. */
+  /** In the file; empty for a caret. */
   readonly span: Span;
-  /** Kinds that are wanted, with all that is below them; undefined: all. */
+  /** The requested kinds, including their subkinds; undefined: all. */
   readonly only: readonly string[] | undefined;
-  /** Findings that the editor shows there, by rule and span of the file. */
+  /** Findings that the editor shows there, by rule and span in the file. */
   readonly shown: readonly { readonly rule: string; readonly span: Span }[];
   /** Whether the editor can open our pickers. */
   readonly picker: boolean;
 }
 
-/** What can be done at a place: the fixes of its findings, all safe fixes of the file, and other forms of a GPU request. */
+/** The actions at a place: the fixes of its findings, all safe fixes of the file, and other forms of a GPU request. */
 export function codeActions(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   const actions: Action[] = [];
-  if (wants(query, 'quickfix')) actions.push(...quickFixes(file, query));
-  if (wants(query, 'refactor.rewrite')) actions.push(...rewrites(file, query));
-  const bulb = query.only === undefined && count(file, () => true) > mostTogether;
-  if (wants(query, 'source.fixAll.gpulint') && !bulb) actions.push(...fixAll(file));
+  if (isRequested(query, 'quickfix')) actions.push(...quickFixes(file, query));
+  if (isRequested(query, 'refactor.rewrite')) actions.push(...rewrites(file, query));
+  const bulb = query.only === undefined && count(file, () => true) > maxTogether;
+  if (isRequested(query, 'source.fixAll.gpulint') && !bulb) actions.push(...fixAll(file));
   return actions;
 }
 
-function wants({ only }: ActionQuery, kind: ActionKind): boolean {
-  return only === undefined || only.some((wanted) => wanted === '' || kind === wanted || kind.startsWith(`${wanted}.`));
+function isRequested({ only }: ActionQuery, kind: ActionKind): boolean {
+  return only === undefined || only.some((one) => one === '' || kind === one || kind.startsWith(`${one}.`));
 }
 
 function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): readonly Action[] {
@@ -76,15 +76,15 @@ function quickFixes(file: FileAnalysis, { span, shown, picker }: ActionQuery): r
           kind: 'quickfix',
           preferred: fix === preferred,
           edits,
-          ...asking(confirmationOf(file, edits, fix.safe)),
+          ...confirmPart(confirmationOf(file, edits, fix.safe)),
           finding: { finding, base: document.base },
         };
       });
     });
   });
-  const mended = fixes.flatMap(({ finding }) => finding?.finding.rule ?? []);
-  const others = [...new Set(mended)].flatMap((rule) => fixKind(file, rule, picker));
-  // A person silences what can be seen; a hint has no squiggle.
+  const fixedRules = fixes.flatMap(({ finding }) => finding?.finding.rule ?? []);
+  const others = [...new Set(fixedRules)].flatMap((rule) => fixKind(file, rule, picker));
+  // Nobody needs to silence a hint: it has no squiggle.
   const silencing = found.flatMap(({ finding, document }): Action[] => {
     const way = finding.severity === 'hint' ? undefined : silence(file, document, finding, budget);
     if (way === undefined) return [];
@@ -112,26 +112,26 @@ interface Found {
   readonly document: DocumentAnalysis;
 }
 
-/** A longer list helps nobody, and each of its entries has to be proven. */
-const mostFindings = 50;
+/** A longer list helps nobody, and each entry needs a proof. */
+const maxFindings = 50;
 
 /**
- * The findings at a place; where there is none, those of its line: advice has no squiggle that shows where exactly it sits. Of very many the
- * nearest ones.
+ * The findings at a place; without one, those of its line, because advice has no squiggle that shows its exact place. If there are too many,
+ * only the nearest ones.
  */
 function findingsAt(file: FileAnalysis, span: Span, shown: ActionQuery['shown']): readonly Found[] {
   const all = file.documents.flatMap((document) =>
     document.findings.map((finding) => ({ finding, document, place: shiftSpan(finding.span, document.base) })),
   );
-  const asked = new Set(shown.map(({ rule, span: { start, end } }) => `${rule} ${start} ${end}`));
+  const shownKeys = new Set(shown.map(({ rule, span: { start, end } }) => `${rule} ${start} ${end}`));
   const exact = all.filter(
-    ({ finding, place }) => touches(place, span) || asked.has(`${finding.rule} ${place.start} ${place.end}`),
+    ({ finding, place }) => touches(place, span) || shownKeys.has(`${finding.rule} ${place.start} ${place.end}`),
   );
   const line = { start: lineAt(file.text, span.start).start, end: lineAt(file.text, span.end).end };
   const found = exact.length > 0 ? exact : all.filter(({ place: { start } }) => touches(line, { start, end: start }));
-  if (found.length <= mostFindings) return found;
-  const away = ({ start }: Span) => Math.abs(start - span.start);
-  const nearest = new Set([...found].sort((a, b) => away(a.place) - away(b.place)).slice(0, mostFindings));
+  if (found.length <= maxFindings) return found;
+  const distance = ({ start }: Span) => Math.abs(start - span.start);
+  const nearest = new Set([...found].sort((a, b) => distance(a.place) - distance(b.place)).slice(0, maxFindings));
   return found.filter((one) => nearest.has(one));
 }
 
@@ -142,18 +142,18 @@ function lineAt(text: string, offset: number): Span {
   return { start, end: end === -1 ? text.length : end };
 }
 
-/** Of more findings it takes too long to prove all fixes for a bulb: who wants them all asks for "fix all". */
-const mostTogether = 1_000;
+/** With more findings, a light bulb takes too long to prove all fixes; the "fix all" command still does. */
+const maxTogether = 1_000;
 
-function count(file: FileAnalysis, isMeant: (finding: Finding) => boolean): number {
-  return file.documents.reduce((sum, { findings }) => sum + findings.filter(isMeant).length, 0);
+function count(file: FileAnalysis, matches: (finding: Finding) => boolean): number {
+  return file.documents.reduce((sum, { findings }) => sum + findings.filter(matches).length, 0);
 }
 
-/** All findings of one rule at once: in the file where it has several, and in the workspace. */
+/** Fixes for all findings of a rule: in the file if it has several, and in the workspace. */
 function fixKind(file: FileAnalysis, rule: string, workspace: boolean): readonly Action[] {
-  const fixes = count(file, (finding) => finding.rule === rule) > mostTogether ? [] : fixesOfRule(file, rule);
+  const fixes = count(file, (finding) => finding.rule === rule) > maxTogether ? [] : fixesOfRule(file, rule);
   const everywhere: Action = {
-    title: `Fix all of ${rule} in the workspace…`,
+    title: `Fix all ${rule} findings in the workspace…`,
     kind: 'quickfix',
     preferred: false,
     everywhere: rule,
@@ -163,13 +163,13 @@ function fixKind(file: FileAnalysis, rule: string, workspace: boolean): readonly
 }
 
 function fixInFile(file: FileAnalysis, rule: string, fixes: readonly FileFix[]): Action {
-  const title = `Fix all ${fixes.length} of ${rule} in this file`;
+  const title = `Fix all ${fixes.length} ${rule} findings in this file`;
   const edits = fixes.flatMap((fix) => fix.edits);
   const safe = fixes.every((fix) => fix.safe);
-  return { title, kind: 'quickfix', preferred: false, edits, ...asking(confirmationOf(file, edits, safe)) };
+  return { title, kind: 'quickfix', preferred: false, edits, ...confirmPart(confirmationOf(file, edits, safe)) };
 }
 
-function asking(confirm: string | undefined): { readonly confirm?: string } {
+function confirmPart(confirm: string | undefined): { readonly confirm?: string } {
   return confirm === undefined ? {} : { confirm };
 }
 
@@ -177,7 +177,7 @@ function asking(confirm: string | undefined): { readonly confirm?: string } {
 function fixAll(file: FileAnalysis): readonly Action[] {
   const edits = safeFixes(file).flatMap((fix) => fix.edits);
   if (edits.length === 0) return [];
-  return [{ title: 'Fix all safe gpulint problems', kind: 'source.fixAll.gpulint', preferred: false, edits }];
+  return [{ title: 'Apply all safe gpulint fixes', kind: 'source.fixAll.gpulint', preferred: false, edits }];
 }
 
 function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
@@ -188,7 +188,7 @@ function rewrites(file: FileAnalysis, query: ActionQuery): readonly Action[] {
   ]);
 }
 
-/** A GPU shared in turns, where the project says that its nodes do so. */
+/** A shared GPU, if the config declares GPU sharing on the nodes. */
 function share(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
   const fix = sharedFix(sliceable, budget);
   if (fix === undefined) return [];
@@ -200,7 +200,7 @@ function pickSlice(sliceable: Sliceable): readonly Action[] {
   return [{ title: 'Rewrite to a MIG slice…', kind: 'refactor.rewrite', preferred: false, picker: sliceable.span }];
 }
 
-/** Without a picker nobody can be asked for the GPU, so it must be told. */
+/** One rewrite per slice. Without a picker, the GPU model must be known. */
 function eachSlice(sliceable: Sliceable, budget: ProofBudget): readonly Action[] {
   const { gpu } = sliceable;
   if (gpu === undefined) return [];

@@ -3,13 +3,13 @@ import { plural } from '../../cost/format.ts';
 import type { TextEdit } from '../../yaml/span.ts';
 
 /**
- * Why a person should look at a change before it is made: it reaches further than the line at which it was chosen. Undefined for what is
- * safe, and for a change of one object that takes no more than a key away: that is seen where the caret is, and one undo takes it back.
+ * Why a user should review a change first: it reaches beyond the line of the caret. Undefined for safe changes, and for changes of one object
+ * that remove at most one line: these are visible at the caret, and one undo reverts them.
  */
 export function confirmationOf(file: FileAnalysis, edits: readonly TextEdit[], safe: boolean): string | undefined {
   if (safe) return undefined;
   const objects = objectsOf(file, edits);
-  if (objects > 1) return `Changes ${plural(objects, 'object')} of this file`;
+  if (objects > 1) return `Changes ${plural(objects, 'object')} in this file`;
   const removed = Math.max(0, ...edits.map((edit) => linesRemoved(file.text, edit)));
   return removed > 1 ? `Removes ${plural(removed, 'line')}` : undefined;
 }
@@ -21,7 +21,7 @@ function objectsOf({ documents }: FileAnalysis, edits: readonly TextEdit[]): num
   return places.filter(({ start, end }) => edits.some(({ span }) => span.start < end && span.end >= start)).length;
 }
 
-/** Whole lines that are gone after an edit. */
+/** The number of lines that an edit removes. */
 function linesRemoved(text: string, { span, newText }: TextEdit): number {
   return text.slice(span.start, span.end).split('\n').length - newText.split('\n').length;
 }

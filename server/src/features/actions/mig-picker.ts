@@ -20,20 +20,20 @@ import { type Span, shiftSpan, touches } from '../../yaml/span.ts';
 import { formatShare } from '../hover/gpu-words.ts';
 import { type Place, type ProofBudget, provenTogether } from './proof.ts';
 
-/** A whole-GPU request that could ask for a slice instead. */
+/** A request for a whole GPU that could be a request for a slice. */
 export interface Sliceable extends Place {
   readonly config: ProjectConfig;
   readonly workload: Workload;
   readonly podSet: PodSet;
   readonly container: Container;
   readonly request: AcceleratorRequest;
-  /** The GPU, where the file or the config tells it. */
+  /** The GPU model, if the file or the config determines it. */
   readonly gpu: GpuModel | undefined;
-  /** Of the entry in the file. */
+  /** The entry in the file. */
   readonly span: Span;
 }
 
-/** The requests in a span of the file that ask for whole GPUs which can be cut, or may be such for all that is told. */
+/** The requests in a span of the file for whole GPUs that support MIG, or whose model is unknown. */
 export function sliceableRequests(file: FileAnalysis, span: Span): readonly Sliceable[] {
   const found: Sliceable[] = [];
   for (const document of file.hasAccelerators ? file.documents : []) {
@@ -46,11 +46,11 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
               (quantity) => quantity && touches(entrySpan(quantity.at), inside),
             );
             if (place === undefined || !isOneWholeGpu(request)) continue;
-            const told = acceleratorByName(podSet.accelerators, request.resource);
-            const gpu = told?.model == null ? undefined : gpus.get(told.model);
+            const inPod = acceleratorByName(podSet.accelerators, request.resource);
+            const gpu = inPod?.model == null ? undefined : gpus.get(inPod.model);
             if (gpu !== undefined && migTable(gpu.id) === undefined) continue;
-            // Nodes that hand out parts under the plain name (time slices, MIG single) have no slices by name.
-            if (told?.perPod === 1 && told.devices !== 1) continue;
+            // Nodes that offer parts of GPUs under the plain name (time slicing, MIG single) offer no slices by name.
+            if (inPod?.perPod === 1 && inPod.devices !== 1) continue;
             found.push({
               file,
               document,
@@ -70,12 +70,12 @@ export function sliceableRequests(file: FileAnalysis, span: Span): readonly Slic
   return found;
 }
 
-/** The slices of a GPU, at the prices of the place where the pods run. */
+/** The slices of a GPU, at the prices for the pods' placement. */
 export function slicesOf(gpu: GpuModel, { podSet, config }: Sliceable): readonly MigOption[] {
   return migOptions(gpu.id, priceRange(gpuPrices(gpu, podSet.placement, config.prices)));
 }
 
-/** Edits carry offsets of the file. Undefined where the text cannot be edited without damage, or the nodes are not cut. */
+/** The rewrite to a slice, with offsets in the file. Undefined if the text cannot be edited without damage or the nodes do not use MIG. */
 export function sliceFix(
   sliceable: Sliceable,
   profile: MigProfile,
@@ -88,7 +88,7 @@ export function sliceFix(
   return form && provenInFile(rewriteToMig(document.document, request, place, profile, form), sliceable, budget);
 }
 
-/** The request for a part of a GPU that pods share in turns, where the project says that its nodes do so. */
+/** The rewrite to a shared GPU, if the config declares GPU sharing on the nodes. */
 export function sharedFix(sliceable: Sliceable, budget: ProofBudget): Fix | undefined {
   const { document, request, podSet, config } = sliceable;
   const form = sharedForm(podSet, config);
@@ -101,31 +101,27 @@ function provenInFile(fix: Fix | undefined, place: Place, budget: ProofBudget): 
   return { ...fix, edits };
 }
 
-/** `10 GB, 1/7 of the card, $0.98/h`, and how the container's model fits, where that is known: `holds gemma-2b-it`. */
-export function describeSlice(
-  { profile, share, hourly }: MigOption,
-  held?: HeldModel,
-  ofCard = ' of the card',
-): string {
+/** `10 GB, 1/7 of the GPU, $0.98/h`, and whether the container's model fits, if that is known: `fits gemma-2b-it`. */
+export function describeSlice({ profile, share, hourly }: MigOption, held?: HeldModel, ofGpu = ' of the GPU'): string {
   const price = hourly === null ? [] : [formatHourly(hourly)];
-  const part = share === 1 ? 'the whole card' : `${formatShare(share)}${ofCard}`;
+  const part = share === 1 ? 'the whole GPU' : `${formatShare(share)}${ofGpu}`;
   const model = held === undefined ? [] : [fitWords[held.fit(profile)](shorten(held.name))];
   return [`${profile.memoryGiB} GB`, part, ...price, ...model].join(', ');
 }
 
 const fitWords: Readonly<Record<Fit, (model: string) => string>> = {
-  fits: (model) => `holds ${model}`,
-  'short-requests': (model) => `holds ${model}, short requests only`,
+  fits: (model) => `fits ${model}`,
+  'short-requests': (model) => `fits ${model} for short requests only`,
   'too-small': (model) => `too small for ${model}`,
 };
 
-/** A model that slices are looked through for. */
+/** A model to find a slice for. */
 export interface HeldModel {
   readonly name: string;
   readonly fit: (profile: MigProfile) => Fit;
 }
 
-/** The model that the container serves; undefined where it is not known. */
+/** The model that the container serves; undefined if unknown. */
 export function heldModel({ container, workload, config }: Sliceable): HeldModel | undefined {
   const { estimate } = estimateServing(servedModel(container, workload));
   return estimate === null
@@ -133,7 +129,7 @@ export function heldModel({ container, workload, config }: Sliceable): HeldModel
     : { name: estimate.name, fit: (profile) => fitOf(estimate, sliceGiB(profile), config.headroom) };
 }
 
-/** GPUs that can be cut into slices. */
+/** GPUs that support MIG. */
 export function migGpus(): readonly GpuModel[] {
   return [...gpus.values()].filter(({ id }) => migTable(id) !== undefined);
 }

@@ -1,16 +1,16 @@
 import { type Provider, platforms, regionsOf } from '../../catalog/index.ts';
 import { platformName } from '../../config/schema.ts';
 
-/** A place where a cluster can run. */
+/** A platform for clusters. */
 export interface PlatformChoice {
   readonly id: string;
   readonly name: string;
   readonly provider: Provider | null;
-  /** Regions that there are prices for, the usual one first; empty where one price holds everywhere. */
+  /** Regions with prices, the default one first; empty if one price applies everywhere. */
   readonly regions: readonly string[];
 }
 
-/** The platforms to choose from, by name; clusters of one's own come last. */
+/** The platforms by name; self-managed clusters come last. */
 export function platformChoices(): readonly PlatformChoice[] {
   return [...platforms.values()]
     .map(({ id, provider }) => ({

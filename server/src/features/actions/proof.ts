@@ -5,39 +5,39 @@ import { splitObjects } from '../../yaml/parse.ts';
 import { applyEdits, type TextEdit } from '../../yaml/span.ts';
 import { splitList } from '../../yaml/split-list.ts';
 
-/** A change of one document that somebody may make. */
+/** A possible change of one document. */
 export interface Change {
-  /** What it clears; a rewrite clears nothing. */
+  /** The finding that it clears; undefined for rewrites. */
   readonly finding?: Finding;
-  /** Offsets of the document. */
+  /** Offsets in the document. */
   readonly edits: readonly TextEdit[];
 }
 
-/** Characters that may be read again for proofs; the last proof may overdraw. */
+/** The characters that proofs may read; the last proof may exceed the budget. */
 export interface ProofBudget {
-  /** Of documents: each proof takes the length of its own. */
+  /** For documents: each proof costs the length of its document. */
   characters: number;
-  /** Of files: a proof takes the length of its file where the change concerns the documents beside it. */
-  ofFiles: number;
+  /** For files: a proof costs the length of its file if the change concerns other documents. */
+  fileCharacters: number;
 }
 
-/** Where something is changed. */
+/** The document to change, and its file. */
 export interface Place {
   readonly file: FileAnalysis;
   readonly document: DocumentAnalysis;
 }
 
-/** What one answer to an editor may cost: a tenth of a second's work. Of the largest documents that is one proof for each question. */
+/** The budget of one answer to an editor: about 0.1 s of work, or a single proof of the largest documents. */
 export function budgetOfAnswer(): ProofBudget {
-  return { characters: 120_000, ofFiles: 500_000 };
+  return { characters: 120_000, fileCharacters: 500_000 };
 }
 
 /**
- * The document after the changes, if they keep what every fix promises; else undefined. This is the one gate between a rule's idea of a fix
- * and anything that a person or `--fix` is offered: the changes are made on a copy, and the copy is read again.
+ * The document after the changes, if they keep the promises of every fix; else undefined. This is the only gate between a rule's fix and the
+ * fixes that users and `--fix` get: it applies the changes to a copy and parses the copy.
  *
- * The document must have been read without a guess. Afterwards it is cut and read as before, every comment and line end is still there, each
- * finding is gone, and no finding of equal or higher severity is new, in the documents beside it none at all.
+ * The document must have parsed without errors. The changed file must split and parse as before, keep every comment and line ending, and have
+ * none of the findings. It must have no new finding of equal or higher severity, and in the other documents no new finding at all.
  */
 export function prove(
   { file, document }: Place,
@@ -46,15 +46,15 @@ export function prove(
 ): DocumentAnalysis | undefined {
   budget.characters -= document.text.length;
   const edits = changes.flatMap((change) => change.edits);
-  if (!wasReadWhole(document) || !areApplicable(edits, document.text)) return undefined;
+  if (!isFullyParsed(document) || !areApplicable(edits, document.text)) return undefined;
   const text = applyEdits(document.text, edits);
-  if (!isCutAlike(document, text)) return undefined;
+  if (!splitsAlike(document, text)) return undefined;
   const after = document.withText(text);
   if (!keepsPromises(document, after, changes)) return undefined;
-  if (file.documents.length === 1 || saidToOthers(document) === saidToOthers(after)) return after;
-  const isAffordable = budget.ofFiles > 0;
-  // Taken also where there is nothing left, so that nobody remembers this as a verdict.
-  budget.ofFiles -= file.text.length;
+  if (file.documents.length === 1 || sharedFacts(document) === sharedFacts(after)) return after;
+  const isAffordable = budget.fileCharacters > 0;
+  // Charged even to an empty budget, so that callers do not store this as a verdict.
+  budget.fileCharacters -= file.text.length;
   if (!isAffordable) return undefined;
   const [start, end] = [document.base, document.base + document.text.length];
   const copy = file.withText(file.text.slice(0, start) + text + file.text.slice(end));
@@ -64,8 +64,8 @@ export function prove(
 }
 
 /**
- * The same for changes of several documents, with one copy of the file: much less work than a proof for each, where they hold.
- * @param changes by the documents of the file, in their order; those of one document must not touch each other
+ * The same for changes of several documents, with one copy of the file: far less work than one proof per document.
+ * @param changes by document, in file order; the changes of one document must not touch each other
  */
 export function proveInFile(file: FileAnalysis, changes: readonly (readonly Change[])[], budget: ProofBudget): boolean {
   const edits = changes.map((some) => some.flatMap((change) => change.edits));
@@ -73,7 +73,7 @@ export function proveInFile(file: FileAnalysis, changes: readonly (readonly Chan
     const own = edits[index] ?? [];
     return areApplicable(own, text) ? applyEdits(text, own) : text;
   });
-  budget.ofFiles -= file.text.length;
+  budget.fileCharacters -= file.text.length;
   const copy = file.withText(spliced(file, texts));
   return (
     keepsFile(file, copy) &&
@@ -85,18 +85,18 @@ export function proveInFile(file: FileAnalysis, changes: readonly (readonly Chan
   );
 }
 
-/** The file with other texts in the places of its documents. */
+/** The file with other texts for its documents. */
 function spliced({ text, documents }: FileAnalysis, texts: readonly string[]): string {
-  let at = 0;
+  let end = 0;
   const parts = documents.map((document, index) => {
-    const gap = text.slice(at, document.base);
-    at = document.base + document.text.length;
+    const gap = text.slice(end, document.base);
+    end = document.base + document.text.length;
     return gap + (texts[index] ?? document.text);
   });
-  return parts.join('') + text.slice(at);
+  return parts.join('') + text.slice(end);
 }
 
-/** A file that is cut and read as before, and no document of it that did not change has a finding more. */
+/** Whether the file splits and parses as before, and no unchanged document has an additional finding. */
 export function keepsFile(before: FileAnalysis, after: FileAnalysis): boolean {
   if (after.parse !== before.parse || after.documents.length !== before.documents.length) return false;
   return after.documents.every((document, index) => {
@@ -106,8 +106,8 @@ export function keepsFile(before: FileAnalysis, after: FileAnalysis): boolean {
   });
 }
 
-/** What the documents beside one may rest on. */
-function saidToOthers({ summary }: DocumentAnalysis): string {
+/** The facts of a document that other documents can depend on. */
+function sharedFacts({ summary }: DocumentAnalysis): string {
   const objects = summary
     .objects()
     .map(({ group, kind, namespace, name, facts }) => [group, kind, namespace, name, facts()]);
@@ -118,19 +118,19 @@ function saidToOthers({ summary }: DocumentAnalysis): string {
 function keepsPromises(before: DocumentAnalysis, after: DocumentAnalysis, changes: readonly Change[]): boolean {
   const edits = changes.flatMap((change) => change.edits);
   return (
-    wasReadWhole(before) &&
+    isFullyParsed(before) &&
     areApplicable(edits, before.text) &&
     after.text !== before.text &&
     keepsLineEnds(before.text, edits) &&
     (!isJson(before.text) || isJson(after.text)) &&
-    readsAlike(before, after) &&
+    parsesAlike(before, after) &&
     clears(before, after, changes)
   );
 }
 
 /**
- * The fixes of these findings that were proven, each alone as far as the budget lasts and together beyond that.
- * @param known those that were proven already
+ * The proven fixes of these findings: each alone while half of the budget lasts, then together.
+ * @param known fixes that are already proven
  */
 export function provenFixes(
   place: Place,
@@ -142,34 +142,34 @@ export function provenFixes(
     .flatMap((finding) => finding.fixes.map((fix) => ({ finding, fix, edits: fix.edits })))
     .filter(({ fix }) => !known.has(fix));
   const proven = new Set(fixes.filter(({ fix }) => verdicts.get(fix) === true).map(({ fix }) => fix));
-  let open = fixes.filter(({ fix }) => !verdicts.has(fix));
-  const forAllTogether = budget.characters / 2;
-  const decide = (some: typeof open) => {
-    const { ofFiles } = budget;
+  let undecided = fixes.filter(({ fix }) => !verdicts.has(fix));
+  const reserve = budget.characters / 2;
+  const decide = (some: typeof undecided) => {
+    const { fileCharacters } = budget;
     const kept = new Set(provenTogether(place, some, budget));
     for (const change of some) {
       if (kept.has(change)) proven.add(change.fix);
-      // With more to spend it might be proven, and the documents beside it may change.
+      // A larger budget could prove it, and the other documents can change.
       else if (budget.characters <= 0) continue;
-      if (budget.ofFiles === ofFiles) verdicts.set(change.fix, kept.has(change));
+      if (budget.fileCharacters === fileCharacters) verdicts.set(change.fix, kept.has(change));
     }
   };
-  while (open.length > 0 && budget.characters > forAllTogether) {
-    decide(open.slice(0, 1));
-    open = open.slice(1);
+  while (undecided.length > 0 && budget.characters > reserve) {
+    decide(undecided.slice(0, 1));
+    undecided = undecided.slice(1);
   }
-  while (open.length > 0 && budget.characters > 0) {
-    const layer = new Set(disjoint(open));
+  while (undecided.length > 0 && budget.characters > 0) {
+    const layer = new Set(disjoint(undecided));
     decide([...layer]);
-    open = open.filter((change) => !layer.has(change));
+    undecided = undecided.filter((change) => !layer.has(change));
   }
   return proven;
 }
 
-/** A verdict holds as long as the analysis that made the fix. */
+/** A verdict is valid as long as the analysis that created the fix. */
 const verdicts = new WeakMap<Fix, boolean>();
 
-/** As many of the changes as were proven in one go. They must not touch each other. */
+/** The changes that are proven together. They must not touch each other. */
 export function provenTogether<C extends Change>(
   place: Place,
   changes: readonly C[],
@@ -178,7 +178,7 @@ export function provenTogether<C extends Change>(
   return largestGood(changes, (some) => budget.characters > 0 && prove(place, some, budget) !== undefined);
 }
 
-/** All of the items if they are good together, else what remains when halves that are not good are given up. */
+/** All items if they are good together, else what remains after bad halves are removed. */
 export function largestGood<T>(items: readonly T[], isGood: (items: readonly T[]) => boolean): readonly T[] {
   if (items.length === 0 || isGood(items)) return items;
   if (items.length === 1) return [];
@@ -190,18 +190,18 @@ export function largestGood<T>(items: readonly T[], isGood: (items: readonly T[]
   return isGood(both) ? both : left;
 }
 
-/** The changes that touch none before them. Two insertions at one place touch: which comes first would be chance. */
+/** The changes that touch no earlier one. Two insertions at the same place touch, because their order would be arbitrary. */
 export function disjoint<C extends Change>(changes: readonly C[]): readonly C[] {
-  const taken: TextEdit[] = [];
+  const sorted: TextEdit[] = [];
   return changes.filter(({ edits }) => {
-    if (edits.some((edit) => touchesSorted(taken, edit))) return false;
-    for (const edit of edits) taken.splice(placeIn(taken, edit.span.start), 0, edit);
+    if (edits.some((edit) => touchesSorted(sorted, edit))) return false;
+    for (const edit of edits) sorted.splice(indexFor(sorted, edit.span.start), 0, edit);
     return true;
   });
 }
 
-/** The first index whose edit starts at the offset or behind it. */
-function placeIn(sorted: readonly TextEdit[], start: number): number {
+/** The first index whose edit starts at or after the offset. */
+function indexFor(sorted: readonly TextEdit[], start: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -212,37 +212,37 @@ function placeIn(sorted: readonly TextEdit[], start: number): number {
 }
 
 function touchesSorted(sorted: readonly TextEdit[], { span }: TextEdit): boolean {
-  const place = placeIn(sorted, span.start);
-  const [before, after] = [sorted[place - 1], sorted[place]];
+  const index = indexFor(sorted, span.start);
+  const [before, after] = [sorted[index - 1], sorted[index]];
   if (before !== undefined && before.span.end > span.start) return true;
   return after !== undefined && (after.span.start === span.start || after.span.start < span.end);
 }
 
 /**
- * A text with faults was read by guessing what was meant; a key that is set twice is one, too. So was one whose line ends Kubernetes' reader
- * counts otherwise: YAML 1.1 has more of them.
+ * False if the parser had to recover from errors, including duplicate keys, and for line endings that Kubernetes' parser counts differently:
+ * YAML 1.1 has more of them.
  */
-function wasReadWhole({ document, text }: DocumentAnalysis): boolean {
+function isFullyParsed({ document, text }: DocumentAnalysis): boolean {
   return document.skipped === null && document.problems.length === 0 && !/\r(?!\n)|[\u0085\u2028\u2029]/.test(text);
 }
 
 function areApplicable(edits: readonly TextEdit[], text: string): boolean {
   const ordered = [...edits].sort((a, b) => a.span.start - b.span.start || a.span.end - b.span.end);
-  let at = 0;
+  let end = 0;
   for (const { span } of ordered) {
-    if (span.start < at || span.end < span.start || span.end > text.length) return false;
-    at = span.end;
+    if (span.start < end || span.end < span.start || span.end > text.length) return false;
+    end = span.end;
   }
   return (
-    ordered.length > 0 && ordered.reduce((sum, { newText }) => sum + newText.length, 0) <= mostWritten + text.length / 4
+    ordered.length > 0 && ordered.reduce((sum, { newText }) => sum + newText.length, 0) <= maxInserted + text.length / 4
   );
 }
 
-/** A change that writes more than this, or than a quarter of its document, is for nobody to read, and would take long to prove. */
-const mostWritten = 20_000;
+/** Larger insertions, or ones above a quarter of the document, are too long to review and slow to prove. */
+const maxInserted = 20_000;
 
-/** The file is cut at the same places: what stands before and behind the document is not touched by it. */
-function isCutAlike({ text: before, item }: DocumentAnalysis, after: string): boolean {
+/** Whether the file splits at the same places, so that the text before and after the document is unaffected. */
+function splitsAlike({ text: before, item }: DocumentAnalysis, after: string): boolean {
   if (/^\uFEFF?---/.test(before) !== /^\uFEFF?---/.test(after)) return false;
   if (/\n$/.test(before) && !/\n$/.test(after)) return false;
   if (item) return isOneItem(after);
@@ -250,7 +250,7 @@ function isCutAlike({ text: before, item }: DocumentAnalysis, after: string): bo
   return only?.text === after && others.length === 0;
 }
 
-/** A comment that silences has the list read as one document, which is what it needs to count. */
+/** Hide suppression comments: with one of them, the list would be a single document. */
 function isOneItem(text: string): boolean {
   const list = `apiVersion: v1\nkind: List\nitems:\n${text.replaceAll('gpulint-disable', 'gpulint-')}`;
   return splitList({ base: 0, text: list }, 0)?.length === 2;
@@ -270,12 +270,12 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // YAML in flow style: it may say anything that YAML can.
+    // YAML in flow style, not JSON.
     return false;
   }
 }
 
-function readsAlike(before: DocumentAnalysis, after: DocumentAnalysis): boolean {
+function parsesAlike(before: DocumentAnalysis, after: DocumentAnalysis): boolean {
   const [was, is] = [before.document, after.document];
   return (
     is.skipped === null &&
@@ -290,7 +290,7 @@ function commentKey({ text }: { readonly text: string }): string {
 }
 
 const rank: Readonly<Record<Severity, number>> = { hint: 0, info: 1, warning: 2, error: 3 };
-/** A rewrite may bring advice about its new form. */
+/** A rewrite may cause advice about its new form. */
 const rewriteRank = rank.warning;
 
 function clears(before: DocumentAnalysis, after: DocumentAnalysis, changes: readonly Change[]): boolean {
@@ -309,7 +309,7 @@ function clears(before: DocumentAnalysis, after: DocumentAnalysis, changes: read
   return !hasMore(countFindings(grave), had);
 }
 
-/** How many findings there are of each rule and container: without what an edit may change, their places and the values in their messages. */
+/** The number of findings per rule and container. Ignores positions and messages, because edits change them. */
 export function countFindings(findings: readonly Finding[]): ReadonlyMap<string, number> {
   return counted(findings, ({ rule, workload, container }) =>
     JSON.stringify([rule, workload?.kind, workload?.name, container]),
@@ -322,7 +322,7 @@ function counted<T>(values: readonly T[], key: (value: T) => string): ReadonlyMa
   return counts;
 }
 
-/** Whether one counts more of anything than the other. */
+/** Whether one has a higher count for any key than the other. */
 export function hasMore(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): boolean {
   return [...one].some(([key, count]) => count > (other.get(key) ?? 0));
 }

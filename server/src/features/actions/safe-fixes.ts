@@ -12,18 +12,18 @@ export interface FileFix {
   readonly edits: readonly TextEdit[];
 }
 
-/** Enough to find the one bad fix among the many of a document of common size; one proof or two of the largest. */
+/** Enough to find one bad fix among many in a document of common size; one or two proofs of the largest documents. */
 const editorBudget = 1_000_000;
 
 /**
- * One safe fix for each finding that has one, for "fix all" and `--fix` alike: those that were proven to work together.
- * @param characters that may be read again for each document where its fixes do not work together at once
+ * One safe fix for each finding that has one, for "fix all" and `--fix`: those that are proven to work together.
+ * @param characters the budget for each document whose fixes do not all work together
  */
 export function safeFixes(file: FileAnalysis, characters = editorBudget): readonly FileFix[] {
   return chooseFixes(file, characters, 'safe', ({ fixes }) => fixes.find((fix) => fix.safe));
 }
 
-/** One fix for each finding of a rule: a safe one where there is one, else the first. Proven to work together. */
+/** One fix for each finding of a rule: the first safe one, else the first. Proven to work together. */
 export function fixesOfRule(file: FileAnalysis, rule: string): readonly FileFix[] {
   return chooseFixes(file, editorBudget, `of ${rule}`, (finding) =>
     finding.rule === rule ? (finding.fixes.find((fix) => fix.safe) ?? finding.fixes[0]) : undefined,
@@ -33,15 +33,15 @@ export function fixesOfRule(file: FileAnalysis, rule: string): readonly FileFix[
 type Choose = (finding: Finding) => Fix | undefined;
 
 function chooseFixes(file: FileAnalysis, characters: number, choice: string, choose: Choose): readonly FileFix[] {
-  const budget = { characters, ofFiles: 2 * characters };
-  const all = file.documents.map((document) => wantedIn(document, choose));
-  // Where many documents are to be changed, one copy of the file mostly proves them all.
-  const many = file.documents.length > 1 && all.filter((wanted) => wanted.length > 0).length > fewDocuments;
+  const budget = { characters, fileCharacters: 2 * characters };
+  const all = file.documents.map((document) => chosenIn(document, choose));
+  // For changes in many documents, one copy of the file usually proves them all.
+  const many = file.documents.length > 1 && all.filter((chosen) => chosen.length > 0).length > fewDocuments;
   const together = many && proveInFile(file, all, budget);
   return file.documents.flatMap((document, index) => {
-    const wanted = all[index] ?? [];
+    const candidates = all[index] ?? [];
     budget.characters = characters;
-    const chosen = together ? wanted : provenIn({ file, document }, wanted, budget, choice);
+    const chosen = together ? candidates : provenIn({ file, document }, candidates, budget, choice);
     return chosen.map(({ finding: { rule }, fix: { title, safe, edits } }) => ({
       rule,
       title,
@@ -51,14 +51,14 @@ function chooseFixes(file: FileAnalysis, characters: number, choice: string, cho
   });
 }
 
-/** As many are proven one by one, and each again only when it has changed. */
+/** Up to this many documents are proven one by one, so that an edit repeats only one proof. */
 const fewDocuments = 20;
 
-/** The fixes of all findings of a file that were proven, for a report: the first of each together where they are many. */
+/** The proven fixes of all findings of a file, for a report. In many documents, the first fix of each finding is proven together. */
 export function reportedFixes(file: FileAnalysis): ReadonlySet<Fix> {
-  const budget = { characters: 0, ofFiles: 20 * editorBudget };
-  const first = file.documents.map((document) => wantedIn(document, ({ fixes }) => fixes[0]));
-  const many = first.filter((wanted) => wanted.length > 0).length > fewDocuments;
+  const budget = { characters: 0, fileCharacters: 20 * editorBudget };
+  const first = file.documents.map((document) => chosenIn(document, ({ fixes }) => fixes[0]));
+  const many = first.filter((chosen) => chosen.length > 0).length > fewDocuments;
   const together = many && proveInFile(file, first, budget) ? first.flatMap((some) => some.map(({ fix }) => fix)) : [];
   const proven = new Set(together);
   for (const document of file.documents) {
@@ -74,27 +74,28 @@ interface Chosen {
   readonly edits: readonly TextEdit[];
 }
 
-/** What was chosen of a document's findings, by choice. A document that did not change keeps its findings, and so what was proven of them. */
-const known = new WeakMap<readonly Finding[], Map<string, readonly Chosen[]>>();
+/** The proven choices for a document's findings, by the name of the choice. An unchanged document keeps its findings, and thus its proofs. */
+const provenChoices = new WeakMap<readonly Finding[], Map<string, readonly Chosen[]>>();
 
-/** Of two fixes that touch the same text the first one is taken; the other is there the next time. */
-function wantedIn({ findings }: DocumentAnalysis, choose: Choose): readonly Chosen[] {
-  const wanted = findings.flatMap((finding): Chosen[] => {
+/** If two fixes touch the same text, the first one is chosen; the other is available afterwards. */
+function chosenIn({ findings }: DocumentAnalysis, choose: Choose): readonly Chosen[] {
+  const chosen = findings.flatMap((finding): Chosen[] => {
     const fix = choose(finding);
     return fix === undefined ? [] : [{ finding, fix, edits: fix.edits }];
   });
-  return disjoint(wanted);
+  return disjoint(chosen);
 }
 
-function provenIn(place: Place, wanted: readonly Chosen[], budget: ProofBudget, choice: string): readonly Chosen[] {
+function provenIn(place: Place, candidates: readonly Chosen[], budget: ProofBudget, choice: string): readonly Chosen[] {
   const { findings } = place.document;
-  const before = known.get(findings)?.get(choice);
+  const before = provenChoices.get(findings)?.get(choice);
   if (before !== undefined) return before;
-  const { ofFiles } = budget;
-  const proven = provenTogether(place, wanted, budget);
-  // With more to spend there might be more, and what was held against the other documents holds as long as they do.
-  if ((budget.characters > 0 || proven.length === wanted.length) && budget.ofFiles === ofFiles) {
-    known.set(findings, (known.get(findings) ?? new Map<string, readonly Chosen[]>()).set(choice, proven));
+  const { fileCharacters } = budget;
+  const proven = provenTogether(place, candidates, budget);
+  // A larger budget could prove more, and a check of other documents is valid only until they change.
+  if ((budget.characters > 0 || proven.length === candidates.length) && budget.fileCharacters === fileCharacters) {
+    const choices = provenChoices.get(findings) ?? new Map<string, readonly Chosen[]>();
+    provenChoices.set(findings, choices.set(choice, proven));
   }
   return proven;
 }

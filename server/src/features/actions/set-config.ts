@@ -5,7 +5,7 @@ import type { YamlDocument } from '../../yaml/node.ts';
 import { parseYaml } from '../../yaml/parse.ts';
 import { applyEdits, shiftSpan, type TextEdit } from '../../yaml/span.ts';
 
-/** What a person has chosen; what is null or missing is not written. */
+/** The values that a user chose; null and missing values are not written. */
 export type ChosenValues = Readonly<
   Partial<Record<'platform' | 'provider' | 'region' | 'gpu' | 'capacity', string | null>>
 >;
@@ -13,16 +13,16 @@ export type ChosenValues = Readonly<
 type Values = readonly (readonly [key: string, value: string])[];
 
 /**
- * The edits that write what a person has chosen into a config file's text; all else stays as it is.
- * Undefined where the text is no mapping, or cannot be edited without damage: the changed text is read again to see.
+ * The edits that write the chosen values into a config file's text and leave the rest unchanged.
+ * Undefined if the text is not a mapping or cannot be edited without damage; the changed text is parsed to verify this.
  */
 export function setConfigEdits(text: string, chosen: ChosenValues): readonly TextEdit[] | undefined {
   const values = Object.entries(chosen).flatMap(([key, value]) => (value == null ? [] : [[key, value] as const]));
   const edits = editsFor(text, values);
-  return edits !== undefined && says(applyEdits(text, edits), values) ? edits : undefined;
+  return edits !== undefined && hasValues(applyEdits(text, edits), values) ? edits : undefined;
 }
 
-function says(text: string, values: Values): boolean {
+function hasValues(text: string, values: Values): boolean {
   const { documents } = parseYaml(text);
   const root = documents.find((document) => document.root !== null)?.root;
   return (

@@ -6,19 +6,19 @@ import { insertComment, insertKey, replaceScalar } from '../../yaml/edit.ts';
 import type { Span, TextEdit } from '../../yaml/span.ts';
 import { type Place, type ProofBudget, prove } from './proof.ts';
 
-/** How a finding is silenced. */
+/** A way to silence a finding. */
 export interface Silencing {
   readonly title: string;
-  /** Offsets of the document. */
+  /** Offsets in the document. */
   readonly edits: readonly TextEdit[];
-  /** The word that a person writes the reason over; of the document after the edit. */
+  /** The placeholder for the reason; offsets in the document after the edit. */
   readonly reason: Span | undefined;
 }
 
 /**
- * A comment above the finding's line that silences its rule there; where no comment can stand (in JSON, within a text of several lines),
- * the annotation of its object. Undefined where neither would silence it: each way is proven on a copy first.
- * @param budget is spent by the proofs; when it is used up, nothing more is offered
+ * A comment above the finding's line that silences its rule there; if no comment is possible (in JSON, within a multi-line text), the
+ * annotation of its object. Undefined if neither would silence the finding: each way is proven on a copy first.
+ * @param budget for the proofs; without budget, nothing is offered
  */
 export function silence(
   file: FileAnalysis,
@@ -28,7 +28,7 @@ export function silence(
 ): Silencing | undefined {
   const before = known.get(finding);
   if (before !== undefined) return before ?? undefined;
-  const { ofFiles } = budget;
+  const { fileCharacters } = budget;
   for (const way of [byComment, byAnnotation]) {
     const made = way(file, document, finding);
     if (made === undefined) continue;
@@ -37,17 +37,17 @@ export function silence(
     known.set(finding, made);
     return made;
   }
-  if (budget.ofFiles === ofFiles) known.set(finding, null);
+  if (budget.fileCharacters === fileCharacters) known.set(finding, null);
   return undefined;
 }
 
-/** The ways that were found, null where there is none: editors ask at every move of the caret. */
+/** Results by finding, null for none: editors request actions at every move of the caret. */
 const known = new WeakMap<Finding, Silencing | null>();
 
 const placeholder = 'reason';
 
 function byComment(file: FileAnalysis, { text }: DocumentAnalysis, finding: Finding): Silencing | undefined {
-  // JSON has no comments, and what looks like JSON is most often read by something that has none either.
+  // JSON has no comments, and tools that read JSON-like text usually accept none.
   if (/^\s*[{[]/.test(text) || /\.jsonc?$/.test(file.uri)) return undefined;
   const eol = file.text.includes('\r\n') ? '\r\n' : '\n';
   const comment = `gpulint-disable-next-line ${finding.rule} -- ${placeholder}`;
@@ -76,7 +76,7 @@ function annotate({ document }: DocumentAnalysis, metadata: Cursor, rule: string
   return replaceScalar(document, before, `${asText(before) ?? ''}, ${rule}`.replace(/^, /, ''));
 }
 
-/** Within a block scalar a comment would become part of its text: just as many comments have to be read as were written. */
+/** Within a block scalar, a comment would become text: the number of parsed comments must grow by the number of added ones. */
 function silences(place: Place, finding: Finding, { edits, reason }: Silencing, budget: ProofBudget): boolean {
   const written = reason === undefined ? 0 : 1;
   const after = prove(place, [{ finding, edits }], budget);

@@ -4,16 +4,16 @@ import { rules } from '../../rules/index.ts';
 import type { Suppression } from '../../rules/suppressions.ts';
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 
-/** A comment or an annotation that silences nothing. The span is of the file. */
+/** A comment or an annotation that silences nothing. The span is in the file. */
 export interface UnusedSuppression {
   readonly span: Span;
   readonly message: string;
 }
 
-/** What the hint is called where findings are called by their rule. It is no rule: nothing silences it. */
+/** The id of the hint in place of a rule's id. It is not a rule: nothing silences it. */
 export const unusedSuppressionId = 'unused-suppression';
 
-/** Suppressions that were not needed. Where a rule was not asked or the text could not be read whole, nobody knows, and nothing is said. */
+/** Suppressions without effect. Excludes those whose rule is off or whose text has errors: there the effect is unknown. */
 export function unusedSuppressions(file: FileAnalysis): readonly UnusedSuppression[] {
   return file.documents
     .filter(({ suppressions, crashes }) => suppressions.length > 0 && crashes.length === 0)
@@ -30,21 +30,24 @@ function inDocument({ suppressions, base }: DocumentAnalysis, { config }: FileAn
     )
     .map(({ suppression }, index) => ({
       span: shiftSpan(suppression.span, base),
-      message: messageOf(suppression, index < MOST_GUESSES),
+      message: messageOf(suppression, index < maxSuggestions),
     }));
 }
 
-/** What else may have been meant is guessed for so many: a person reads no more, and each is compared with all rules. */
-const MOST_GUESSES = 100;
+/** The most unknown ids to find suggestions for: each is compared with all rules. */
+const maxSuggestions = 100;
 
-function messageOf({ rules: ids, scope }: Suppression, guesses: boolean): string {
+function messageOf({ rules: ids, scope }: Suppression, suggests: boolean): string {
   const unknown = ids.find((id) => !rules.has(id));
   if (unknown !== undefined) {
-    const near = guesses ? nearest(cut(unknown), rules.keys()) : [];
-    return `No rule is called '${cut(unknown)}', so this silences nothing${didYouMean(near)}`;
+    const near = suggests ? nearest(cut(unknown), rules.keys()) : [];
+    return `No rule is named '${cut(unknown)}': this suppression has no effect${didYouMean(near)}`;
   }
-  const what = ids.length === 0 ? 'No rule' : ids.length === 1 ? ids[0] : 'None of these rules';
-  return `${what} finds ${ids.length === 1 ? 'nothing' : 'anything'} ${places[scope]}: this can go`;
+  const finder =
+    ids.length === 0
+      ? 'no rule finds anything'
+      : `${ids.length === 1 ? ids[0] : 'its rules'} find${ids.length === 1 ? 's' : ''} nothing`;
+  return `Unused suppression: ${finder} ${places[scope]}`;
 }
 
 const places: Readonly<Record<Suppression['scope'], string>> = {

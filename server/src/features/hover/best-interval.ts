@@ -1,6 +1,7 @@
 import { providerName } from '../../catalog/index.ts';
 import { type CheckpointInterval, secondsBetween } from '../../command/checkpoint-interval.ts';
 import type { ProjectConfig } from '../../config.ts';
+import { dateWords } from '../../cost/assumption-words.ts';
 import { formatDuration, formatNumber, plural } from '../../cost/format.ts';
 import { bestInterval, spotRuntime, writingShare } from '../../cost/interruption-cost.ts';
 import type { CostResult } from '../../cost/types.ts';
@@ -8,8 +9,8 @@ import type { Workload } from '../../model/workload.ts';
 import type { Block } from './markdown.ts';
 
 /**
- * What writing checkpoints takes of the time, and the interval at which writing and losing together take least, after Young:
- * √(2 × time to write × time between interruptions). Says which key is missing where one is.
+ * The share of time spent writing checkpoints, and the interval that minimizes the time spent writing plus the time lost, after Young:
+ * √(2 × time to write × time between interruptions). Names the config key that is missing.
  */
 export function bestIntervalFacts(
   interval: CheckpointInterval,
@@ -21,30 +22,30 @@ export function bestIntervalFacts(
   const seconds = secondsBetween(interval, stepSeconds);
   if (seconds === null) return [];
   if (checkpointSeconds === null) {
-    return [text('Set training.checkpointSeconds in .gpulint.yaml to see what writing costs, and the best interval.')];
+    return [text('Set training.checkpointSeconds in .gpulint.yaml to see the cost of writing and the best interval.')];
   }
   const share = writingShare(checkpointSeconds, seconds);
   const from = origins?.['training.checkpointSeconds'] ?? 'the config';
-  const writing = `Writing takes ${percent(share)} of the time: ${formatDuration(checkpointSeconds)} (${from}) every ${formatDuration(seconds)}.`;
+  const writing = `Writing checkpoints takes ${percent(share)} of the time: ${formatDuration(checkpointSeconds)} (${from}) every ${formatDuration(seconds)}.`;
   const between = timeBetween(workload, result, training.hoursBetweenInterruptions, origins);
   if (between === undefined) {
-    const missing = 'Set training.hoursBetweenInterruptions to see the best interval.';
+    const missing = 'Set training.hoursBetweenInterruptions in .gpulint.yaml to see the best interval.';
     return [text(`${writing} ${missing}`)];
   }
   const best = bestInterval(checkpointSeconds, between.seconds);
   const steps =
     'steps' in interval.every && stepSeconds !== null
-      ? `, ${formatNumber(Math.max(1, Math.round(best / stepSeconds)))} steps`
+      ? ` (${formatNumber(Math.max(1, Math.round(best / stepSeconds)))} steps)`
       : '';
   return [
     text(writing),
     text(
-      `Least is lost with a checkpoint every ${formatDuration(best)}${steps}: √(2 × ${formatDuration(checkpointSeconds)} × ${between.bound}${formatDuration(between.seconds)} between interruptions; ${between.basis}).`,
+      `The best interval is ${formatDuration(best)}${steps}: √(2 × ${formatDuration(checkpointSeconds)} × ${between.bound}${formatDuration(between.seconds)} between interruptions; ${between.basis}).`,
     ),
   ];
 }
 
-/** How long the job runs between interruptions: what the project says, else what is known of its spot nodes. */
+/** How long the job runs between interruptions: from the config, else from the interruption rate of its spot nodes. */
 function timeBetween(
   { podSets }: Workload,
   { cost }: CostResult,
@@ -60,7 +61,7 @@ function timeBetween(
   return {
     seconds,
     bound: `at ${bound} `,
-    basis: `${providerName('aws')} took back ${band} of ${instanceType} a month, as of ${date ?? 'an unknown date'}; ${plural(nodes, 'node')}`,
+    basis: `${providerName('aws')} reclaimed ${band} of ${instanceType} spot nodes per month, ${dateWords(date)}; ${plural(nodes, 'node')}`,
   };
 }
 

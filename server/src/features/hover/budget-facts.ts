@@ -1,10 +1,11 @@
+import { plural } from '../../cost/format.ts';
 import type { BudgetFacts, CrossReferences, Referenced } from '../../model/cross-references.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { keyOf } from '../../yaml/cursor.ts';
 import { tableOf } from '../../yaml/table.ts';
 import type { Block } from './markdown.ts';
 
-/** What a PodDisruptionBudget of the project lets happen to the pods of a workload when their nodes are drained. */
+/** The evictions that the project's PodDisruptionBudgets allow for the pods of a workload. */
 export function budgetFacts({ podSets, namespace }: Workload, crossReferences: CrossReferences): readonly Block[] {
   return podSets.flatMap((podSet) => {
     const labels = tableOf(podSet.labels.map(({ value, at }) => [keyOf(at), value] as const));
@@ -17,15 +18,14 @@ export function budgetFacts({ podSets, namespace }: Workload, crossReferences: C
 
 function words({ name, file, facts }: Referenced<BudgetFacts>, { pods }: PodSet): string {
   const budget = `PodDisruptionBudget ${name}${file === null ? '' : ` (${file})`}`;
-  const may = mayGo(facts, pods.min);
-  if (may === null) return `${budget} holds while nodes are drained: ${said(facts)}.`;
-  if (may === 0)
-    return `${budget} lets no pod go: draining or consolidating its nodes waits until somebody changes it.`;
-  return `${budget} lets ${may} of ${pods.min} go at a time while nodes are drained.`;
+  const count = allowedEvictions(facts, pods.min);
+  if (count === null) return `${budget} limits evictions while nodes are drained: ${limitOf(facts)}.`;
+  if (count === 0) return `${budget} allows no eviction: node drains and consolidation wait until the budget changes.`;
+  return `${budget} allows the eviction of ${count} of ${plural(pods.min ?? count, 'pod')} at a time.`;
 }
 
-/** How many pods may go at a time; null where a share, a template or an unknown number of pods leaves it open. */
-function mayGo({ minAvailable, maxUnavailable }: BudgetFacts, pods: number | null): number | null {
+/** How many pods can be evicted at a time; null if a percentage, a template or an unknown number of pods leaves it unknown. */
+function allowedEvictions({ minAvailable, maxUnavailable }: BudgetFacts, pods: number | null): number | null {
   if (maxUnavailable === '0' || maxUnavailable === '0%' || minAvailable === '100%') return 0;
   if (pods === null || pods === 0) return null;
   if (maxUnavailable !== null) return isCount(maxUnavailable) ? Math.min(Number(maxUnavailable), pods) : null;
@@ -36,6 +36,6 @@ function isCount(text: string): boolean {
   return /^\d{1,9}$/.test(text);
 }
 
-function said({ minAvailable, maxUnavailable }: BudgetFacts): string {
-  return maxUnavailable === null ? `minAvailable ${minAvailable ?? 'not told'}` : `maxUnavailable ${maxUnavailable}`;
+function limitOf({ minAvailable, maxUnavailable }: BudgetFacts): string {
+  return maxUnavailable === null ? `minAvailable ${minAvailable ?? 'unknown'}` : `maxUnavailable ${maxUnavailable}`;
 }

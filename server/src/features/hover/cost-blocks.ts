@@ -3,19 +3,33 @@ import type { ProjectConfig } from '../../config.ts';
 import type { Assumption } from '../../cost/assumption.ts';
 import { assumptionLines, dateWords, ownPriceWords } from '../../cost/assumption-words.ts';
 import { amountOf, inheritedBy } from '../../cost/estimate.ts';
-import { formatAmount, formatCount, formatHourly, formatMonthlyAmount, formatNumber } from '../../cost/format.ts';
+import {
+  formatAmount,
+  formatCount,
+  formatHourly,
+  formatMonthlyAmount,
+  formatNumber,
+  plural,
+} from '../../cost/format.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { costWords } from '../code-lens.ts';
-import { describeAccelerators, formatShare, isRegion, nounOfDevices, requestedDevices } from './gpu-words.ts';
+import {
+  describeAccelerators,
+  deviceNoun,
+  formatShare,
+  isRegion,
+  nounOfDevices,
+  requestedDevices,
+} from './gpu-words.ts';
 import type { Block } from './markdown.ts';
 import { whatItWouldCost } from './price-range.ts';
 
 /**
- * The numbers first, then what they rest on; without a price, what is missing and what it would be.
- * @param between what is said between the numbers and what they rest on
+ * The amounts first, then their basis; without a price, the missing fact and the possible prices.
+ * @param between blocks between the amounts and their basis
  */
 export function costBlocks(
   workload: Workload,
@@ -25,7 +39,7 @@ export function costBlocks(
 ): readonly Block[] {
   const { cost, unknown } = result;
   const lead: Block = { kind: 'lead', text: `${describeAccelerators(workload)} · ${costWords(workload, result)}` };
-  // Without a price, what the counts rest on is left of the assumptions.
+  // Without a price, only the assumptions behind the counts apply.
   const assumptions = [...(cost?.assumptions ?? inheritedBy(workload.podSets)), ...fromConfig(workload, config)];
   const items = assumptionLines(assumptions, config.origins ?? {});
   const rest: readonly Block[] = items.length === 0 ? [] : [{ kind: 'list', title: 'Assumptions', items }];
@@ -35,7 +49,7 @@ export function costBlocks(
   return rest.length === 0 ? [lead, ...range, ...between] : [lead, ...range, ...between, ...rest];
 }
 
-/** What no manifest says and the config does, as far as it changes a price. */
+/** Values that come from the config, not from the manifest, and affect the price. */
 function fromConfig({ podSets }: Workload, config: ProjectConfig): readonly Assumption[] {
   const { origins = {}, region, capacity, sharing } = config;
   const { replicas } = sharing;
@@ -57,7 +71,7 @@ function fromConfig({ podSets }: Workload, config: ProjectConfig): readonly Assu
   return found;
 }
 
-/** A hover is narrow: what runs where comes first, and one column says how much of it. */
+/** Hovers are narrow: one column combines pods and devices. */
 function costTable(workload: Workload, cost: CostEstimate): Block {
   const priced = cost.basis.flatMap((basis) => {
     const podSet = workload.podSets.find(({ name }) => name === basis.podSet);
@@ -67,7 +81,7 @@ function costTable(workload: Workload, cost: CostEstimate): Block {
   const devices = requested.every(({ form }) => form === 'whole') ? `${nounOfDevices(requested)}s` : 'devices';
   const providers = new Set(cost.basis.map(({ provider }) => provider)).size;
   const total =
-    new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['all', '', '', ...amounts(cost.hourly)]] : [];
+    new Set(cost.basis.map(({ podSet }) => podSet)).size > 1 ? [['Total', '', '', ...amounts(cost.hourly)]] : [];
   return {
     kind: 'table',
     head: ['Pod set', 'Instance', `Pods × ${devices}`, '$/h', '$/month'],
@@ -79,26 +93,26 @@ function costRow(podSet: PodSet, basis: CostBasis, providers: number): readonly 
   const hourly = amountOf(basis, podSet);
   const devices = requestedDevices(podSet).map(({ perPod: count }) => count ?? '?');
   const each = devices.length > 1 ? `(${devices.join(' + ')})` : (devices[0] ?? '?');
-  return [podSet.name, machine(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
+  return [podSet.name, instanceWords(basis, providers), `${formatCount(podSet.pods)} × ${each}`, ...amounts(hourly)];
 }
 
-/** `1/4 of p5.48xlarge`; the provider is said in the list of prices, and here only where there are several. */
-function machine({ provider, instanceType: type, share }: CostBasis, providers: number): string {
+/** `1/4 of p5.48xlarge`. Names the provider only if there are several; the price list names it anyway. */
+function instanceWords({ provider, instanceType: type, share }: CostBasis, providers: number): string {
   const name = providers === 1 || provider === null ? type : `${providerName(provider)} ${type}`;
   if (share === 1) return name;
-  return share > 1 ? `${formatNumber(share)} × ${name}` : `${formatShare(share, mostDevices)} of ${name}`;
+  return share > 1 ? `${formatNumber(share)} × ${name}` : `${formatShare(share, maxParts)} of ${name}`;
 }
 
-/** Parts of a machine are written as a fraction up to 16 cards in 8 slices each. */
-const mostDevices = 128;
+/** Shares of an instance are fractions up to 16 devices with 8 slices each. */
+const maxParts = 128;
 
-/** The table's head says what they are per. */
+/** The table header has the units. */
 function amounts(hourly: Range): readonly string[] {
   return [formatAmount(hourly), formatMonthlyAmount(hourly)];
 }
 
 function priceList({ basis }: CostEstimate, { origins }: ProjectConfig): Block {
-  const paid = `${ownPriceWords}, ${origins?.prices ?? 'the config'}`;
+  const paid = `${ownPriceWords} from ${origins?.prices ?? 'the config'}`;
   return { kind: 'list', title: 'Prices', items: [...new Set(basis.map((one) => priceLine(one, paid)))] };
 }
 
@@ -108,11 +122,12 @@ function priceLine(basis: CostBasis, paid: string): string {
   const spot = spotInstanceHourly && source !== null ? `, ${formatHourly(spotInstanceHourly)} spot` : '';
   const region = isRegion(basis.region) ? ` ${basis.region}` : '';
   const name = provider === null ? basis.instanceType : `${providerName(provider)}${region} ${basis.instanceType}`;
-  return `${name}${partsOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricing}${spot}, ${date}`;
+  return `${name}${devicesOf(basis)}: ${formatHourly(basis.instanceHourly)} ${pricing === 'on-demand' ? 'on demand' : pricing}${spot}, ${date}`;
 }
 
-/** What a share of the machine is counted by. */
-function partsOf({ provider, instanceType: name, share }: CostBasis): string {
-  const count = provider === null || share === 1 ? null : (instanceType(name)?.gpuCount ?? null);
-  return count === null || count === 1 ? '' : ` (${formatNumber(count)} cards)`;
+/** The devices of an instance of which the pod uses a share. */
+function devicesOf({ provider, instanceType: name, share }: CostBasis): string {
+  const type = provider === null || share === 1 ? undefined : instanceType(name);
+  if (!type?.gpuCount || type.gpuCount === 1) return '';
+  return ` (${plural(type.gpuCount, deviceNoun([{ resource: '', model: type.gpu }]))})`;
 }

@@ -6,7 +6,7 @@ import type { Scaling, Workload } from '../../model/workload.ts';
 import { coldStartFacts } from './cold-start-facts.ts';
 import type { Block } from './markdown.ts';
 
-/** What the replicas at the floor cost with and without traffic, and what of them can go. */
+/** The cost of the replicas at the floor, and whether the workload can scale to zero. */
 export function floorFacts(
   workload: Workload,
   scaling: Scaling,
@@ -15,22 +15,20 @@ export function floorFacts(
 ): readonly Block[] {
   const origin = config.origins?.['kserve.deploymentMode'] ?? '.gpulint.yaml';
   const { floor } = scaling;
-  const replicas = floor === null ? 'The floor' : plural(floor, 'replica');
+  const replicas = floor === null ? 'Minimum replicas' : plural(floor, 'replica');
   const paid =
     cost === null
       ? []
-      : [
-          `${replicas} at the floor: ${formatMonthly(cost.idleHourly)} (${formatHourly(cost.idleHourly)}) without any traffic`,
-        ];
+      : [`${replicas} without traffic: ${formatMonthly(cost.idleHourly)} (${formatHourly(cost.idleHourly)})`];
   return [
     ...paid.map((text) => ({ kind: 'lead', text }) as const),
-    { kind: 'text', text: `${howItScales(scaling, origin)} ${whatThen(workload, scaling)}`.trim() },
+    { kind: 'text', text: `${autoscaling(scaling, origin)} ${scaleToZero(workload, scaling)}`.trim() },
     ...idleFacts(scaling, cost?.idleHourly ?? 0, config),
     ...(scaling.canReachZero ? coldStartFacts(workload, scaling) : []),
   ];
 }
 
-/** What the hours without traffic cost, or which key would tell. */
+/** The saving from scaling to zero, or the config key that it needs. */
 function idleFacts({ floor, canReachZero }: Scaling, idleHourly: number, config: ProjectConfig): readonly Block[] {
   if (!canReachZero || floor === 0 || idleHourly === 0) return [];
   const hours = config.serving.idleHoursPerDay;
@@ -41,33 +39,32 @@ function idleFacts({ floor, canReachZero }: Scaling, idleHourly: number, config:
   const saved = formatMonthly(idleSaving(idleHourly, hours));
   const from = config.origins?.['serving.idleHoursPerDay'] ?? 'the config';
   return [
-    { kind: 'text', text: `Scaled to zero it saves ${saved}: ${formatNumber(hours)} idle hours a day (${from}).` },
+    { kind: 'text', text: `Scaling to zero saves ${saved} at ${formatNumber(hours)} idle hours per day (${from}).` },
   ];
 }
 
 const mechanisms: Readonly<Record<Scaling['mechanism'], string>> = {
-  knative: 'Knative scales it',
-  keda: 'KEDA scales it',
-  hpa: 'A HorizontalPodAutoscaler scales it',
-  none: 'Nothing scales it',
-  unknown: 'What scales it is not known',
+  knative: 'Scaled by Knative',
+  keda: 'Scaled by KEDA',
+  hpa: 'Scaled by a HorizontalPodAutoscaler',
+  none: 'Not autoscaled',
+  unknown: 'Autoscaler unknown',
 };
 
-function howItScales({ mechanism, mechanismFrom }: Scaling, origin: string): string {
-  const reasons = {
-    annotation: 'as its annotation says',
-    config: `as ${origin} says of the cluster`,
-    default: "by the kind's default",
+function autoscaling({ mechanism, mechanismFrom }: Scaling, origin: string): string {
+  const sources = {
+    annotation: 'from its annotation',
+    config: `from ${origin}`,
+    default: 'default of its kind',
   } as const;
-  return `${mechanisms[mechanism]}${mechanism === 'unknown' ? '' : `, ${reasons[mechanismFrom]}`}.`;
+  return `${mechanisms[mechanism]}${mechanism === 'unknown' ? '' : ` (${sources[mechanismFrom]})`}.`;
 }
 
-function whatThen({ name }: Workload, { mechanism, canReachZero, floor, minKey }: Scaling): string {
+function scaleToZero({ name }: Workload, { mechanism, canReachZero, floor, minKey }: Scaling): string {
   if (mechanism === 'unknown') return '';
-  if (!canReachZero) return 'It cannot reach zero: one replica is always paid for.';
+  if (!canReachZero) return 'It cannot scale to zero: at least one replica always runs.';
   if (floor === 0) {
-    return 'It reaches zero: nothing is paid while nobody asks; the first request then waits for a node, the image and the model.';
+    return 'It scales to zero: without traffic it costs nothing, but the next request waits for a node, the image and the model.';
   }
-  const service = name === null ? 'it' : name;
-  return `It can reach zero: with ${minKey}: 0, ${service} costs nothing while nobody asks, and the first request then waits for a node, the image and the model.`;
+  return `With ${minKey}: 0, ${name ?? 'it'} scales to zero: without traffic it costs nothing, but the next request waits for a node, the image and the model.`;
 }

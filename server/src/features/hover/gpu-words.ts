@@ -12,9 +12,9 @@ import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
 import type { Span } from '../../yaml/span.ts';
 
-// One wording of GPUs for lens, hover, pickers and status bar.
+// GPUs as lenses, hovers, pickers and the status bar name them.
 
-/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; the empty string where nothing is requested. */
+/** `1–3 × H100 80GB SXM`, `2 GPUs`, `4 × MIG 1g.10gb of A100 80GB SXM + 1 × L4`; an empty string without a request. */
 export function describeAccelerators(workload: Workload): string {
   const counts = new Map<string, Count & { readonly known: boolean }>();
   for (const podSet of workload.podSets) {
@@ -31,14 +31,14 @@ export function describeAccelerators(workload: Workload): string {
     .concat(counts.size > 0 && isValues(workload) ? ' per replica' : '');
 }
 
-/** The accelerators that the pods of a set take and that stand for devices; counters of a device's cores and memory only refine others. */
+/** The accelerators of a pod set that stand for devices; counters of cores and memory only refine others. */
 export function requestedDevices(podSet: PodSet): readonly PodAccelerator[] {
-  const taken = podSet.accelerators.filter(isRequested);
-  const devices = taken.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
-  return devices.length > 0 ? devices : taken.slice(0, 1);
+  const requested = podSet.accelerators.filter(isRequested);
+  const devices = requested.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
+  return devices.length > 0 ? devices : requested.slice(0, 1);
 }
 
-/** The workloads of a file that ask for an accelerator and run by themselves, or are priced by the replica, with the document they are in. */
+/** The workloads of a file that request an accelerator and run on their own or have a price per replica, each with its document. */
 export function acceleratedWorkloads(file: FileAnalysis): readonly {
   readonly workload: Workload;
   readonly document: FileAnalysis['documents'][number];
@@ -54,18 +54,18 @@ export function acceleratedWorkloads(file: FileAnalysis): readonly {
   );
 }
 
-/** Where a workload's hover with the details opens: its kind, or the first request where it has none. Of the document. */
+/** Where the hover with the details opens: at the kind, or at the first request without one. In the document. */
 export function detailsAt({ manifest, podSets }: Workload): Span {
   const [request] = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
   return keySpanOf(getIn(manifest.root, 'kind') ?? (request?.limit ?? request?.request)?.at ?? manifest.root);
 }
 
-/** What to call requested devices: only some are called GPUs. */
+/** The noun for requested devices: not all are GPUs. */
 export function nounOfDevices(accelerators: readonly PodAccelerator[]): string {
   return deviceNoun(accelerators.map(({ requested, model }) => ({ resource: resourceName(requested) ?? '', model })));
 }
 
-/** The same by resource names. */
+/** The same, from resource names. */
 export function deviceNoun(
   accelerators: readonly { readonly resource: string; readonly model: string | null }[],
 ): string {
@@ -93,7 +93,7 @@ export function describeWorkload({ kind, name }: Workload): string {
   return name === null ? kind : `${kind}/${name}`;
 }
 
-/** `Hopper, 80 GB, 3,350 GB/s, 989 bf16 TFLOPS, MIG`; what rests on no source is left out. */
+/** `Hopper, 80 GB, 3,350 GB/s, 989 bf16 TFLOPS, MIG`; without values that have no source. */
 export function describeGpu(gpu: GpuModel): string {
   const sourced = <T>(field: string, value: T): T | null => (gpu.unsourced.includes(field) ? null : value);
   const memory = sourced('memoryGiB', gpu.memoryGiB);
@@ -110,17 +110,17 @@ export function describeGpu(gpu: GpuModel): string {
     .join(', ');
 }
 
-/** Some providers have one price in all their regions; the catalogue then names none. */
+/** Some providers have one price for all regions; the catalog then names no region. */
 export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';
 }
 
-/** `1/8`, `3/7`, `37.7%`; a share of more parts is written in percent. */
-export function formatShare(share: number, mostParts = 16): string {
-  for (let parts = 1; parts <= mostParts; parts += 1) {
-    const taken = share * parts;
-    if (Math.abs(taken - Math.round(taken)) < 1e-6 && taken >= 0.5)
-      return parts === 1 ? formatNumber(taken) : `${Math.round(taken)}/${parts}`;
+/** `1/8`, `3/7`, `37.7%`; in percent with more parts than `maxParts`. */
+export function formatShare(share: number, maxParts = 16): string {
+  for (let parts = 1; parts <= maxParts; parts += 1) {
+    const numerator = share * parts;
+    if (Math.abs(numerator - Math.round(numerator)) < 1e-6 && numerator >= 0.5)
+      return parts === 1 ? formatNumber(numerator) : `${Math.round(numerator)}/${parts}`;
   }
   return `${formatNumber(share * 100)}%`;
 }
@@ -134,7 +134,7 @@ function nameOfAccelerator({ requested, form, model, candidates, perPod, devices
   name: string;
   known: boolean;
 } {
-  // A counter of mebibytes or percent counts no devices.
+  // Counters of memory or percent do not count devices.
   if (form === 'memory' || form === 'percent') return { name: requestedWords(requested), known: true };
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {

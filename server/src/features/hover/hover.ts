@@ -39,8 +39,8 @@ import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
 
 /**
- * What the workload at an offset of the file costs: on an accelerator request, on `kind` (with what will run), on the fields that say how
- * many pods run, on selectors that name a GPU, an instance type or a kind of capacity, and on tolerations of GPU and spot nodes.
+ * The cost of the workload at an offset of the file: on an accelerator request, on `kind` (with the pods that will run), on fields that set
+ * the number of pods, on selectors of a GPU, an instance type or a capacity type, and on tolerations of GPU and spot nodes.
  */
 export function hover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const { workload, document } of acceleratedWorkloads(file)) {
@@ -48,31 +48,31 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
     if (!isAt(spanOf(workload.manifest.root), inside)) continue;
     const hit = firstHit(workload, inside, document, file.config);
     if (hit === undefined) continue;
-    const { facts, cost, first = [], besides = [] } = hit;
-    const paid = cost ? costBlocks(workload, document.costOf(workload), file.config, besides) : besides;
+    const { facts, cost, first = [], between = [] } = hit;
+    const paid = cost ? costBlocks(workload, document.costOf(workload), file.config, between) : between;
     const blocks = [...first, ...paid, ...facts, ...guessed(workload)];
     if (blocks.length > 0) return { span: shiftSpan(hit.span, document.base), blocks };
   }
   return scalerHover(file, offset);
 }
 
-/** An unknown kind was read as what it looks like, and whoever reads a figure should know. */
+/** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
 function guessed({ byShape, kind }: Workload): readonly Block[] {
   if (!byShape) return [];
-  const text = `gpulint does not know the kind ${kind}: what looks like a pod in it was read as one, and how many run is a guess.`;
+  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and can only guess how many run.`;
   return [{ kind: 'text', text }];
 }
 
 interface Hit {
   readonly span: Span;
-  /** What is known of the thing itself. */
+  /** Facts about the field itself. */
   readonly facts: readonly Block[];
-  /** Whether the workload's cost belongs here. */
+  /** Whether the hover shows the cost of the workload. */
   readonly cost: boolean;
-  /** What is said before the cost. */
+  /** Blocks before the cost. */
   readonly first?: readonly Block[];
-  /** What is said between the cost and what it rests on. */
-  readonly besides?: readonly Block[];
+  /** Blocks between the amounts and their basis. */
+  readonly between?: readonly Block[];
 }
 
 function firstHit(
@@ -88,7 +88,7 @@ function firstHit(
       if (span === undefined) continue;
       const memory = memoryFacts(workload, podSet, container, request, config);
       const facts = [...sliceFacts(podSet.accelerators, request), ...memory.basis];
-      return { span, facts, cost: true, besides: memory.sum };
+      return { span, facts, cost: true, between: memory.total };
     }
   }
   const { manifest, scaling, podSets } = workload;
@@ -142,16 +142,16 @@ function requestsOf(workload: Workload) {
   );
 }
 
-/** What is written in place of a resource. */
+/** A field or object that requests devices instead of a resource. */
 function requestedFacts({ kind, name }: RequestedResource): readonly Block[] {
   const text = requestedSentence(kind, name);
   return text === undefined ? [] : [{ kind: 'text', text }];
 }
 
 function requestedSentence(kind: RequestedResource['kind'], name: string): string | undefined {
-  if (kind === 'deviceClass') return `Devices of the class ${name}, by a claim (dynamic resource allocation).`;
-  if (kind === 'claim') return `Devices of the claim ${name}, which the pods that name it share.`;
-  return kind === 'annotation' ? `A part of a GPU, by the annotation ${name}.` : undefined;
+  if (kind === 'deviceClass') return `Devices of class ${name}, requested by a claim (dynamic resource allocation).`;
+  if (kind === 'claim') return `Devices of claim ${name}, shared by all pods that reference it.`;
+  return kind === 'annotation' ? `A part of a GPU, requested by the annotation ${name}.` : undefined;
 }
 
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
@@ -165,7 +165,7 @@ function selectorHit(selector: Selector, offset: number, config: ProjectConfig):
   return span === undefined ? undefined : { span, facts, cost: true };
 }
 
-/** On a label that says which capacity is wanted. */
+/** On a label that selects a capacity type. */
 function capacityHit(
   podSet: PodSet,
   { key, values, at: cursor }: Selector,
@@ -178,7 +178,7 @@ function capacityHit(
   return span && { span, facts: [], cost: true, first: capacityFacts(podSet, key, config) };
 }
 
-/** On a toleration that lets pods onto GPU nodes or spot nodes. */
+/** On a toleration of GPU nodes or spot nodes. */
 function tolerationHit(
   podSet: PodSet,
   { key, value, at: item }: Toleration,
@@ -190,12 +190,12 @@ function tolerationHit(
   if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
   const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
   if (span === undefined) return undefined;
-  const nodes = isSpot ? 'spot nodes' : `nodes that only pods for ${key.value} may use`;
-  const note = `Lets the pods onto ${nodes}; it does not send them there: a nodeSelector does.`;
+  const nodes = isSpot ? 'spot nodes' : `nodes with the taint ${key.value}`;
+  const note = `The toleration allows pods on ${nodes} but does not select such nodes; a nodeSelector does.`;
   return { span, facts: [{ kind: 'text', text: note }], cost: false, first: capacityFacts(podSet, key.value, config) };
 }
 
-/** What a label's value says of the node. */
+/** The facts about a node with this label value. */
 function valueFacts(key: string, value: string, { prices }: ProjectConfig): readonly Block[] {
   if (isInstanceTypeLabel(key)) {
     const type = instanceType(value);
@@ -211,12 +211,12 @@ function valueFacts(key: string, value: string, { prices }: ProjectConfig): read
   }
   return gpusByLabel(key, value).map((gpu): Block => {
     const range = priceRange(gpuPrices(gpu, undefined, prices));
-    const price = range === null ? '' : `; ${formatHourly(range)} on demand, by provider`;
+    const price = range === null ? '' : `; ${formatHourly(range)} on demand, depending on the provider`;
     return { kind: 'text', text: `${gpu.name}: ${describeGpu(gpu)}${price}` };
   });
 }
 
-/** What a MIG slice is of a card; nothing for other requests. */
+/** The size of a MIG slice on each GPU; empty for other requests. */
 function sliceFacts(accelerators: readonly PodAccelerator[], request: AcceleratorRequest): readonly Block[] {
   if (request.form !== 'mig') return [];
   const model = acceleratorByName(accelerators, request.resource)?.model ?? null;
@@ -225,7 +225,7 @@ function sliceFacts(accelerators: readonly PodAccelerator[], request: Accelerato
   return [
     {
       kind: 'table',
-      head: ['GPU', 'Slice', 'Memory', 'Compute', 'Slices a card'],
+      head: ['GPU', 'Slice', 'Memory', 'Compute', 'Slices per GPU'],
       rows: found.map(({ gpu, table, profile }) => [
         gpu.name,
         profile.name,
@@ -237,14 +237,14 @@ function sliceFacts(accelerators: readonly PodAccelerator[], request: Accelerato
   ];
 }
 
-/** The key or the value of an entry, whichever the offset is in. */
+/** The key or the value of an entry, if the offset is in one of them. */
 function entryAt(cursor: Cursor, offset: number): Span | undefined {
   if (cursor.entry !== undefined && isAt(keySpanOf(cursor), offset)) return keySpanOf(cursor);
   if (cursor.node.kind === 'scalar' && isAt(spanOf(cursor), offset)) return spanOf(cursor);
   return undefined;
 }
 
-/** A mapping that is one thing, such as a claim of a pod: its name and what it names. */
+/** A small mapping, such as a pod's claim: its name and its reference. */
 function smallMapAt({ node }: Cursor, offset: number): Span | undefined {
   const isSmall = node.kind === 'map' && node.span.end - node.span.start < 300;
   return isSmall && isAt(node.span, offset) ? node.span : undefined;

@@ -9,7 +9,7 @@ import type { Span } from '../../yaml/span.ts';
 import { bestIntervalFacts } from './best-interval.ts';
 import type { Block } from './markdown.ts';
 
-/** What an interruption costs, on the flag that says how often a trainer saves its progress. */
+/** The cost of an interruption, on the flag that sets the checkpoint interval. */
 export function lostWorkFacts(
   workload: Workload,
   container: Container,
@@ -46,18 +46,21 @@ function factsOf(
     const text = `${steps}. Set training.stepSeconds in .gpulint.yaml to see what an interruption costs.`;
     return [{ kind: 'text', text }];
   }
-  const { average, most } = lostWork(seconds, cost);
+  const { average, max } = lostWork(seconds, cost);
   const from = origins?.['training.stepSeconds'] ?? 'default';
   const basis =
     steps === undefined
       ? `Saves every ${formatDuration(seconds)}`
-      : `${steps}: ${formatDuration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s a step (${from})`;
+      : `${steps}: ${formatDuration(seconds)} at ${formatNumber(stepSeconds ?? 0)} s per step (${from})`;
   return [
     {
       kind: 'lead',
-      text: `An interruption loses ${lostWords(average)} of work on average, ${lostWords(most)} at most`,
+      text: `An interruption loses ${lostWords(average)} of work on average, ${lostWords(max)} at most`,
     },
-    { kind: 'text', text: `${basis}. What the last checkpoint does not hold is done again, by all GPUs of the job.` },
+    {
+      kind: 'text',
+      text: `${basis}. After an interruption, all GPUs of the job repeat the work since the last checkpoint.`,
+    },
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { Span } from '../../yaml/span.ts';
 
-// What a hover says, as blocks of plain text. The renderers escape everything, so no text of a file can become markup.
+// The content of a hover, as blocks of plain text. The renderers escape everything, so that no text of a file becomes markup.
 
 export type Block =
   | { readonly kind: 'lead'; readonly text: string }
@@ -8,13 +8,13 @@ export type Block =
   | { readonly kind: 'list'; readonly title: string; readonly items: readonly string[] }
   | { readonly kind: 'table'; readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
-/** What is shown at a place. The span is of the file. */
+/** A hover and its span in the file. */
 export interface HoverContent {
   readonly span: Span;
   readonly blocks: readonly Block[];
 }
 
-/** GitHub-flavoured Markdown. */
+/** GitHub Flavored Markdown. */
 export function renderMarkdown(blocks: readonly Block[]): string {
   return blocks.map(blockToMarkdown).join('\n\n');
 }
@@ -25,17 +25,17 @@ export function renderPlain(blocks: readonly Block[]): string {
 }
 
 /**
- * Text that reads in Markdown as it is: no emphasis, link, image, table cell, code, HTML or entity comes of it, and it stays on its
- * line. Characters that turn the direction of writing are dropped, and an overlong text is cut, for names in a file are anybody's.
+ * Markdown that shows the text literally, on one line: no emphasis, links, images, table cells, code, HTML or entities. Removes characters
+ * that change the writing direction and cuts long text, because names in a file are untrusted.
  */
 export function escapeMarkdown(text: string): string {
   return (
     oneLine(text)
       .replace(/[\\`*_[\]<>|#~&]/g, '\\$&')
-      // What would start a list, a heading or a quote at the start of a line.
+      // At the start of a line these begin a list, a heading or a quote.
       .replace(/^([-+=]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? start : `\\${start}`))
       .replace(/^(\d+)([.)])/, '$1\\$2')
-      // Bare addresses become links without any markup around them.
+      // Bare addresses become links without markup.
       .replace(/:(?=\/\/)/g, '\\:')
       .replace(/\bwww\./gi, (www) => `${www.slice(0, 3)}\\.`)
       .replace(/@/g, '\\@')
@@ -50,7 +50,7 @@ function blockToMarkdown(block: Block): string {
       '\n',
     );
   }
-  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(' | ')} |`;
+  const row = (cells: readonly string[]) => `| ${cells.map(escapeMarkdown).join(` | ${columnGap}`)} |`;
   const rule = block.head.map((_, column) => (isNumeric(block.rows, column) ? ' ---: |' : ' :--- |'));
   return [row(block.head), `|${rule.join('')}`, ...block.rows.map(row)].join('\n');
 }
@@ -65,18 +65,21 @@ function blockToPlain(block: Block): string {
   return rows.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
 }
 
-/** Amounts and counts stand under each other at their right ends. */
+/** VS Code draws table cells without padding. */
+const columnGap = '&emsp;';
+
+/** Amounts and counts are right-aligned. */
 function isNumeric(rows: readonly (readonly string[])[], column: number): boolean {
   return rows.every((cells) => /^[$\d<?–.,/h]*$/.test(cells[column] ?? ''));
 }
 
-const longest = 200;
+const maxLength = 200;
 
 function oneLine(text: string): string {
   const line = text
     .replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, '')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is to be found.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: this removes control characters.
     .replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ')
     .trim();
-  return line.length <= longest ? line : `${line.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '../../config.ts';
+import { dateWords } from '../../cost/assumption-words.ts';
 import { formatNumber } from '../../cost/format.ts';
 import { requestedGiB } from '../../memory/fit.ts';
 import { estimateServing, type NoMemoryEstimate } from '../../memory/serving.ts';
@@ -7,15 +8,15 @@ import type { AcceleratorRequest, Container, PodSet, Workload } from '../../mode
 import { shorten } from '../../yaml/shorten.ts';
 import type { Block } from './markdown.ts';
 
-/** What a hover says of memory. */
+/** The memory need of a served model. */
 export interface MemoryFacts {
-  /** The sum, in a line. */
-  readonly sum: readonly Block[];
-  /** What it rests on. */
+  /** The total, in one line. */
+  readonly total: readonly Block[];
+  /** The basis of the total. */
   readonly basis: readonly Block[];
 }
 
-/** What the model of a container needs of the memory that a request of it is for; nothing where the model is not known. */
+/** The memory that a container's model needs, compared with the memory of one of its requests; empty if the model is unknown. */
 export function memoryFacts(
   workload: Workload,
   podSet: PodSet,
@@ -24,21 +25,22 @@ export function memoryFacts(
   config: ProjectConfig,
 ): MemoryFacts {
   const { estimate, unknown } = estimateServing(servedModel(container, workload));
-  if (estimate === null) return { sum: unknownBlocks(unknown), basis: [] };
+  if (estimate === null) return { total: unknownBlocks(unknown), basis: [] };
   const { model, name, weightsGiB, cacheGiB, context, contextFrom, bits, overheadGiB, neededGiB } = estimate;
   const memory = requestedGiB(podSet, request);
-  const share = memory === null ? '' : ` of ${tenth(memory)} (${Math.round((neededGiB / memory) * 100)} %)`;
-  const text = `${name} needs about ${tenth(neededGiB)} GiB${share}: ${tenth(weightsGiB)} for weights, ${tenth(cacheGiB)} for the cache of a request, ${overheadGiB} for the server`;
+  const ofMemory = memory === null ? ' GiB' : ` of ${tenth(memory)} GiB (${Math.round((neededGiB / memory) * 100)}%)`;
+  const parts = `${tenth(weightsGiB)} for weights, ${tenth(cacheGiB)} for the cache of one request, ${overheadGiB} for the server`;
+  const text = `${name} needs about ${tenth(neededGiB)}${ofMemory}: ${parts}`;
   const items = [
-    `Weights at ${bits} bits, from ${sourceName(model.source)}, as of ${model.date ?? 'date unknown'}`,
-    `One request of ${formatNumber(context)} tokens (${contextFrom === 'flag' ? 'as its flag says' : 'the longest of the model'}); more at a time take more cache`,
-    `${overheadGiB} GiB for the runtime and the buffers of the server, assumed`,
-    `${Math.round(config.headroom * 100)} % of a part of a GPU is kept free (headroom, ${config.origins?.headroom ?? 'default'})`,
+    `Weights in ${bits} bits, shape from ${sourceName(model.source)}, ${dateWords(model.date)}`,
+    `One request of ${formatNumber(context)} tokens (${contextFrom === 'flag' ? 'from a flag' : "the model's maximum"}); concurrent requests need more cache`,
+    `${overheadGiB} GiB for the runtime and the server's buffers (assumed)`,
+    `${Math.round(config.headroom * 100)}% of a GPU slice stays free (headroom, ${config.origins?.headroom ?? 'default'})`,
   ];
-  return { sum: [{ kind: 'text', text }], basis: [{ kind: 'list', title: 'Memory', items }] };
+  return { total: [{ kind: 'text', text }], basis: [{ kind: 'list', title: 'Memory', items }] };
 }
 
-/** Nothing where the container does not serve, or runs no server whose flags are known. */
+/** Empty if the container does not serve, or runs a server with unknown flags. */
 function unknownBlocks(unknown: NoMemoryEstimate): readonly Block[] {
   const why = whyUnknown(unknown);
   return why === undefined ? [] : [{ kind: 'text', text: `Memory need unknown: ${why}.` }];
@@ -47,11 +49,11 @@ function unknownBlocks(unknown: NoMemoryEstimate): readonly Block[] {
 function whyUnknown(unknown: NoMemoryEstimate): string | undefined {
   switch (unknown.kind) {
     case 'noShape':
-      return `the catalogue has no sourced shape of ${shorten(unknown.name)}`;
+      return `the catalog has no sourced data for ${shorten(unknown.name)}`;
     case 'format':
-      return 'the size of these weights is not sourced (quantized, or in a format of their own)';
+      return 'the weights are quantized or in a format without a sourced size';
     case 'context':
-      return 'the longest request is set in a way that gpulint does not read';
+      return 'gpulint cannot read the maximum request length';
     default:
       return undefined;
   }
@@ -61,7 +63,7 @@ function tenth(gib: number): string {
   return formatNumber(Math.round(gib * 10) / 10);
 }
 
-/** `Lightning-AI/litgpt` of `Lightning-AI/litgpt@commit:path (date)`. */
+/** `Lightning-AI/litgpt` for `Lightning-AI/litgpt@commit:path (date)`. */
 function sourceName(source: string): string {
   return /^[^@\s]+/.exec(source)?.[0] ?? source;
 }

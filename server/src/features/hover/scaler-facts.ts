@@ -10,7 +10,7 @@ import { table } from '../../yaml/table.ts';
 import { coldStartOf } from './cold-start-facts.ts';
 import type { Block, HoverContent } from './markdown.ts';
 
-/** What the bounds of a scaler cost, where the workload that it scales is in the same project. */
+/** The cost of an autoscaler's bounds, if its target is in the same project. */
 export function scalerHover(file: FileAnalysis, offset: number): HoverContent | undefined {
   for (const document of file.documents) {
     const { base, text, manifests, crossReferences } = document;
@@ -57,41 +57,45 @@ function factsOf({ key, count, spec }: Bound, { name, facts, file }: Referenced<
   if (count === undefined || each === null) return [];
   const total = timesCount(each, count);
   const amount = `${formatMonthly(total)} (${formatHourly(total)})`;
-  const lead = `${plural(count, 'replica')} of ${name} ${whens[key] ?? ''}: ${count === 0 ? 'nothing is paid' : amount}`;
-  const said = reach(key, count, spec);
-  const where = file === null ? 'hover over its GPUs' : `hover over its GPUs in ${file}`;
+  const [bound = '', condition = ''] = bounds[key] ?? [];
+  const replicas = `${plural(count, 'replica')} of ${name}${condition}`;
+  const lead = `${bound}${replicas}: ${count === 0 ? 'no cost' : amount}`;
+  const idle = idleWords(key, count, spec);
+  const target = file === null ? 'its GPUs' : `its GPUs in ${file}`;
   return [
     { kind: 'lead', text: lead },
-    ...(said === '' ? [] : [{ kind: 'text', text: said } as const]),
+    ...(idle === '' ? [] : [{ kind: 'text', text: idle } as const]),
     ...(count === 0 && key.endsWith('Count') ? [coldStartOf(spec)] : []),
-    { kind: 'text', text: `One replica costs ${formatHourly(each)}; ${where} to see what that rests on.` },
+    { kind: 'text', text: `One replica costs ${formatHourly(each)}; hover over ${target} to see the basis.` },
   ];
 }
 
-const whens = table<string>({
-  idleReplicaCount: 'while no trigger is active',
-  minReplicaCount: 'at least, while a trigger is active',
-  maxReplicaCount: 'at most',
-  minReplicas: 'at least',
-  maxReplicas: 'at most',
-  min: 'at least',
-  max: 'at most',
+/** The words before and after the replicas. */
+const bounds = table<readonly [bound: string, condition: string]>({
+  idleReplicaCount: ['', ' while no trigger is active'],
+  minReplicaCount: ['At least ', ' while a trigger is active'],
+  maxReplicaCount: ['At most ', ''],
+  minReplicas: ['At least ', ''],
+  maxReplicas: ['At most ', ''],
+  min: ['At least ', ''],
+  max: ['At most ', ''],
 });
 
-function reach(key: string, count: number, spec: Cursor): string {
-  const coldStart = 'The first request then waits for a node, the image and the model.';
+function idleWords(key: string, count: number, spec: Cursor): string {
+  const coldStart = 'The next request then waits for a node, the image and the model.';
   if (key === 'idleReplicaCount') return count === 0 ? coldStart : '';
   if (key === 'minReplicas')
-    return 'An autoscaler of pods does not go to zero by itself: this is paid without any traffic.';
-  if (key === 'min') return count === 0 ? coldStart : 'It is paid without any traffic too: min: 0 lets it reach zero.';
+    return 'Pod autoscalers do not scale to zero by default: this cost remains without traffic.';
+  if (key === 'min')
+    return count === 0 ? coldStart : 'This cost remains without traffic. With min: 0, the workload scales to zero.';
   if (key !== 'minReplicaCount') return '';
-  if (count === 0) return `While none is active there are none. ${coldStart}`;
+  if (count === 0) return `While no trigger is active, no replica runs. ${coldStart}`;
   return getIn(spec, 'idleReplicaCount') === undefined
-    ? 'It is paid without any traffic too: minReplicaCount: 0, or idleReplicaCount: 0 beside it, lets it reach zero.'
+    ? 'This cost remains without traffic. With minReplicaCount: 0, or idleReplicaCount: 0 next to it, the workload scales to zero.'
     : '';
 }
 
-/** The end counts as inside: that is where the caret stands after a word. */
+/** The end is inside: the caret is there after a word. */
 function spanAt(bound: Cursor, offset: number): Span | undefined {
   return [keySpanOf(bound), spanOf(bound)].find(({ start, end }) => start <= offset && offset <= end);
 }

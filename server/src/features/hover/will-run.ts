@@ -5,13 +5,13 @@ import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { nounOfDevices, requestedDevices } from './gpu-words.ts';
 
-/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined where nothing requests an accelerator. */
+/** `Runs 1 master × 8 + 4 workers × 8 H100 80GB SXM = 40 GPUs`; undefined without a request for an accelerator. */
 export function whatWillRun(workload: Workload): string | undefined {
   const used = workload.podSets.filter((podSet) => requestedDevices(podSet).length > 0);
   if (used.length === 0) return undefined;
   const names = used.map(deviceNames);
   const parts = used.map((podSet, index) => {
-    // A name that the next part repeats is said once, at the end.
+    // Name consecutive equal devices once, at the end.
     const device = names[index] === names[index + 1] ? '' : ` ${names[index]}`;
     return `${pods(podSet)} × ${devicesOf(podSet)}${device}`;
   });
