@@ -13,7 +13,7 @@ describe('--format full', () => {
     await expect(stdout).toMatchFileSnapshot(path.join(fixtures, 'project.full.txt'));
   });
 
-  test('says what was fixed, what was skipped, and with --quiet no summary', async () => {
+  test('reports fixed findings and skipped files, and no summary with --quiet', async () => {
     const cwd = temporaryFolder();
     writeFileSync(path.join(cwd, 'a.yaml'), podText());
     writeFileSync(path.join(cwd, 'b.yaml'), 'a\0b');
@@ -23,7 +23,7 @@ describe('--format full', () => {
     );
   });
 
-  test('is coloured as the text report is', async () => {
+  test('is colored like the text report', async () => {
     const input = podText();
     const run = async (env: Record<string, string>) =>
       (await runCli(['check', '--format', 'full', '-'], { input, env })).stdout;
@@ -34,7 +34,7 @@ describe('--format full', () => {
     expect(stripVTControlCharacters(coloured)).toBe(plain);
   });
 
-  test('is no form of a diff', async () => {
+  test('cannot be combined with --diff', async () => {
     const { stderr, status } = await runCli(['check', '--diff', '--format', 'full', 'project']);
     expect({ stderr, status }).toEqual({
       stderr: 'gpulint: --diff cannot be combined with --format\n',
@@ -44,7 +44,7 @@ describe('--format full', () => {
 });
 
 describe('the excerpt of a line', () => {
-  /** What «» stand around is the span. */
+  /** The span is between « and ». */
   const show = (marked: string) => {
     const start = marked.indexOf('«');
     const end = marked.indexOf('»') - 1;
@@ -70,7 +70,7 @@ describe('the excerpt of a line', () => {
     expect(show(marked)).toBe(expected);
   });
 
-  test('is cut around the span of a long line, and of a long span shows the begin', () => {
+  test('is cut around the span of a long line, and shows the start of a long span', () => {
     const [line, carets] = show(`${'a'.repeat(500)} «BAD» ${'b'.repeat(500)}`).split('\n');
     expect(line).toMatch(/^…a{39} BAD b+…$/);
     expect(line).toHaveLength(142);
@@ -80,14 +80,14 @@ describe('the excerpt of a line', () => {
     expect(below).toBe(`${' '.repeat(41)}${'^'.repeat(100)}`);
   });
 
-  test('cuts no surrogate pair', () => {
+  test('does not cut surrogate pairs', () => {
     for (let shift = 0; shift < 3; shift++) {
       const shown = show(`${'x'.repeat(shift)}${'\u{1f600}'.repeat(400)} «1» ${'\u{1f600}'.repeat(400)}`);
       expect(shown).not.toMatch(/\p{Surrogate}/u);
     }
   });
 
-  test('of a span over several lines has carets to the end of the first', () => {
+  test('has carets to the end of the first line of a span over several lines', () => {
     const range = { start: { line: 3, column: 3 }, end: { line: 5, column: 2 } };
     expect(excerptOf('a: [1,  ', range)).toEqual({ line: 'a: [1,', carets: '  ^^^^' });
   });

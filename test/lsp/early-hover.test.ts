@@ -1,4 +1,4 @@
-// A hover that is requested while other files are read: it waits for them, and where that takes too long it says so.
+// A hover that is requested while other files are being read waits for them. After a timeout, it is marked as incomplete.
 import { expect, test } from 'vitest';
 import type { Hover } from 'vscode-languageserver/node';
 import { type Editor, openEditor, withCursor } from './editor.ts';
@@ -24,7 +24,7 @@ async function openWith(listing: Promise<unknown>): Promise<() => Promise<string
   return async () => textOf(await editor.hover(chat, position));
 }
 
-test('is answered when they are read', async () => {
+test('is returned when they are read', async () => {
   let end: (value?: unknown) => void = () => undefined;
   const hover = await openWith(
     new Promise((resolve) => {
@@ -37,7 +37,7 @@ test('is answered when they are read', async () => {
   expect(await early).not.toContain(incomplete);
 });
 
-test('says that it is incomplete while they are not', async () => {
+test('is marked as incomplete after the timeout', async () => {
   let end: () => void = () => undefined;
   const listing = new Promise<string[]>((resolve) => {
     end = () => resolve([]);

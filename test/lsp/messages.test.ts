@@ -220,7 +220,7 @@ describe('an invalid notification', () => {
     expect(editor.log).toHaveLength(2);
   });
 
-  test('leaves a document known that is opened again after a change behind its close', async () => {
+  test('does not affect a document that is opened again after an ignored change', async () => {
     const editor = await openEditor();
     await editor.open(uri, pod);
     await editor.close(uri);

@@ -26,7 +26,7 @@ import { UsageError } from './usage-error.ts';
 import { type ConfiguredInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
-  /** Undefined: text, which `full` shows with the source lines. */
+  /** Undefined for text, which includes the source lines with `full`. */
   readonly render: RenderReport | undefined;
   readonly full?: boolean;
   readonly fix?: boolean;

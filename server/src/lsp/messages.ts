@@ -51,7 +51,7 @@ export function checkMessages(
     if (method === 'textDocument/didOpen') {
       if (known !== undefined) return `${uri} is already open`;
       versions.set(uri, version);
-      // VS Code may send a change behind the close of a document that is opened again later, with its full text.
+      // VS Code can send a change after closing a document. A later open sends the full text.
       lost.delete(uri);
     } else if (/^textDocument\/(?:didChange|didSave|didClose|willSave)$/.test(method)) {
       if (known === undefined) return `${uri} is not open`;

@@ -1,14 +1,14 @@
 import { yieldOnce } from './guard.ts';
 
-/** Other files that are being read: until they are, what is shown may be incomplete. */
+/** Tracks reads of other files. Results can be incomplete until they end. */
 export interface PendingReads {
-  /** Counts work as reading until it ends. */
+  /** Counts work as a pending read until it ends. */
   reading<T>(work: () => Promise<T>): Promise<T>;
-  /** Waits until nothing is read, for a limited time. @returns whether nothing is read any more */
+  /** Waits a limited time for all pending reads. @returns whether all have ended */
   settled(): Promise<boolean>;
 }
 
-/** As long as a person waits for a hover without wondering. */
+/** Time in milliseconds that a hover may take. */
 const timeoutMs = 1000;
 
 export function createPendingReads(): PendingReads {
@@ -16,7 +16,7 @@ export function createPendingReads(): PendingReads {
   let count = 0;
 
   async function ended(): Promise<void> {
-    // What was read may name the next file.
+    // A file that was read can reference the next one.
     await yieldOnce();
     if (count > 0) return;
     for (const wake of waiting) wake();
