@@ -59,8 +59,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['ConfigMap'], ['configMap', namespace, name], () =>
         factsNamed(asker, ['/ConfigMap'], namespace, name, 'files'),
       ),
-    scalersOf: (kind, namespace, name) =>
-      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(asker, kind, namespace, name)),
+    scalersOf: (group, kind, namespace, name) =>
+      read(scalerKinds, ['scalersOf', group, kind, namespace, name], () =>
+        scalersOf(asker, group, kind, namespace, name),
+      ),
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
         budgetsOf(asker, namespace, labels),
@@ -97,14 +99,19 @@ const kserves = 'kserve';
 
 function scalersOf(
   asker: Asker,
+  group: string | null,
   kind: string,
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
-  const word = JSON.stringify([kind, namespace, name]);
+  const target = [kind, namespace, name];
   return scalerKinds.flatMap((scaler) => {
-    const group = asker.workspace.objects(scaler, targetOf, word, name).nearest(asker);
-    return agreed(asker, group, 'scaler') ?? [];
+    const named = (wordOf: (found: Found) => string | undefined, word: readonly unknown[]) => {
+      const found = asker.workspace.objects(scaler, wordOf, JSON.stringify(word), name).nearest(asker);
+      return agreed(asker, found, 'scaler') ?? [];
+    };
+    if (group === null) return named(targetOf, target);
+    return [named(targetInGroup, [group, ...target]), named(targetInGroup, [null, ...target])].flat();
   });
 }
 
@@ -112,6 +119,13 @@ function targetOf({ object }: Found): string | undefined {
   const facts = object.facts();
   return facts?.type === 'scaler'
     ? JSON.stringify([facts.target.kind, object.namespace, facts.target.name])
+    : undefined;
+}
+
+function targetInGroup({ object }: Found): string | undefined {
+  const facts = object.facts();
+  return facts?.type === 'scaler'
+    ? JSON.stringify([facts.target.group, facts.target.kind, object.namespace, facts.target.name])
     : undefined;
 }
 
