@@ -27,15 +27,16 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
   return undefined;
 }
 
-/** The flag that disables resuming, unless another flag names the checkpoint to resume from. */
+/** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from. */
 export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const off = flags.find((flag) => !flag.dynamic && isOff(flag));
-    const namesCheckpoint = flags.some(
-      (flag) => meaningOf(flag, 'resume-from') !== undefined && !/^false$/i.test(flag.value ?? ''),
-    );
-    if (off !== undefined && !namesCheckpoint) return off;
+    const resumes = flags.some((flag) => {
+      const means = meaningOf(flag, 'resume-from') ?? meaningOf(flag, 'resume');
+      return means !== undefined && !/^false$/i.test(flag.value ?? '');
+    });
+    if (off !== undefined && !resumes) return off;
   }
   return undefined;
 }
