@@ -43,7 +43,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe for a misspelt name: the pod could not run before. Unsafe for `gpu` alone, which does not say whose GPU is meant.
+ * Safe for a misspelt name: the pod could not run before. Unsafe for `gpu` alone, which does not say whose GPU is meant, and for a name
+ * with another letter than the known one, such as `nvidia.com/gpucore`, which another plugin may offer.
  *
  * ## When it is silent
  *

@@ -1,4 +1,4 @@
-import { meantResource } from '../catalog/resource-spelling.ts';
+import { isCertainSlip, meantResource } from '../catalog/resource-spelling.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -48,7 +48,7 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: the toleration had no effect, and the key means one taint.
+ * Safe: the toleration had no effect, and the key means one taint. Unsafe for a key with another letter, which another plugin may use.
  *
  * ## When it is silent
  *
@@ -72,7 +72,7 @@ export default defineRule({
         span: spanOf(key.at),
         fixes: () => {
           const edits = replaceScalar(context.document, key.at, meant);
-          return [fix(`Tolerate ${meant}`, 'safe', edits)];
+          return [fix(`Tolerate ${meant}`, isCertainSlip(key.value, meant) ? 'safe' : 'unsafe', edits)];
         },
       });
     }
