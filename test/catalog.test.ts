@@ -29,7 +29,7 @@ import {
   spotSelector,
   spotTaintKeys,
 } from '../server/src/catalog/index.ts';
-import { meantMigResource, meantResource } from '../server/src/catalog/resource-spelling.ts';
+import { isCertainSlip, meantMigResource, meantResource } from '../server/src/catalog/resource-spelling.ts';
 
 const ids = (key: string, value: string) => gpusByLabel(key, value).map((gpu) => gpu.id);
 const product = 'nvidia.com/gpu.product';
@@ -352,6 +352,8 @@ describe('misspelled resource names', () => {
     ...[
       'nvidia-gpu',
       'nvidia.com/vgpu',
+      'nvidia.com/xgpumem',
+      'volcano.sh/pgpu-memory',
       'nvidia.com/npu',
       'nvidia.com/tpu',
       'habana.ai/gaudi2',
@@ -370,6 +372,23 @@ describe('misspelled resource names', () => {
     ...acceleratorResourceNames(),
   ])('%s is right, or something else', (name) => {
     expect(meantResource(name)).toBeUndefined();
+  });
+
+  test.each([
+    ['nvidia.com/gpu.share', 'nvidia.com/gpu.shared'],
+    ['nvidia.com/gpucore', 'nvidia.com/gpucores'],
+    ['volcano.sh/vgpu-core', 'volcano.sh/vgpu-cores'],
+    ['nvidia.com/gpumen', 'nvidia.com/gpumem'],
+  ])('%s may be %s, or the name of another plugin', (written, meant) => {
+    expect([undefined, meant]).toContain(meantResource(written));
+    expect(isCertainSlip(written, meant)).toBe(false);
+  });
+
+  test.each([
+    ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
+    ...['nvidia.gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
+  ])('%s is certainly nvidia.com/gpu', (written) => {
+    expect(isCertainSlip(written, 'nvidia.com/gpu')).toBe(true);
   });
 
   test.each([

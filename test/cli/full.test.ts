@@ -57,6 +57,8 @@ describe('the excerpt of a line', () => {
     ['the span', '  a: «1» # one', '  a: 1 # one\n     ^'],
     ['an empty span', 'a: «»', 'a:\n   ^'],
     ['tabs as four blanks', '\ta:\t«1»', '    a:    1\n          ^'],
+    ['wide signs between them', '・ー㈱㍿︰: «サーバー»', '・ー㈱㍿︰: サーバー\n            ^^^^^^^^'],
+    ['narrow forms', 'ｱｲｳ: «ｴｵ»', 'ｱｲｳ: ｴｵ\n     ^^'],
     ['wide characters', '名: «中文»', '名: 中文\n    ^^^^'],
     ['emoji', '👩‍🚀🇫🇷❤️: «1»', '👩‍🚀🇫🇷❤️: 1\n        ^'],
     ['marks that take no room', 'e\u0301\u200b: «1»', 'e\u0301\u200b: 1\n   ^'],

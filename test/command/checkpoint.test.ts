@@ -35,5 +35,6 @@ test('the environment', () => {
   expect(signs([], { CHECKPOINT_URI: 'gs://bucket/run', S3_BUCKET: 'x' })).toBe(
     'store gs://bucket/run, unknown S3_BUCKET',
   );
+  expect(signs([], { FSx_PATH: '/fsx', fsxPath: '/fsx' })).toBe('unknown FSx_PATH, unknown fsxPath');
   expect(signs([], { DATA_DIR: '/data', MODEL_PATH: 's3://bucket/model', NCCL_DEBUG: 'INFO' })).toBe('');
 });

@@ -88,6 +88,10 @@ describe('an interval between checkpoints', () => {
     '--activation_checkpoint.checkpoint_every=100',
     '--checkpoint_num_layers=100',
     '--checkpoint-activations-every=100',
+    // Something other than the model.
+    '--visualization.save_interval=100',
+    'profiler.save_every=100',
+    'replay.save_every=100',
     // Epochs, whose length is unknown.
     '--save_every_n_epochs=100',
     '--checkpoint_interval_epochs=100',
@@ -126,6 +130,9 @@ describe('resumption', () => {
     'exp_manager.resume_if_exists=false',
     'trainer.exp_manager.resume_if_exists=false',
     '--checkpoint.resume_latest=false',
+    'train.resume=false',
+    'exp_manager.resume=false',
+    'trainer.checkpoint.resume=false',
   ])('%s', (word) => {
     expect(means(word, 'resume')).toBe(true);
   });
@@ -138,6 +145,10 @@ describe('resumption', () => {
     'trainer.resume_mode=disable',
     '--wandb_resume=false',
     '--load_from_checkpoint=false',
+    'exp_manager.wandb_logger_kwargs.resume=False',
+    'wandb.resume=False',
+    'logger.wandb.resume=false',
+    'data.resume=false',
   ])('%s does not set it', (word) => {
     expect(means(word, 'resume')).toBe(false);
   });
@@ -158,6 +169,14 @@ describe('resumption', () => {
       expect(means(word, 'resume-from')).toBe(false);
     },
   );
+});
+
+test('variables of the shell belong to no family', () => {
+  const count = (...line: string[]) => findCheckpointIntervals(line, []).length;
+  expect(count('export', 'SAVE_STEPS=100')).toBe(0);
+  expect(count('sh', '-c', 'local SAVE_STEPS=100; declare -x SAVE_EVERY=5')).toBe(0);
+  expect(count('env', '-i', 'SAVE_STEPS=100', 'python', 'train.py')).toBe(0);
+  expect(count('env', 'SAVE_STEPS=100', 'python', 'train.py', 'save_steps=100')).toBe(1);
 });
 
 describe('parallel sizes', () => {

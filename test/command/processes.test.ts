@@ -28,6 +28,8 @@ test('servers, scripts and the environment', () => {
   expect(counts(line(['sh', '-c', 'vllm serve m --tensor-parallel-size 2 && x']))).toEqual([
     ['shard', 2, '--tensor-parallel-size 2'],
   ]);
+  expect(counts(line(['sh', '-c', 'export TP=8; serve']))).toEqual([]);
+  expect(counts(line(['python3', 'rollout.py', 'tp=4']))).toEqual([]);
   expect(counts(line(['python3', 'launch.py', '--world_size', '4']))).toEqual([['world', 4, '--world_size 4']]);
   expect(
     counts(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { poolsOf } from '../../server/src/evidence/gpu-pools.ts';
+import { gpuPools, poolsOf } from '../../server/src/evidence/gpu-pools.ts';
 import { lowerManifests } from '../../server/src/model/manifest.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';
 
@@ -62,4 +62,27 @@ managedNodeGroups:
       taints: [{ key: 'nvidia.com/gpu', value: 'true', effect: 'NoSchedule' }],
     },
   ]);
+});
+
+test.each([
+  ['instance-gpu-manufacturer', 'In', ['amd'], 'amd'],
+  ['instance-accelerator-manufacturer', 'In', ['aws'], 'aws'],
+  ['instance-accelerator-manufacturer', 'In', ['habana'], 'habana'],
+  ['instance-gpu-manufacturer', 'In', ['amd', 'nvidia'], null],
+  ['instance-accelerator-name', 'In', ['trainium'], 'aws'],
+  ['instance-accelerator-count', 'In', ['1'], null],
+  ['instance-accelerator-count', 'Gt', ['0'], null],
+  ['instance-accelerator-name', 'Exists', [], null],
+  ['instance-gpu-count', 'Gt', ['0'], 'nvidia'],
+  ['instance-category', 'In', ['p', 'g'], 'nvidia'],
+  ['instance-category', 'In', ['p', 'trn'], null],
+])('the vendor of the nodes with %s %s %j is %s', (label, operator, values, vendor) => {
+  const requirement = { key: `karpenter.k8s.aws/${label}`, operator, values };
+  const text = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: pool}
+spec: {template: {spec: {requirements: [${JSON.stringify(requirement)}]}}}
+`;
+  const found = parseYaml(text).documents.flatMap(lowerManifests).flatMap(gpuPools);
+  expect(found.map((pool) => pool.vendor)).toEqual([vendor]);
 });

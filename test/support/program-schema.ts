@@ -136,6 +136,7 @@ export const flagsFile = z.strictObject({
       fill: z.array(z.string().regex(/^[a-z0-9]+$/)),
       never: z.array(z.string().regex(/^[a-z0-9]+$/)),
       inPath: z.boolean(),
+      under: z.array(z.string().regex(/^[a-z0-9]+$/)).optional(),
       value: z.literal(true).optional(),
       spellings: z.array(z.tuple([z.string(), z.url({ protocol: /^https$/ })])).min(1),
       date: z.iso.date(),

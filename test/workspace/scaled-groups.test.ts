@@ -44,6 +44,33 @@ spec:
   });
 });
 
+test('a scaler applies to the API group of its target', () => {
+  const set = (apiVersion: string) => `apiVersion: ${apiVersion}
+kind: StatefulSet
+metadata: {name: server}
+spec:
+  replicas: 2
+  template:
+    spec:
+      containers: [{name: main, image: "registry.example/server:1", resources: {limits: {nvidia.com/gpu: 1}}}]
+`;
+  const pods = (apiVersion: string, target: string) => {
+    const scaler = `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: scaler}
+spec: {scaleTargetRef: {${target}kind: StatefulSet, name: server}, minReplicas: 3, maxReplicas: 5}
+`;
+    const analysis = project({ 'set.yaml': set(apiVersion), 'scaler.yaml': scaler });
+    return analysis.file(`${root}/set.yaml`)?.documents[0]?.workloads[0]?.podSets[0]?.pods.max;
+  };
+  expect(pods('apps/v1', 'apiVersion: apps/v1, ')).toBe(5);
+  expect(pods('apps/v1', 'apiVersion: extensions/v1beta1, ')).toBe(5);
+  expect(pods('apps.kruise.io/v1beta1', 'apiVersion: apps.kruise.io/v1beta1, ')).toBe(5);
+  expect(pods('apps.kruise.io/v1beta1', 'apiVersion: apps/v1, ')).toBe(2);
+  expect(pods('apps.kruise.io/v1beta1', '')).toBe(5);
+  expect(pods('apps/v1', 'apiVersion: "{{ .Values.api }}", ')).toBe(5);
+});
+
 test('the hover of the kind shows the evictions that a PodDisruptionBudget allows', () => {
   const server = `apiVersion: apps/v1
 kind: Deployment

@@ -67,6 +67,8 @@ export interface FlagFamily {
   readonly never: readonly string[];
   /** The spelling may be the end of a dotted path and may span its last two parts: `checkpoint.interval`. */
   readonly inPath: boolean;
+  /** The words of the part above, where the last part is a single word; absent: any. */
+  readonly under?: readonly string[];
   readonly value?: boolean;
 }
 

@@ -28,6 +28,18 @@ export function meantResource(written: string): string | undefined {
 }
 
 /**
+ * Whether a resource with the written name cannot exist next to the meant one: the names differ in case, separators, the vendor, a plural or
+ * swapped letters. Any other slip of the keys may be a custom name, such as `nvidia.com/gpucore`.
+ */
+export function isCertainSlip(written: string, meant: string): boolean {
+  const name = written.toLowerCase();
+  const path = name.slice(name.indexOf('/') + 1);
+  return knownNames().some(
+    (known) => known.meant === meant && isMeant(name, known) && (!name.includes('/') || isSamePath(path, known.path)),
+  );
+}
+
+/**
  * The MIG resource that a misspelled name certainly means. Undefined for correct names, and if no GPU has such a profile.
  */
 export function meantMigResource(written: string): string | undefined {
@@ -75,10 +87,15 @@ function isVendor(written: string, { domain, vendor }: KnownName): boolean {
 }
 
 function isPath(written: string, path: string): boolean {
+  if (isSamePath(written, path)) return true;
   const [one, other] = [singular(written), singular(path)];
-  if (one === other || isExchange(one, other)) return true;
-  // One letter turns a short name into another valid one (`vgpu`, `pgpu`), and other separators may be a custom name.
-  return other.length > 4 && separators(one) === separators(other) && isSlip(one, other);
+  if (one === other) return true;
+  // One letter turns a short name into another valid one (`tpu`), as a first letter does (`vgpumem`), and other separators may be a custom name.
+  return other.length > 4 && one[0] === other[0] && separators(one) === separators(other) && isSlip(one, other);
+}
+
+function isSamePath(written: string, path: string): boolean {
+  return [written, singular(written)].some((one) => one === path || isExchange(one, path));
 }
 
 function separators(path: string): string {

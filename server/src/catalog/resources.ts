@@ -13,6 +13,9 @@ const devicePlugin = 'NVIDIA/k8s-device-plugin@1b826acc (2026-08-19):README.md';
 const karpenter = 'aws/karpenter-provider-aws@1d927085 (2026-08-21):pkg/apis/v1/labels.go';
 const kserve = 'kserve/kserve@aaac4e29 (2026-08-21):pkg/constants/constants.go';
 const hami = 'HAMi documentation, seen in a public text';
+// The names that `resourceName` and its sisters have in installations of HAMi next to another device plugin.
+const hamiRenamed = 'kubernetes-sigs/kueue@e48a2396 (2026-11-22):pkg/workload/workload_test.go';
+const hamiRenamedShare = 'FPT Cloud: GPU sharing with HAMi, seen in a public text (2026-11-22)';
 const volcano = 'Volcano vGPU documentation, seen in a public text';
 const volcanoShare = 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)';
 const unsourced = 'unsourced';
@@ -30,6 +33,10 @@ const names = table<AcceleratorResource>({
   'nvidia.com/gpumem': { vendor: 'nvidia', form: 'memory', source: hami },
   'nvidia.com/gpumem-percentage': { vendor: 'nvidia', form: 'percent', source: hami },
   'nvidia.com/gpucores': { vendor: 'nvidia', form: 'percent', source: hami },
+  'nvidia.com/vgpu': { vendor: 'nvidia', form: 'shared', source: hamiRenamed },
+  'nvidia.com/vgpumem': { vendor: 'nvidia', form: 'memory', source: hamiRenamed },
+  'nvidia.com/vgpumem-percentage': { vendor: 'nvidia', form: 'percent', source: hamiRenamedShare },
+  'nvidia.com/vgpucores': { vendor: 'nvidia', form: 'percent', source: hamiRenamed },
   'volcano.sh/vgpu-number': { vendor: 'nvidia', form: 'shared', source: volcano },
   'volcano.sh/vgpu-memory': { vendor: 'nvidia', form: 'memory', source: volcano },
   'volcano.sh/vgpu-memory-percentage': { vendor: 'nvidia', form: 'percent', source: volcano },

@@ -1,7 +1,7 @@
 import { commandNamed } from '../catalog/programs.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
-import { wordsOf } from './name-words.ts';
+import { unsplitWordsOf, wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
 
 /**
@@ -73,7 +73,8 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
 
 function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {
   const words = wordsOf(name);
-  if (words.some((word) => bucketWords.has(word))) return [{ kind: 'unknown', text: name }];
+  if ([...words, ...unsplitWordsOf(name)].some((word) => bucketWords.has(word)))
+    return [{ kind: 'unknown', text: name }];
   const stores = value === undefined ? [] : storesIn(`${name}=${value}`);
   if (stores.length > 0) return stores;
   if (words.some((word) => resumeWords.has(word))) return isOff(value) ? [] : [{ kind: 'resume', text: name }];

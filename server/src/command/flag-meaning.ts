@@ -4,7 +4,7 @@ import type { Flag } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 
 /** A flag's name, as `readFlags` returns it. */
-export type FlagName = Pick<Flag, 'name' | 'written'>;
+export type FlagName = Pick<Flag, 'name' | 'written'> & Partial<Pick<Flag, 'isVariable'>>;
 
 /** A flag with a meaning in the catalog: its own record, or the family that its words match. */
 export type FoundMeaning = FlagRecord | FlagFamily;
@@ -25,7 +25,7 @@ export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string):
       ?.find(({ of }) => of === undefined || (program !== undefined && of.includes(program)));
     if (found !== undefined) return found;
   }
-  return families.length === 0 ? undefined : familyOf(partsOf(flag), families);
+  return families.length === 0 || flag.isVariable === true ? undefined : familyOf(partsOf(flag), families);
 }
 
 /** The programs that have flags with a meaning. */
@@ -48,6 +48,7 @@ interface Family {
   /** All words that may occur in a spelling. */
   readonly words: ReadonlySet<string>;
   readonly never: ReadonlySet<string>;
+  readonly under: ReadonlySet<string> | undefined;
 }
 
 const families = lazy(() =>
@@ -57,6 +58,7 @@ const families = lazy(() =>
       groups: family.every.map((words) => new Set(words)),
       words: new Set([...family.every.flat(), ...family.fill]),
       never: new Set(family.never),
+      under: family.under && new Set(family.under),
     }),
   ),
 );
@@ -101,7 +103,7 @@ function familyOf(parts: readonly (readonly string[])[], among: readonly Family[
   return among.find((one) => belongsTo(parts, one))?.family;
 }
 
-function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never }: Family): boolean {
+function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never, under }: Family): boolean {
   const last = parts.at(-1) ?? [];
   if (parts.length > 1 && (!family.inPath || parts.flat().some((word) => never.has(word)))) return false;
   const fits = (some: readonly string[]) =>
@@ -109,5 +111,7 @@ function belongsTo(parts: readonly (readonly string[])[], { family, groups, word
     some.every((word) => words.has(word)) &&
     groups.every((group) => some.some((word) => group.has(word)));
   const parent = parts.at(-2);
-  return fits(last) || (parent !== undefined && fits([...parent, ...last]));
+  if (!fits(last)) return parent !== undefined && fits([...parent, ...last]);
+  // Many programs' settings share a common word: `wandb.resume`.
+  return last.length > 1 || parent === undefined || under === undefined || parent.every((word) => under.has(word));
 }

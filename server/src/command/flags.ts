@@ -1,4 +1,4 @@
-import type { Word } from './shell.ts';
+import { baseName, type Word } from './shell.ts';
 
 /** A flag or an override on a command line, with its words. */
 export interface Flag {
@@ -13,6 +13,8 @@ export interface Flag {
   readonly word: Word;
   /** The word with the value: the same or the next one. Undefined for a switch. */
   readonly valueWord: Word | undefined;
+  /** It is an environment variable that the command sets: `export NAME=value`. */
+  readonly isVariable: boolean;
 }
 
 /** The flags of a command: `--flag value`, `--flag=value`, `-f value` and Hydra's `key.path=value`. */
@@ -21,6 +23,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
   if (known !== undefined) return known;
   const flags: Flag[] = [];
   flagsOf.set(words, flags);
+  const variables = variablesIn(words);
   for (let at = 0; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) continue;
@@ -32,6 +35,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
         dynamic: word.dynamic,
         word,
         valueWord: word,
+        isVariable: variables.has(word),
       });
     } else if (/^--?[A-Za-z]/.test(word.text)) {
       const next = words[at + 1];
@@ -42,6 +46,7 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
         dynamic: word.dynamic || (takes && next.dynamic),
         word,
         valueWord: takes ? next : undefined,
+        isVariable: false,
       });
     }
   }
@@ -50,6 +55,15 @@ export function readFlags(words: readonly Word[]): readonly Flag[] {
 
 /** A cache: several rules read the flags of the same command. */
 const flagsOf = new WeakMap<readonly Word[], readonly Flag[]>();
+
+/** The words `NAME=value` of `export` and similar commands, and those of `env` before its program. */
+function variablesIn(words: readonly Word[]): ReadonlySet<Word> {
+  const [first, ...rest] = words[0]?.text === 'exec' ? words.slice(1) : words;
+  const program = baseName(first?.text ?? '');
+  if (!/^(?:export|declare|local|typeset|readonly|env)$/.test(program)) return new Set();
+  const end = program === 'env' ? rest.findIndex(({ text }) => !/^-|^[A-Za-z_]\w*=/.test(text)) : -1;
+  return new Set((end < 0 ? rest : rest.slice(0, end)).filter(({ text }) => /^[A-Za-z_]\w*=/.test(text)));
+}
 
 function named(written: string): Pick<Flag, 'name' | 'written'> {
   return { name: written.replaceAll('_', '-').toLowerCase(), written };

@@ -7,3 +7,11 @@ export function wordsOf(name: string): readonly string[] {
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== '');
 }
+
+/** The same, but not split at camel case, for names such as `FSx`. */
+export function unsplitWordsOf(name: string): readonly string[] {
+  return name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+}

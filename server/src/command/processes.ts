@@ -73,7 +73,7 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
       const count = typeof all.count === 'number' && typeof nodes === 'number' && nodes > 0 ? all.count / nodes : null;
       return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
-    if (is('tensor-parallel')) return [processesOf('shard', flag, command)];
+    if (flag.word.text.startsWith('-') && is('tensor-parallel')) return [processesOf('shard', flag, command)];
     return is('world-size') ? [processesOf('world', flag, command)] : [];
   });
 }

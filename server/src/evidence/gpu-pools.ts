@@ -13,6 +13,7 @@ import {
   items,
   keyOf,
 } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
 import { computeClassPools, eksctlPool, karpenterPool } from './pool-nodes.ts';
 
 /** A pool of nodes that all have accelerators, with its place in an autoscaler's object. */
@@ -21,7 +22,8 @@ export interface GpuPool {
   readonly pool: NodePool;
   /** Why all its nodes have accelerators: `p5.48xlarge`, `instance-category p`. */
   readonly because: string;
-  readonly vendor: Vendor;
+  /** null if it is unknown, or if the nodes have devices of several vendors. */
+  readonly vendor: Vendor | null;
   /** The mapping that holds (or should hold) the taints. */
   readonly owner: Cursor;
   readonly taints: Cursor | undefined;
@@ -74,9 +76,9 @@ function meansGpu(requirement: Cursor): Reason | undefined {
   const texts = values.map((value) => asText(value) ?? '');
   const short = key.slice(key.indexOf('/') + 1);
   const [first = ''] = texts;
-  const reason = { because: `${short} ${first}`, vendor: vendorOf(key, first) };
+  const reason = { because: `${short} ${first}`, vendor: vendorIn(key, texts) };
   if (/\/(?:instance-(?:gpu|accelerator)|sku-gpu)-(?:name|count|manufacturer|memory)$/.test(key)) {
-    if (operator === 'Exists' || operator === 'Gt') return { because: short, vendor: 'nvidia' };
+    if (operator === 'Exists' || operator === 'Gt') return { because: short, vendor: vendorOf(key, '') };
     return operator === 'In' && texts.length > 0 && !texts.includes('0') ? reason : undefined;
   }
   if (operator !== 'In' || texts.length === 0 || values.some(isTemplated)) return undefined;
@@ -88,13 +90,25 @@ function meansGpu(requirement: Cursor): Reason | undefined {
   return isGpuLabel(key) ? each((text) => gpusByLabel(key, text).length > 0) : undefined;
 }
 
+/** The vendor of all values of a label. */
+function vendorIn(key: string, values: readonly string[]): Vendor | null {
+  const [vendor = null, ...others] = new Set(values.map((value) => vendorOf(key, value)));
+  return others.length === 0 ? vendor : null;
+}
+
 /** The vendor of the accelerators that a label value names. AWS machines missing from the catalog are recognized by their family. */
-function vendorOf(key: string, value: string): Vendor {
+function vendorOf(key: string, value: string): Vendor | null {
+  if (key.endsWith('-manufacturer') && value !== '') return manufacturers[value.toLowerCase()] ?? null;
   const [model] = gpusByLabel(key, value);
   if (model !== undefined) return model.vendor;
-  if (/^(?:inf|trn)/.test(value)) return 'aws';
-  return value.startsWith('dl') ? 'habana' : 'nvidia';
+  if (/^(?:inf|trn|trainium)/.test(value)) return 'aws';
+  if (/^(?:dl|gaudi)/.test(value)) return 'habana';
+  // The label that is about Gaudi, Inferentia and Trainium.
+  return key.includes('/instance-accelerator-') ? null : 'nvidia';
 }
+
+/** https://karpenter.sh/docs/reference/instance-types/ */
+const manufacturers = table<Vendor>({ aws: 'aws', amd: 'amd', habana: 'habana', nvidia: 'nvidia' });
 
 function hasAccelerator(type: string): boolean {
   return (instanceType(type)?.gpu ?? null) !== null || /^(?:p|g)\d\w*\.|^(?:inf|trn|dl)\d\w*\./.test(type);
@@ -114,7 +128,7 @@ function eksctlGroup(group: Cursor): readonly GpuPool[] {
       kind: 'node group',
       pool: eksctlPool(group, names),
       because: names[0] ?? '',
-      vendor: vendorOf('node.kubernetes.io/instance-type', names[0] ?? ''),
+      vendor: vendorIn('node.kubernetes.io/instance-type', names),
       owner: group,
       taints: getIn(group, 'taints'),
       spec: undefined,
@@ -132,8 +146,8 @@ export function hasTaints({ taints }: GpuPool): boolean {
   );
 }
 
-/** The resource of a pool's nodes, used in limits and taints; undefined for vendors with few machines. */
-export function poolResource(vendor: Vendor): string | undefined {
+/** The resource of a pool's nodes, used in limits and taints; undefined for unknown vendors and for vendors with few machines. */
+export function poolResource(vendor: Vendor | null): string | undefined {
   if (vendor === 'aws') return 'aws.amazon.com/neuron';
   return vendor === 'nvidia' || vendor === 'amd' ? `${vendor}.com/gpu` : undefined;
 }

@@ -3,6 +3,7 @@ import { scriptNamed } from '../catalog/programs.ts';
 import { countsStepsToSave } from '../command/checkpoint-interval.ts';
 import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
+import { wordsOf } from '../command/name-words.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';
@@ -27,15 +28,16 @@ export function neverSaves(container: Container): NoCheckpoint | undefined {
   return undefined;
 }
 
-/** The flag that disables resuming, unless another flag names the checkpoint to resume from. */
+/** The flag that disables resuming, unless another flag enables it or names the checkpoint to resume from. */
 export function resumeOff(container: Container): Flag | undefined {
   for (const words of commandsOf(container)) {
     const flags = readFlags(words);
     const off = flags.find((flag) => !flag.dynamic && isOff(flag));
-    const namesCheckpoint = flags.some(
-      (flag) => meaningOf(flag, 'resume-from') !== undefined && !/^false$/i.test(flag.value ?? ''),
-    );
-    if (off !== undefined && !namesCheckpoint) return off;
+    const resumes = flags.some((flag) => {
+      const means = meaningOf(flag, 'resume-from') ?? meaningOf(flag, 'resume');
+      return means !== undefined && !/^false$/i.test(flag.value ?? '');
+    });
+    if (off !== undefined && !resumes) return off;
   }
   return undefined;
 }
@@ -68,21 +70,34 @@ function savingOf(flag: FlagName): FlagRecord | undefined {
   return found !== undefined && 'off' in found ? found : undefined;
 }
 
-/** A save interval that exceeds the steps of the run. An interval below 1 is a share of the run. */
+/** The shortest save interval, if all of them exceed the steps of the run. An interval below 1 is a share of the run. */
 function intervalBeyondEnd(flags: readonly Flag[]): NoCheckpoint | undefined {
-  const positive = (matches: (flag: Flag) => boolean) => {
-    const flag = flags.find((one) => !one.dynamic && matches(one));
-    const value = countIn(flag?.value) ?? 0;
-    return flag !== undefined && value > 0 ? { flag, value } : undefined;
-  };
-  const interval = positive(countsStepsToSave);
-  const steps = positive((flag) => meaningOf(flag, 'total-steps') !== undefined);
-  if (interval === undefined || steps === undefined || interval.value <= steps.value) return undefined;
-  const name = interval.flag.name.replaceAll('-', '_');
-  const text = `${name} ${interval.value} exceeds the ${steps.value} steps of the run`;
-  const tenth = Math.ceil(steps.value / 10);
-  const instead = { flag: interval.flag, value: String(tenth), title: `Set ${name} to ${tenth}` };
-  return { text, word: interval.flag.word, instead };
+  const ignored = ignoresSteps(flags);
+  const intervals = flags.filter(
+    (flag) => meaningOf(flag, 'checkpoint-interval') !== undefined && !(ignored && flag.name === 'save-steps'),
+  );
+  // The state of the optimizer is saved apart from the model.
+  if (intervals.every(({ written }) => wordsOf(written).includes('state'))) return undefined;
+  const limit = flags.find((flag) => !flag.dynamic && meaningOf(flag, 'total-steps') !== undefined);
+  const steps = countIn(limit?.value) ?? 0;
+  const valued = intervals.flatMap((flag) => {
+    const value = flag.dynamic || !countsStepsToSave(flag) ? null : countIn(flag.value);
+    return value !== null && steps > 0 && value > steps ? [{ flag, value }] : [];
+  });
+  const [first, ...others] = valued;
+  if (first === undefined || valued.length < intervals.length) return undefined;
+  const { flag, value } = others.reduce((least, one) => (one.value < least.value ? one : least), first);
+  const name = flag.name.replaceAll('-', '_');
+  const text = `${name} ${value} exceeds the ${steps} steps of the run`;
+  const tenth = Math.ceil(steps / 10);
+  return { text, word: flag.word, instead: { flag, value: String(tenth), title: `Set ${name} to ${tenth}` } };
+}
+
+/** Whether the run saves by something other than steps, or may do so. `save_steps` then has no effect. */
+function ignoresSteps(flags: readonly Flag[]): boolean {
+  return flags.some(
+    ({ name, value, dynamic }) => name === 'save-strategy' && (dynamic || value?.toLowerCase() !== 'steps'),
+  );
 }
 
 function megatronWithoutSave(words: readonly Word[], flags: readonly Flag[]): NoCheckpoint | undefined {

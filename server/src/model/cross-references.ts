@@ -30,8 +30,16 @@ export interface CrossReferences {
   claimUsers(namespace: string | null, name: string): number;
   /** The files in a ConfigMap, if they are small. */
   configMap(namespace: string | null, name: string): Referenced<Table<string>> | undefined;
-  /** The ScaledObjects, HorizontalPodAutoscalers and other scalers with a target. */
-  scalersOf(kind: string, namespace: string | null, name: string): readonly Referenced<ScalerFacts>[];
+  /**
+   * The ScaledObjects, HorizontalPodAutoscalers and other scalers with a target.
+   * @param group the target's API group; null if unknown. Scalers that name no group match any.
+   */
+  scalersOf(
+    group: string | null,
+    kind: string,
+    namespace: string | null,
+    name: string,
+  ): readonly Referenced<ScalerFacts>[];
   /** The PodDisruptionBudgets in a namespace that select pods with these labels. */
   budgetsOf(namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[];
   /** What a scaler's target runs. A Deployment that KServe creates is found through its InferenceService. */

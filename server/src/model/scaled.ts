@@ -1,4 +1,4 @@
-import { getIn } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated } from '../yaml/cursor.ts';
 import { namesAccelerators, requestsAccelerators } from './accelerators.ts';
 import type { CrossReferences } from './cross-references.ts';
 import { kindEntry, likeKind } from './kinds/index.ts';
@@ -10,10 +10,10 @@ import type { PodSet, Workload } from './workload.ts';
 
 /** The workload with the number of pods that a scaler in another document sets. With several scalers, the number is unknown. */
 export function scaled(workload: Workload, crossReferences: CrossReferences): Workload {
-  const { kind, namespace, name } = workload;
+  const { kind, apiVersion, namespace, name } = workload;
   if (name === null || !isScalable(workload)) return workload;
   if (!namesAccelerators(workload)) return workload;
-  const [scaler, ...more] = crossReferences.scalersOf(kind, namespace, name);
+  const [scaler, ...more] = crossReferences.scalersOf(servedGroup(apiVersion), kind, namespace, name);
   const replica = oneReplica(workload);
   if (scaler === undefined || more.length > 0 || replica === null) return workload;
   const { min } = scaler.facts;
@@ -30,6 +30,19 @@ export function scaled(workload: Workload, crossReferences: CrossReferences): Wo
     })),
     scaledBy: scaler,
   };
+}
+
+/** The API group that a scaleTargetRef names; null if it is absent or templated. */
+export function targetGroup(reference: Cursor | undefined): string | null {
+  const apiVersion = getIn(reference, 'apiVersion');
+  const text = isTemplated(apiVersion) ? undefined : asText(apiVersion);
+  return text === undefined || text === '' ? null : servedGroup(text);
+}
+
+/** Deployments were served as `extensions`, too, before Kubernetes 1.16. */
+function servedGroup(apiVersion: string): string {
+  const group = groupOf(apiVersion);
+  return group === 'extensions' ? 'apps' : group;
 }
 
 /** The workload with the pods of one replica, according to its own object; null if unknown. */

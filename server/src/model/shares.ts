@@ -72,7 +72,7 @@ export function memoryShare(mebibytes: number | undefined, candidates: readonly 
 }
 
 const memoryPercent = /(?:gpumem|vgpu-memory)-percentage$/;
-const memoryAmount = /(?:\/gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
+const memoryAmount = /(?:\/v?gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
 const corePercent = /(?:gpucores|vgpu-cores)$/;
 
 /**

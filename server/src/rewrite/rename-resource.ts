@@ -1,4 +1,4 @@
-import { meantMigResource, meantResource } from '../catalog/resource-spelling.ts';
+import { isCertainSlip, meantMigResource, meantResource } from '../catalog/resource-spelling.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container } from '../model/workload.ts';
 import { type Cursor, entries, getIn, keyOf } from '../yaml/cursor.ts';
@@ -36,5 +36,6 @@ export function renameResource(
   if (limit === undefined || twice.length > 0 || written.length > 2 || !isWhole(lowerQuantity(limit))) return undefined;
   if (written.some((entry) => lowerQuantity(entry).text !== lowerQuantity(limit).text)) return undefined;
   const wrong = written.filter((entry) => keyOf(entry) !== to);
-  return fix(`Rename to ${to}`, safety, ...wrong.map((entry) => renameKey(document, entry, to)));
+  const certain = wrong.map(keyOf).every((name) => isCertainSlip(name, to) || meantMigResource(name) === to);
+  return fix(`Rename to ${to}`, certain ? safety : 'unsafe', ...wrong.map((entry) => renameKey(document, entry, to)));
 }

@@ -1,5 +1,6 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
 import { formatNumber } from '../cost/format.ts';
+import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -102,6 +103,9 @@ export default defineRule({
     if (seconds === null || seconds <= longest) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [word, word]);
     if (span === undefined) return;
+    // checkpoint-never reports the same flag.
+    const never = container.type === 'app' ? neverSaves(container)?.word : undefined;
+    if (never?.item === word.item && never.start === word.start) return;
     const basis =
       'steps' in every ? ` (${formatNumber(every.steps)} steps of ${formatNumber(stepSeconds ?? 0)} s)` : '';
     const fixes = () => [every30Minutes(shortest, stepSeconds, container, context)];

@@ -43,7 +43,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe for a misspelled name: the pod could not run before. Unsafe for plain `gpu`, which names no vendor.
+ * Safe for a misspelled name: the pod could not run before. Unsafe for plain `gpu`, which names no vendor, and for a name that differs in a
+ * letter from the known one, such as `nvidia.com/gpucore`, which another plugin may offer.
  *
  * ## When it is silent
  *

@@ -90,7 +90,7 @@ export default defineRule({
 function limit(
   spec: Cursor,
   limits: Cursor | undefined,
-  vendor: Vendor,
+  vendor: Vendor | null,
   gpus: number,
   { document }: RuleContext,
 ): Fix | undefined {

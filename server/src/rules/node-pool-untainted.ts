@@ -84,6 +84,7 @@ export default defineRule({
 
 /** The kind of the nodes' devices, and the noun for one device. */
 function deviceWords({ vendor }: GpuPool): readonly [string, string] {
+  if (vendor === null) return ['Accelerator', 'accelerator'];
   if (vendor === 'aws') return ['Neuron', 'Neuron device'];
   return vendor === 'habana' ? ['Gaudi', 'Gaudi device'] : ['GPU', 'GPU'];
 }

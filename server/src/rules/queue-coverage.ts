@@ -1,3 +1,4 @@
+import { mayConcernAccelerators } from '../model/concern.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import type { Located } from '../yaml/cursor.ts';
@@ -109,8 +110,12 @@ export default defineRule({
   },
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'ClusterQueue' || groupOf(apiVersion) !== 'kueue.x-k8s.io') return;
-    for (const group of items(getIn(root, 'spec', 'resourceGroups'))) {
-      const covered = namesIn(getIn(group, 'coveredResources'));
+    const groups = items(getIn(root, 'spec', 'resourceGroups')).map((group) => ({
+      group,
+      covered: namesIn(getIn(group, 'coveredResources')),
+    }));
+    if (!mayConcernAccelerators(groups.flatMap(({ covered }) => covered ?? []).join(' '))) return;
+    for (const { group, covered } of groups) {
       if (covered === undefined) continue;
       for (const flavor of items(getIn(group, 'flavors'))) {
         const list = getIn(flavor, 'resources');

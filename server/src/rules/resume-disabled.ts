@@ -80,7 +80,7 @@ export default defineRule({
     const off = resumeOff(container);
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);
     if (off === undefined || span === undefined) return;
-    const shown = `${off.name.replaceAll('-', '_')}${off.value === undefined ? '' : `=${off.value}`}`;
+    const shown = `${off.written}${off.value === undefined ? '' : `=${off.value}`}`;
     context.report({
       message: `${shown} disables resuming: every restart of the job starts again at step 0`,
       span,
@@ -98,7 +98,7 @@ function turnOn(off: Flag, lines: Container['command'], { document }: PodSetCont
     off.valueWord === undefined
       ? rewriteWord(document, lines, off.word, `${off.word.text}=${value}`)
       : setFlag(document, lines, off, value);
-  return fix(`Set ${off.name.replaceAll('-', '_')} to ${value}`, 'unsafe', edits);
+  return fix(`Set ${off.written} to ${value}`, 'unsafe', edits);
 }
 
 /** Capitalizes a boolean as Python does if the old value is capitalized. */

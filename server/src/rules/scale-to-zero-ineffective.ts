@@ -1,6 +1,7 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
+import { targetGroup } from '../model/scaled.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, getIn, keySpanOf } from '../yaml/cursor.ts';
@@ -79,7 +80,8 @@ export default defineRule({
     const target = targetOf(manifest, context.crossReferences);
     if (target === undefined || target.facts.devices === 0) return;
     const { kind, name } = target;
-    const scalers = context.crossReferences.scalersOf(kind, manifest.namespace, name);
+    const group = targetGroup(getIn(spec, 'scaleTargetRef'));
+    const scalers = context.crossReferences.scalersOf(group, kind, manifest.namespace, name);
     const other = scalers.find((scaler) => scaler.kind === 'HorizontalPodAutoscaler');
     if (other === undefined || other.facts.min === null) return;
     const where = other.file === null ? '' : ` (${shorten(other.file)})`;

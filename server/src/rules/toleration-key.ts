@@ -1,4 +1,4 @@
-import { meantResource } from '../catalog/resource-spelling.ts';
+import { isCertainSlip, meantResource } from '../catalog/resource-spelling.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -48,7 +48,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Fix safety
  *
- * Safe: the toleration had no effect, and the key can mean only one taint.
+ * Safe: the toleration had no effect, and the key can mean only one taint. Unsafe for a key that differs in a letter, which another plugin may
+ * use.
  *
  * ## When it is silent
  *
@@ -72,7 +73,7 @@ export default defineRule({
         span: spanOf(key.at),
         fixes: () => {
           const edits = replaceScalar(context.document, key.at, meant);
-          return [fix(`Change the key to ${meant}`, 'safe', edits)];
+          return [fix(`Change the key to ${meant}`, isCertainSlip(key.value, meant) ? 'safe' : 'unsafe', edits)];
         },
       });
     }

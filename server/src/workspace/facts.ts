@@ -40,7 +40,7 @@ export type Facts =
   | { readonly type: 'files'; readonly facts: Table<string> }
   | {
       readonly type: 'scaler';
-      readonly target: { readonly kind: string; readonly name: string };
+      readonly target: { readonly group: string | null; readonly kind: string; readonly name: string };
       readonly facts: ScalerFacts;
     }
   | { readonly type: 'localQueue'; readonly clusterQueue: string }

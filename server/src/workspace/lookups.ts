@@ -59,8 +59,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['ConfigMap'], ['configMap', namespace, name], () =>
         factsNamed(scope, ['/ConfigMap'], namespace, name, 'files'),
       ),
-    scalersOf: (kind, namespace, name) =>
-      read(scalerKinds, ['scalersOf', kind, namespace, name], () => scalersOf(scope, kind, namespace, name)),
+    scalersOf: (group, kind, namespace, name) =>
+      read(scalerKinds, ['scalersOf', group, kind, namespace, name], () =>
+        scalersOf(scope, group, kind, namespace, name),
+      ),
     budgetsOf: (namespace, labels) =>
       read(['PodDisruptionBudget'], ['budgetsOf', namespace, JSON.stringify(labels)], () =>
         budgetsOf(scope, namespace, labels),
@@ -99,14 +101,19 @@ const kserveNamespace = 'kserve';
 
 function scalersOf(
   scope: Scope,
+  group: string | null,
   kind: string,
   namespace: string | null,
   name: string,
 ): readonly Referenced<ScalerFacts>[] {
-  const word = JSON.stringify([kind, namespace, name]);
+  const target = [kind, namespace, name];
   return scalerKinds.flatMap((scaler) => {
-    const group = scope.workspace.objects(scaler, targetOf, word, name).nearest(scope);
-    return agreed(scope, group, 'scaler') ?? [];
+    const named = (wordOf: (found: Found) => string | undefined, word: readonly unknown[]) => {
+      const found = scope.workspace.objects(scaler, wordOf, JSON.stringify(word), name).nearest(scope);
+      return agreed(scope, found, 'scaler') ?? [];
+    };
+    if (group === null) return named(targetOf, target);
+    return [named(targetInGroup, [group, ...target]), named(targetInGroup, [null, ...target])].flat();
   });
 }
 
@@ -114,6 +121,13 @@ function targetOf({ object }: Found): string | undefined {
   const facts = object.facts();
   return facts?.type === 'scaler'
     ? JSON.stringify([facts.target.kind, object.namespace, facts.target.name])
+    : undefined;
+}
+
+function targetInGroup({ object }: Found): string | undefined {
+  const facts = object.facts();
+  return facts?.type === 'scaler'
+    ? JSON.stringify([facts.target.group, facts.target.kind, object.namespace, facts.target.name])
     : undefined;
 }
 

@@ -2,6 +2,7 @@ import type { ScalerFacts } from '../model/cross-references.ts';
 import { kindsFor } from '../model/kinds/object-kinds.ts';
 import { groupOf } from '../model/manifest.ts';
 import { lowerCount } from '../model/pod.ts';
+import { targetGroup } from '../model/scaled.ts';
 import type { Manifest } from '../model/workload.ts';
 import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.ts';
 
@@ -9,7 +10,8 @@ import { asText, type Cursor, getIn, isTemplated, items } from '../yaml/cursor.t
 export const scalerKinds = kindsFor('scaler');
 
 export interface ScalerOf {
-  readonly target: { readonly kind: string; readonly name: string };
+  /** The group is null where no apiVersion is set. */
+  readonly target: { readonly group: string | null; readonly kind: string; readonly name: string };
   readonly facts: ScalerFacts;
 }
 
@@ -83,5 +85,5 @@ function targetOf(reference: Cursor | undefined, usual: string, former?: string)
   const name = getIn(reference, 'name') ?? (former === undefined ? undefined : getIn(reference, former));
   const kind = getIn(reference, 'kind');
   if (name === undefined || isTemplated(name) || isTemplated(kind)) return null;
-  return { kind: asText(kind) ?? usual, name: asText(name) ?? '' };
+  return { group: targetGroup(reference), kind: asText(kind) ?? usual, name: asText(name) ?? '' };
 }

@@ -71,8 +71,9 @@ function columnsOf(grapheme: string): number {
   return wide.test(grapheme) || grapheme.includes('\ufe0f') ? 2 : 1;
 }
 
+/** East Asian Width W and F. https://www.unicode.org/Public/UCD/latest/ucd/EastAsianWidth.txt */
 const wide =
-  /^[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{17000}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]/u;
 
 /** No surrogate pair is cut in two. */
 function boundary(line: string, at: number): number {
