@@ -91,7 +91,7 @@ export async function runBrowserScenario({ root, workspace, images, say }: Brows
     await hoverAtCaret(page, /Google Cloud.*us-central1/);
 
     next('open the page of a rule, which comes with the extension');
-    const hover = await hoverAtCaret(page, /without a limit/);
+    const hover = await hoverAtCaret(page, /but no limit/);
     await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
     await sees(page, '.tab.active', 'gpu-limits-required');
     await until('the page', () => served.has('docs/rules/gpu-limits-required.md'));

@@ -32,10 +32,10 @@ export const keyboard: readonly Step[] = [
       await page.locator('.squiggly-error').nth(1).waitFor();
       await goTo(page, 1, 1);
       await presses(page, 'F8', page.locator(mistake));
-      const peek = await sees(page, '.marker-widget .message', /requested \(1\) without a limit/);
+      const peek = await sees(page, '.marker-widget .message', /requested \(1\) but no limit/);
       assert.match(
         (await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''),
-        /without a limit/,
+        /but no limit/,
       );
       await shot();
       // The link that stands there works, too.
@@ -93,9 +93,9 @@ export const keyboard: readonly Step[] = [
       const { page, shot } = stage;
       await open(stage, 'llama-isvc.yaml');
       await problems(page);
-      const row = page.locator('.markers-panel-container .monaco-list-row', { hasText: /without a limit/ }).first();
+      const row = page.locator('.markers-panel-container .monaco-list-row', { hasText: /but no limit/ }).first();
       await row.waitFor();
-      assert.match((await row.getAttribute('aria-label')) ?? '', /Error.*without a limit/i);
+      assert.match((await row.getAttribute('aria-label')) ?? '', /Error.*but no limit/i);
       await shot();
       await closePanel(page);
     },

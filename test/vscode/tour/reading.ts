@@ -158,7 +158,7 @@ export const reading: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'llama-isvc.yaml');
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 6);
-      const hover = await hoverAtCaret(page, /without a limit/);
+      const hover = await hoverAtCaret(page, /but no limit/);
       await hover.locator('a', { hasText: 'gpu-limits-required' }).first().click();
       await sees(page, '.tab.active', 'gpu-limits-required');
       const frame = page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');

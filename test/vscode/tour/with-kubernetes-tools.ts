@@ -37,11 +37,11 @@ export const withKubernetesTools: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'halves.yaml');
       await problems(page);
-      await sees(page, problemRow, /without a limit/);
+      await sees(page, problemRow, /but no limit/);
       await sees(page, problemRow, /Memory has no limit/);
       assert.equal(await page.locator(problemRow, { hasText: 'Memory has no limit' }).count(), 1);
       // One for each of its two objects.
-      assert.equal(await page.locator(problemRow, { hasText: 'without a limit' }).count(), 2);
+      assert.equal(await page.locator(problemRow, { hasText: 'but no limit' }).count(), 2);
       await closePanel(page);
       await caretBehind(stage, 'halves.yaml', 'nvidia.com/gpu', 2);
       await bothHovers(stage, /1 × L4/);

@@ -119,8 +119,8 @@ function everySlice(): readonly Word[] {
 }
 
 function gpuOf(podSet: PodSet | undefined, config: ProjectConfig): GpuModel | undefined {
-  const asked = podSet?.accelerators.find(({ model }) => model !== null)?.model;
-  if (asked != null) return gpus.get(asked);
+  const requested = podSet?.accelerators.find(({ model }) => model !== null)?.model;
+  if (requested != null) return gpus.get(asked);
   const selected = (podSet?.selectors ?? []).flatMap(({ key, values }) => {
     const models = values.flatMap(({ value }) => gpusByLabel(key, value));
     return new Set(models).size === 1 ? models.slice(0, 1) : [];
