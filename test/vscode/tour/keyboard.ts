@@ -32,7 +32,7 @@ export const keyboard: readonly Step[] = [
       await page.locator('.squiggly-error').nth(1).waitFor();
       await goTo(page, 1, 1);
       await presses(page, 'F8', page.locator(mistake));
-      const peek = await sees(page, '.marker-widget .message', /requested \(1\) but no limit/);
+      const peek = await sees(page, '.marker-widget .message', /request \(1\) but no limit/);
       assert.match(
         (await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''),
         /but no limit/,
