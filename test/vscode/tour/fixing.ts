@@ -121,7 +121,7 @@ export const fixing: readonly Step[] = [
       await fix(page, 'Rewrite to a MIG slice…');
       await sees(page, '.quick-input-title', 'MIG slice of H100 80GB SXM');
       await sees(page, pickerRow, /1g\.10gb.*10 GB.*\$\d.*too small for Llama-3\.1-8B-Instruct/);
-      const slice = await sees(page, pickerRow, /3g\.40gb.*40 GB.*\$\d.*holds Llama-3\.1-8B-Instruct/);
+      const slice = await sees(page, pickerRow, /3g\.40gb.*40 GB.*\$\d.*fits Llama-3\.1-8B-Instruct/);
       await shot();
       await slice.click();
       await showsText(page, /nvidia\.com\/mig-3g\.40gb: 1/);
@@ -168,7 +168,7 @@ export const fixing: readonly Step[] = [
       await caretBehind(stage, 'llama-isvc.yaml', 'value: "true"', 2);
       await lightBulb(page);
       await shot();
-      await (await sees(page, menuRow, 'Remove the value: Exists matches any value')).click();
+      await (await sees(page, menuRow, 'Remove the value')).click();
       await seesNo(page, '.view-line', /value: "true"/);
     },
   },
