@@ -120,7 +120,7 @@ function everySlice(): readonly Word[] {
 
 function gpuOf(podSet: PodSet | undefined, config: ProjectConfig): GpuModel | undefined {
   const requested = podSet?.accelerators.find(({ model }) => model !== null)?.model;
-  if (requested != null) return gpus.get(asked);
+  if (requested != null) return gpus.get(requested);
   const selected = (podSet?.selectors ?? []).flatMap(({ key, values }) => {
     const models = values.flatMap(({ value }) => gpusByLabel(key, value));
     return new Set(models).size === 1 ? models.slice(0, 1) : [];
