@@ -29,7 +29,7 @@ const seen: readonly Referenced[] = [
     shows: 'the cost of minReplicas reflects the hours without traffic, and the hover shows the cold start',
     picture: 'idle-hours',
     file: 'pools/server.yaml',
-    lens: /\$2,344\/month in 14 idle hours a day/,
+    lens: /\$2,344\/month in 14 idle hours per day/,
     at: 'minReplicas: 1',
     hover:
       /Scaling to zero saves \$2,344\/month at 14 idle hours per day \(\.gpulint\.yaml\)[\s\S]*after 60 s without requests/,
@@ -96,7 +96,7 @@ export const projects: readonly Step[] = [
       await sees(page, lens, /1 × A100 80GB SXM/);
       await caretBehind(stage, 'pools/slice.yaml', 'nvidia.com/gpu: 1', 4);
       await fix(page, 'Rewrite to a MIG slice…');
-      await (await sees(page, '.quick-input-list .monaco-list-row', /2g\.20gb.*20 GB, 2\/7 of the card/)).click();
+      await (await sees(page, '.quick-input-list .monaco-list-row', /2g\.20gb.*20 GB, 2\/7 of the GPU/)).click();
       await showsText(
         page,
         /nvidia\.com\/gpu\.product: NVIDIA-A100-SXM4-80GB-MIG-2g\.20gb\n[\s\S]*nvidia\.com\/gpu: 1/,

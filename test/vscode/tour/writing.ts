@@ -142,7 +142,7 @@ export const writing: readonly Step[] = [
       const { page } = stage;
       await open(stage, 'near/.gpulint.yaml');
       await goTo(page, 2, 3);
-      await hoverAtCaret(page, /[Ww]here the cluster runs/);
+      await hoverAtCaret(page, /Platform of the cluster/);
     },
   },
   {
