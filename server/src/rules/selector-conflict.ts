@@ -95,7 +95,7 @@ function contradiction(one: Selector, other: Selector): string | undefined {
   const providers = [providerOfLabel(one.key), providerOfLabel(other.key)];
   const [first, second] = providers;
   if (first !== null && second !== null && first !== undefined && second !== undefined && first !== second) {
-    return `${shortKey(one)} is a label of ${providerName(first)} nodes, ${shortKey(other)} of ${providerName(second)} nodes`;
+    return `${shortKey(one)} exists only on ${providerName(first)}, ${shortKey(other)} on ${providerName(second)}`;
   }
   const models = modelsOf(one);
   const others = modelsOf(other);

@@ -58,7 +58,7 @@ export const withKubernetesTools: readonly Step[] = [
       // Without the folder's provider the price would be a range.
       await sees(page, lens, /2 × L4 · \$[\d.]+\/h/);
       await problems(page);
-      await sees(page, problemRow, /--tensor-parallel-size=2 with 1 GPU/);
+      await sees(page, problemRow, /--tensor-parallel-size=2 needs 2 GPUs/);
       await shot();
       await closePanel(page);
       assert.equal(await page.locator('.notification-list-item').count(), 0);
