@@ -56,3 +56,41 @@ test('a result is the same object until a file that it depends on changes', asyn
   expect(related.deleted(new Set(['file:///w']))).toBe(true);
   expect(await of()).toEqual({});
 });
+
+const gpuPod = (name: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}
+`;
+
+function relatedTo(files: Readonly<Record<string, string>>) {
+  const texts = new Map(Object.entries(files).map(([name, text]) => [`file:///w/${name}`, text]));
+  const reads: string[] = [];
+  const source = createRelatedFiles({
+    async read(uri) {
+      reads.push(uri);
+      return texts.get(uri);
+    },
+    reaches: () => true,
+  });
+  return { texts, reads, source };
+}
+
+test('a folder named templates without a chart can hold kustomizations and patches', async () => {
+  const { source } = relatedTo({
+    'templates/base/kustomization.yaml': 'resources: [pod.yaml]',
+    'templates/base/pod.yaml': gpuPod('a'),
+    'templates/prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: patch.yaml}]',
+    'templates/prod/patch.yaml': gpuPod('a'),
+  });
+  expect((await source.of('file:///w/templates/prod/kustomization.yaml')).built).toHaveLength(1);
+  expect((await source.of('file:///w/templates/prod/patch.yaml')).base?.objects).toHaveLength(1);
+});
+
+test('a path that no URI can contain is skipped', async () => {
+  const { source } = relatedTo({
+    'kustomization.yaml': 'resources: ["\\ud800", pod.yaml]',
+    'pod.yaml': gpuPod('a'),
+  });
+  expect((await source.of('file:///w/kustomization.yaml')).built).toHaveLength(1);
+});

@@ -144,13 +144,15 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
 const none: KnownName = { spellings: new Map(), dependents: new Set() };
 
 async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
+  const kustomized = isKustomization(uri) ? await relatedToKustomization(uri, read) : noRelatedFiles;
+  if (kustomized !== noRelatedFiles) return kustomized;
   const place = chartOf(uri);
-  if (place !== undefined && reaches(place.chart)) {
-    // A values.yaml without a Chart.yaml does not belong to a chart.
-    const values = (await read(place.chart)) && (await read(place.values));
+  // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
+  if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
+    const values = await read(place.values);
     return values === undefined ? noRelatedFiles : chartIn(values);
   }
-  return isKustomization(uri) ? relatedToKustomization(uri, read) : relatedToPatch(uri, read, reaches);
+  return isKustomization(uri) ? noRelatedFiles : relatedToPatch(uri, read, reaches);
 }
 
 /** All templates of a chart have the same values. */

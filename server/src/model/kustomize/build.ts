@@ -247,6 +247,8 @@ function kustomizationAt(uri: string, path: string, files: SourceFiles): string 
 
 /** A path relative to a file, as a URI; undefined for remote addresses and for paths above the root, whose first step would be a host. */
 function resolvePath(from: string, path: string): string | undefined {
+  // A URI cannot contain half of a surrogate pair.
+  if (/\p{Surrogate}/u.test(path)) return undefined;
   if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
   const steps = from.split('/').slice(0, -1);
   const root = /^[^/]*:\/\//.test(from) ? 3 : 1;
