@@ -20,6 +20,7 @@ test('of kustomizations that include each other, one counts', () => {
   const through = countedThrough(sets({ one: ['two', 'a.yaml'], two: ['one', 'a.yaml'] }));
   expect(through.get('a.yaml')).toEqual(['one']);
   expect(through.get('two')).toEqual(['one']);
+  expect(through.get('one')).toEqual([]);
 });
 
 test('a result is the same object until a file that it depends on changes', async () => {

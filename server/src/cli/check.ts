@@ -10,7 +10,7 @@ import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './ba
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
-import { kustomizedFiles, withCountedIn } from './kustomized-files.ts';
+import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-files.ts';
@@ -113,22 +113,20 @@ function write(pieces: Iterable<string>, { output }: CheckOptions): void {
 }
 
 async function checkAll(paths: readonly string[], options: CheckOptions): Promise<readonly CheckedFile[]> {
-  const results: CheckedFile[] = [];
+  const results: CheckedInput[] = [];
   const analysis = new Analysis();
   const root = sourceRoot();
   const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
   indexInputs(analysis, inputs, reach);
-  const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
   for (const { config, input } of inputs) {
     analysis.setConfig(config);
-    const checked = await checkFile(analysis, input, await contentOf(input, reach), how);
-    results.push(withCountedIn(checked, countedIn(input)));
+    results.push({ input, checked: await checkFile(analysis, input, await contentOf(input, reach), how) });
   }
-  return results;
+  return withKustomizations(results);
 }
 
 function isUnread({ outcome }: CheckedFile): boolean {

@@ -17,7 +17,7 @@ export interface FileReader {
 export interface RelatedFilesSource {
   /** The same object as long as the content of the related files is the same. */
   of(uri: string): Promise<RelatedFiles>;
-  /** The other files that contribute to the objects of a kustomization, normalized. A patch that applies to nothing does not. */
+  /** The URIs of the other files that contribute to the objects of a kustomization. A patch that applies to nothing does not. */
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
   /** Reports that the content of a file may have changed. @returns whether any related files depend on it */
   changed(uri: string): boolean;
@@ -101,6 +101,15 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     return dependents.size > 0;
   }
 
+  function relatedFilesTo(uri: string): Promise<RelatedFiles> {
+    if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
+    const known = answers.get(uri);
+    if (known !== undefined && !known.isStale) return known.relatedFiles;
+    const made = answerFor(uri, known);
+    answers.set(uri, made);
+    return made.relatedFiles;
+  }
+
   /** Releases files without dependents, except those that every file of a folder or chart reads. */
   function release(uris: Iterable<string>): void {
     for (const uri of uris) {
@@ -111,20 +120,10 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
   }
 
   return {
-    of(uri) {
-      if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
-      const known = answers.get(uri);
-      if (known !== undefined && !known.isStale) return known.relatedFiles;
-      const made = answerFor(uri, known);
-      answers.set(uri, made);
-      return made.relatedFiles;
-    },
+    of: relatedFilesTo,
     async partsOf(kustomization) {
-      const found = await collectFiles(kustomization, (uri) => fileAt(uri));
-      const used = buildObjects(kustomization, found).flatMap(({ sources }) => sources);
-      release(found.keys());
-      const included = [...found.keys()].filter((uri) => isKustomization(uri) && uri !== kustomization);
-      return new Set([...included, ...used].map(normalizeUri));
+      const { built = [], included = [] } = await relatedFilesTo(kustomization);
+      return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
     },
     changed: (uri) => invalidate(normalizeUri(uri)),
     deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(invalidate).length > 0,
@@ -162,8 +161,8 @@ const chartIn = once(({ text }: SourceFile): RelatedFiles => {
 });
 
 async function relatedToKustomization(uri: string, read: Read): Promise<RelatedFiles> {
-  const built = buildObjects(uri, await collectFiles(uri, read));
-  return built.length === 0 ? noRelatedFiles : { built };
+  const { objects, included } = buildObjects(uri, await collectFiles(uri, read));
+  return objects.length === 0 ? noRelatedFiles : { built: objects, included };
 }
 
 /** Patches are in the folder of their kustomization, or one folder below. */
@@ -178,7 +177,7 @@ async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reac
     // The patch itself is not read here, so that typing in it does not invalidate the result.
     const own = normalizeUri(uri);
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
-    const objects = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
+    const { objects } = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
     return objects.length === 0 ? noRelatedFiles : { base: { objects, target: patch.target } };
   }
   return noRelatedFiles;
@@ -200,13 +199,14 @@ export function countedThrough(
       else known.push(kustomization);
     }
   }
-  // If kustomizations include each other, which kustomize rejects, only the first one is a top.
+  // If kustomizations include each other, which kustomize rejects, only the first one is a top, and it counts itself.
   const isTop = (one: string) =>
     !(including.get(one) ?? []).some((other) => !kustomizations.get(one)?.has(other) || other < one);
   const tops = new Set([...kustomizations.keys()].filter(isTop));
   return new Map(
     [...including].map(([part, all]): [string, readonly string[]] => {
       const through = all.filter((one) => tops.has(one));
+      if (tops.has(part)) return [part, []];
       return [part, through.length > 0 ? through : all];
     }),
   );
