@@ -6,10 +6,10 @@ import { realPath } from './reach.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { shownPath } from './reports/text.ts';
 import { printable } from './terminal.ts';
+import type { ConfiguredInput } from './workspace.ts';
 
 /** A file of a run and its result. */
-export interface CheckedInput {
-  readonly input: InputFile;
+export interface CheckedInput extends ConfiguredInput {
   readonly checked: CheckedFile;
 }
 
