@@ -95,3 +95,35 @@ test('a path that no URI can contain is skipped', async () => {
   });
   expect((await source.of('file:///w/kustomization.yaml')).built).toHaveLength(1);
 });
+
+test('an edited kustomization depends only on the files that it names now', async () => {
+  const { texts, reads, source } = relatedTo({ 'base/pod.yaml': gpuPod('a') });
+  const uri = 'file:///w/prod/kustomization.yaml';
+  const edit = async (index: number) => {
+    texts.set(uri, `resources: [../base/pod.yaml, ../missing${index}]`);
+    source.changed(uri);
+    reads.length = 0;
+    await source.of(uri);
+    return reads.length;
+  };
+  await edit(0);
+  const first = await edit(1);
+  for (let index = 2; index < 20; index += 1) expect(await edit(index)).toBe(first);
+  expect(source.changed('file:///w/missing18')).toBe(false);
+  expect(source.changed('file:///w/missing19')).toBe(true);
+  expect(source.changed('file:///w/base/pod.yaml')).toBe(true);
+});
+
+test('a file that is closed while its related files are read depends on none', async () => {
+  const { source } = relatedTo({
+    'kustomization.yaml': 'resources: [base]',
+    'base/kustomization.yaml': 'resources: [pod.yaml]',
+    'base/pod.yaml': gpuPod('a'),
+  });
+  const uri = 'file:///w/kustomization.yaml';
+  const reading = source.of(uri);
+  source.forget(uri);
+  await reading;
+  expect(source.changed('file:///w/base/pod.yaml')).toBe(false);
+  expect(source.changed(uri)).toBe(false);
+});

@@ -31,10 +31,18 @@ export interface RelatedFilesSource {
 
 /** The related files of one file, and the sources that were read for them. */
 interface Answer {
-  readonly sources: Map<string, SourceFile | undefined>;
+  readonly owner: Owner;
+  readonly sources: ReadonlyMap<string, SourceFile | undefined>;
   readonly relatedFiles: Promise<RelatedFiles>;
   /** One of the sources may have changed. */
   isStale: boolean;
+}
+
+/** A file whose related files are in use, and the normalized URIs of the files that it depends on. */
+interface Owner {
+  readonly uri: string;
+  readonly dependsOn: Set<string>;
+  isForgotten: boolean;
 }
 
 /** A file that was read, under one spelling of its URI. */
@@ -52,16 +60,23 @@ interface KnownName {
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
-export function createRelatedFiles({ read: readText, reaches }: FileReader): RelatedFilesSource {
+/** @param maxKept how many files to keep that no file in use depends on */
+export function createRelatedFiles({ read: readText, reaches }: FileReader, maxKept = 0): RelatedFilesSource {
   const answers = new Map<string, Answer>();
   /** By normalized URI. */
   const files = new Map<string, KnownName>();
+  /** The files without dependents, the longest unused first. */
+  const kept = new Set<string>();
 
-  function fileAt(uri: string, dependent?: string): Promise<SourceFile | undefined> {
+  function fileAt(uri: string, owner: Owner): Promise<SourceFile | undefined> {
+    // Its document was closed while the files were being read.
+    if (owner.isForgotten) return Promise.resolve(undefined);
     const name = normalizeUri(uri);
     const { spellings, dependents } = files.get(name) ?? { spellings: new Map(), dependents: new Set() };
     files.set(name, { spellings, dependents });
-    if (dependent !== undefined) dependents.add(dependent);
+    kept.delete(name);
+    dependents.add(owner.uri);
+    owner.dependsOn.add(name);
     const known = spellings.get(uri) ?? { reading: undefined, source: undefined };
     spellings.set(uri, known);
     known.reading ??= readFile(uri, known);
@@ -76,19 +91,33 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
   }
 
   function answerFor(uri: string, before: Answer | undefined): Answer {
-    const sources: Answer['sources'] = new Map();
+    const owner: Owner = before?.owner ?? { uri, dependsOn: new Set(), isForgotten: false };
+    const sources = new Map<string, SourceFile | undefined>();
     const read: Read = async (file) => {
-      const source = await fileAt(file, uri);
+      const source = await fileAt(file, owner);
       sources.set(file, source);
       return source;
     };
     const find = async () => {
       const previous = await before?.relatedFiles.catch(() => undefined);
-      if (before === undefined || previous === undefined) return relatedFilesOf(uri, read, reaches);
-      const now = await Promise.all([...before.sources].map(async ([file, source]) => (await read(file)) === source));
-      return now.every(Boolean) ? previous : relatedFilesOf(uri, read, reaches);
+      if (before !== undefined && previous !== undefined && (await isUnchanged(before))) {
+        for (const [file, source] of before.sources) sources.set(file, source);
+        return previous;
+      }
+      const found = await relatedFilesOf(uri, read, reaches);
+      const names = new Set([...sources.keys()].map(normalizeUri));
+      release(
+        owner,
+        [...owner.dependsOn].filter((name) => !names.has(name)),
+      );
+      return found;
     };
-    return { sources, relatedFiles: find(), isStale: false };
+    return { owner, sources, relatedFiles: find(), isStale: false };
+  }
+
+  async function isUnchanged({ owner, sources }: Answer): Promise<boolean> {
+    const same = await Promise.all([...sources].map(async ([file, source]) => (await fileAt(file, owner)) === source));
+    return same.every(Boolean);
   }
 
   function invalidate(name: string): boolean {
@@ -110,12 +139,17 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     return made.relatedFiles;
   }
 
-  /** Releases files without dependents, except those that every file of a folder or chart reads. */
-  function release(uris: Iterable<string>): void {
-    for (const uri of uris) {
-      const name = normalizeUri(uri);
-      if (!isKustomization(uri) && !/\/(?:Chart|values)\.yaml$/.test(uri) && files.get(name)?.dependents.size === 0)
-        files.delete(name);
+  /** Releases files that an owner no longer depends on. */
+  function release(owner: Owner, names: readonly string[]): void {
+    for (const name of names) {
+      owner.dependsOn.delete(name);
+      const dependents = files.get(name)?.dependents;
+      if (dependents?.delete(owner.uri) && dependents.size === 0) kept.add(name);
+    }
+    for (const name of kept) {
+      if (kept.size <= maxKept) break;
+      kept.delete(name);
+      files.delete(name);
     }
   }
 
@@ -128,14 +162,17 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     changed: (uri) => invalidate(normalizeUri(uri)),
     deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(invalidate).length > 0,
     forget(uri) {
-      const sources = [...(answers.get(uri)?.sources.keys() ?? [])];
+      const owner = answers.get(uri)?.owner;
       answers.delete(uri);
-      for (const file of sources) files.get(normalizeUri(file))?.dependents.delete(uri);
-      release(sources);
+      if (owner === undefined) return;
+      owner.isForgotten = true;
+      release(owner, [...owner.dependsOn]);
     },
     clear() {
+      for (const { owner } of answers.values()) owner.isForgotten = true;
       answers.clear();
       files.clear();
+      kept.clear();
     },
   };
 }
