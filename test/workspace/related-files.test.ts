@@ -54,7 +54,7 @@ test('a result is the same object until a file that it depends on changes', asyn
   expect((await of()).built).toHaveLength(2);
 
   texts.clear();
-  expect(related.deleted(new Set(['file:///w']))).toBe(true);
+  expect(related.filesChanged(new Set(['file:///w']))).toBe(true);
   expect(await of()).toEqual({});
 });
 

@@ -21,8 +21,8 @@ export interface RelatedFilesSource {
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
   /** Reports that the content of a file may have changed. @returns whether any related files depend on it */
   changed(uri: string): boolean;
-  /** Reports deleted files or folders. @param uris normalized @returns whether any related files depend on them */
-  deleted(uris: ReadonlySet<string>): boolean;
+  /** Reports changed files, and new or deleted folders. @param uris normalized @returns whether any related files depend on them */
+  filesChanged(uris: ReadonlySet<string>): boolean;
   /** Releases everything about a file that is no longer in use. */
   forget(uri: string): void;
   /** Forgets everything, because other files are within reach. */
@@ -160,7 +160,8 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader, maxK
       return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
     },
     changed: (uri) => invalidate(normalizeUri(uri)),
-    deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(invalidate).length > 0,
+    filesChanged: (uris) =>
+      [...files.keys()].filter((name) => uris.has(name) || isWithin(name, uris)).filter(invalidate).length > 0,
     forget(uri) {
       const owner = answers.get(uri)?.owner;
       answers.delete(uri);
