@@ -129,7 +129,17 @@ export function withLastPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   return object.finish === undefined ? made : object.finish(made);
 }
 
+/** Each patch of a kustomization is priced with all others, so the same patches are applied again and again. */
 function withPatch(object: BuiltObject, patch: YamlNode): YamlNode {
+  const known = patchedRoots(object.root);
+  const made = known.get(patch) ?? applyPatch(object, patch);
+  known.set(patch, made);
+  return made;
+}
+
+const patchedRoots = once((_: YamlNode) => new WeakMap<YamlNode, YamlNode>());
+
+function applyPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   if (isJsonPatch(patch)) return applyJsonPatch(object.root, patch);
   return patch.kind === 'map' ? mergeStrategic(object.root, patch, isBuiltIn(object.group)) : object.root;
 }
