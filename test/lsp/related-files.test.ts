@@ -66,4 +66,28 @@ describe('a kustomize patch', () => {
     );
     expect(await title()).toMatch(/^with base deployment\.yaml: 8 × L4 · \$/);
   });
+
+  test('and a kustomization follow JSON files and new folders on disk', async () => {
+    const top = `${folder}/top/kustomization.yaml`;
+    const files: Record<string, string> = {
+      [`${folder}/base/deployment.yaml`]: of('base/deployment.yaml'),
+      [`${folder}/top/patch.json`]: '[{"op": "replace", "path": "/spec/replicas", "value": 2}]',
+    };
+    const editor = await openEditor({ files });
+    await editor.open(top, 'resources: [../base]\npatches: [{path: patch.json, target: {kind: Deployment}}]\n');
+    const amounts = async () => (await editor.lenses(top)).map(({ command }) => command?.title.split(' H100')[0]);
+    const notify = (uri: string, type: FileChangeType) =>
+      editor.connection.sendNotification(DidChangeWatchedFilesNotification.type, { changes: [{ uri, type }] });
+    expect(await amounts()).toEqual([]);
+
+    editor.files[`${folder}/base/Kustomization`] = 'resources: [deployment.yaml]\n';
+    await notify(`${folder}/base`, FileChangeType.Created);
+    const [first] = await amounts();
+    expect(first).toMatch(/^with deployment\.yaml: \d+ ×$/);
+
+    const patch = `${folder}/top/patch.json`;
+    editor.files[patch] = (files[patch] ?? '').replace('2', '4');
+    await notify(patch, FileChangeType.Changed);
+    expect(await amounts()).not.toEqual([first]);
+  });
 });

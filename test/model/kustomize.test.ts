@@ -98,8 +98,8 @@ describe('an overlay', () => {
     const patch = patchIn({ uri: kustomization, text: texts.get(kustomization) ?? '' }, file);
     const relatedFiles =
       patch === undefined
-        ? { built: buildObjects(kustomization, all) }
-        : { base: { objects: buildObjects(kustomization, all, file), target: patch.target } };
+        ? { built: buildObjects(kustomization, all).objects }
+        : { base: { objects: buildObjects(kustomization, all, file).objects, target: patch.target } };
     return { text, file: new Analysis({ strict: true }).setFile(file, text, 0, undefined, relatedFiles) };
   }
 
@@ -165,7 +165,7 @@ metadata: {name: llama}
 spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}, minReplicas: 1, maxReplicas: 9}
 `;
     analysis.setFile(`${folder}/base/scaler.yaml`, scaler);
-    const built = { built: buildObjects(fields, all) };
+    const built = { built: buildObjects(fields, all).objects };
     const file = analysis.setFile(fields, texts.get(fields) ?? '', 0, undefined, built);
     const [deployment] = file.documents.flatMap(({ costed }) => costed);
     expect(deployment && gpusOf(deployment)).toEqual({ min: 4, max: 36 });
@@ -183,7 +183,7 @@ spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: llama}, min
       const text = circular.get(uri);
       return text === undefined ? undefined : { uri, text };
     });
-    expect(buildObjects(circle, found)).toHaveLength(1);
+    expect(buildObjects(circle, found).objects).toHaveLength(1);
   });
 });
 

@@ -20,6 +20,7 @@ test('of kustomizations that include each other, one counts', () => {
   const through = countedThrough(sets({ one: ['two', 'a.yaml'], two: ['one', 'a.yaml'] }));
   expect(through.get('a.yaml')).toEqual(['one']);
   expect(through.get('two')).toEqual(['one']);
+  expect(through.get('one')).toEqual([]);
 });
 
 test('a result is the same object until a file that it depends on changes', async () => {
@@ -53,6 +54,76 @@ test('a result is the same object until a file that it depends on changes', asyn
   expect((await of()).built).toHaveLength(2);
 
   texts.clear();
-  expect(related.deleted(new Set(['file:///w']))).toBe(true);
+  expect(related.filesChanged(new Set(['file:///w']))).toBe(true);
   expect(await of()).toEqual({});
+});
+
+const gpuPod = (name: string) => `apiVersion: v1
+kind: Pod
+metadata: {name: ${name}}
+spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}
+`;
+
+function relatedTo(files: Readonly<Record<string, string>>) {
+  const texts = new Map(Object.entries(files).map(([name, text]) => [`file:///w/${name}`, text]));
+  const reads: string[] = [];
+  const source = createRelatedFiles({
+    async read(uri) {
+      reads.push(uri);
+      return texts.get(uri);
+    },
+    reaches: () => true,
+  });
+  return { texts, reads, source };
+}
+
+test('a folder named templates without a chart can hold kustomizations and patches', async () => {
+  const { source } = relatedTo({
+    'templates/base/kustomization.yaml': 'resources: [pod.yaml]',
+    'templates/base/pod.yaml': gpuPod('a'),
+    'templates/prod/kustomization.yaml': 'resources: [../base]\npatches: [{path: patch.yaml}]',
+    'templates/prod/patch.yaml': gpuPod('a'),
+  });
+  expect((await source.of('file:///w/templates/prod/kustomization.yaml')).built).toHaveLength(1);
+  expect((await source.of('file:///w/templates/prod/patch.yaml')).base?.objects).toHaveLength(1);
+});
+
+test('a path that no URI can contain is skipped', async () => {
+  const { source } = relatedTo({
+    'kustomization.yaml': 'resources: ["\\ud800", pod.yaml]',
+    'pod.yaml': gpuPod('a'),
+  });
+  expect((await source.of('file:///w/kustomization.yaml')).built).toHaveLength(1);
+});
+
+test('an edited kustomization depends only on the files that it names now', async () => {
+  const { texts, reads, source } = relatedTo({ 'base/pod.yaml': gpuPod('a') });
+  const uri = 'file:///w/prod/kustomization.yaml';
+  const edit = async (index: number) => {
+    texts.set(uri, `resources: [../base/pod.yaml, ../missing${index}]`);
+    source.changed(uri);
+    reads.length = 0;
+    await source.of(uri);
+    return reads.length;
+  };
+  await edit(0);
+  const first = await edit(1);
+  for (let index = 2; index < 20; index += 1) expect(await edit(index)).toBe(first);
+  expect(source.changed('file:///w/missing18')).toBe(false);
+  expect(source.changed('file:///w/missing19')).toBe(true);
+  expect(source.changed('file:///w/base/pod.yaml')).toBe(true);
+});
+
+test('a file that is closed while its related files are read depends on none', async () => {
+  const { source } = relatedTo({
+    'kustomization.yaml': 'resources: [base]',
+    'base/kustomization.yaml': 'resources: [pod.yaml]',
+    'base/pod.yaml': gpuPod('a'),
+  });
+  const uri = 'file:///w/kustomization.yaml';
+  const reading = source.of(uri);
+  source.forget(uri);
+  await reading;
+  expect(source.changed('file:///w/base/pod.yaml')).toBe(false);
+  expect(source.changed(uri)).toBe(false);
 });

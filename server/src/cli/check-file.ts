@@ -90,6 +90,7 @@ async function checkText(
   for (const { rule, error } of file.documents.flatMap(({ crashes }) => crashes)) {
     warn(`internal error of rule ${rule} in ${shownName(input)}: ${error}`);
   }
+  const parts = relatedFiles.built === undefined ? {} : { parts: await related.partsOf(uri) };
   const report = { ...placeOf(input), ...toReportFile(input.path, source, file) };
   const checked: CheckedFile = {
     file: report,
@@ -97,6 +98,7 @@ async function checkText(
     workloads: describeWorkloads(file),
     costs: costsOf(file),
     outcome: saved === 'written' ? 'checked' : 'unwritten',
+    ...parts,
     ...(withLines ? { lines: sourceLines(file, report.findings) } : {}),
   };
   if (differs && fix === 'show') return { ...checked, diff: diffOf(input, content, fixed.file) };

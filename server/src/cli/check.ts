@@ -10,7 +10,8 @@ import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './ba
 import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
-import { kustomizedFiles, withCountedIn } from './kustomized-files.ts';
+import { checkAgain } from './fix-rounds.ts';
+import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
 import { relatedFilesWithin } from './related-files.ts';
@@ -23,7 +24,7 @@ import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { type ConfiguredInput, indexInputs } from './workspace.ts';
+import { type ConfiguredInput, indexInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined for text, which includes the source lines with `full`. */
@@ -113,22 +114,21 @@ function write(pieces: Iterable<string>, { output }: CheckOptions): void {
 }
 
 async function checkAll(paths: readonly string[], options: CheckOptions): Promise<readonly CheckedFile[]> {
-  const results: CheckedFile[] = [];
   const analysis = new Analysis();
   const root = sourceRoot();
   const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
   const related = relatedFilesWithin(reach);
   const inputs = await collectInputs(paths, options, reach);
   indexInputs(analysis, inputs, reach);
-  const countedIn = await kustomizedFiles(inputs, related);
   const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
   const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
-  for (const { config, input } of inputs) {
+  const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
     analysis.setConfig(config);
-    const checked = await checkFile(analysis, input, await contentOf(input, reach), how);
-    results.push(withCountedIn(checked, countedIn(input)));
-  }
-  return results;
+    return checkFile(analysis, input, await contentOf(input, reach), how);
+  };
+  const results: CheckedInput[] = [];
+  for (const one of inputs) results.push({ ...one, checked: await checkOne(one) });
+  return withKustomizations(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
 }
 
 function isUnread({ outcome }: CheckedFile): boolean {

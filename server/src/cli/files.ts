@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { matchesAny } from '../config/globs.ts';
 import { configName } from '../config/places.ts';
+import { kustomizationNames } from '../model/kustomize/kustomization.ts';
 import { isFolder, isSystemPath, type Reach } from './reach.ts';
 import { systemReason } from './usage-error.ts';
 
@@ -96,7 +97,7 @@ function walk(argument: string, { base, patterns }: Ignore, reach: Reach): reado
 }
 
 function isManifest(name: string): boolean {
-  return manifestName.test(name) && name !== configName;
+  return (manifestName.test(name) && name !== configName) || kustomizationNames.some((one) => one === name);
 }
 
 function toInput(argument: string, file: string): InputFile {

@@ -1,15 +1,18 @@
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createRelatedFiles, type RelatedFilesSource } from '../workspace/related-files.ts';
+import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/related-files.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
 import { warn } from './terminal.ts';
 
+/** Files of a folder have mostly the same related files. More are rarely in one folder, and each kept text needs memory. */
+const maxKept = 400;
+
 /** The related files of the files of a run. A related file that cannot be read is reported once and skipped. */
 export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
   const reported = new Set<string>();
-  return createRelatedFiles({
+  const reader: FileReader = {
     async read(uri) {
       const file = pathOf(uri);
       if (file === undefined || !fs.existsSync(file) || isFolder(file)) return undefined;
@@ -23,7 +26,8 @@ export function relatedFilesWithin(reach: Reach): RelatedFilesSource {
       const file = pathOf(uri);
       return file !== undefined && reach.covers(file);
     },
-  });
+  };
+  return createRelatedFiles(reader, maxKept);
 }
 
 function consequenceOf(uri: string): string {

@@ -21,17 +21,24 @@ export interface ConfiguredInput {
  */
 export function indexInputs(analysis: Analysis, inputs: readonly ConfiguredInput[], reach: Reach): void {
   if (inputs.length < 2) return;
-  for (const { input, config } of inputs) {
-    // Names of kinds are ASCII in every encoding, and latin1 decodes fastest.
-    const text = bytesOf(input, reach).toString('latin1');
-    const kinds = kindsIn(text);
-    if (kinds.size === 0) continue;
-    const read = () => {
-      const content = decode(bytesOf(input, reach));
-      return summarizeText(content.kind === 'text' ? content.text : '', config);
-    };
-    analysis.workspace.set(pathToFileURL(input.file).href, deferred(kinds, namesIn(text), read), 'disk');
+  for (const input of inputs) indexInput(analysis, input, reach);
+}
+
+/** Adds a file, or replaces it after its content has changed. */
+export function indexInput(analysis: Analysis, { input, config }: ConfiguredInput, reach: Reach): void {
+  // Names of kinds are ASCII in every encoding, and latin1 decodes fastest.
+  const text = bytesOf(input, reach).toString('latin1');
+  const kinds = kindsIn(text);
+  const uri = pathToFileURL(input.file).href;
+  if (kinds.size === 0) {
+    analysis.workspace.delete(uri, 'disk');
+    return;
   }
+  const read = () => {
+    const content = decode(bytesOf(input, reach));
+    return summarizeText(content.kind === 'text' ? content.text : '', config);
+  };
+  analysis.workspace.set(uri, deferred(kinds, namesIn(text), read), 'disk');
 }
 
 /** The bytes of a file. Empty if it is not a regular file, since a pipe can be read only once, or on an error, which the check reports. */

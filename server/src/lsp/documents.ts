@@ -1,5 +1,6 @@
 import { FileChangeType, type FileEvent } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
+import { normalizeUri } from '../config/places.ts';
 import { parseConfig } from '../config.ts';
 import type { Diagnostics } from './diagnostics.ts';
 import { guarded } from './guard.ts';
@@ -68,18 +69,16 @@ export function showHeldBack({ documents, projects }: Session, refreshing: Refre
 /** Handles changes on disk. */
 export function followFiles({ connection, host, projects, relatedFiles, log }: Session, { indexing }: Followers): void {
   function changed(changes: readonly FileEvent[]): void {
-    for (const { uri } of changes) {
-      if (isConfigUri(uri)) projects.configChanged(uri);
-      else relatedFiles.changed(uri);
-    }
+    for (const { uri } of changes) if (isConfigUri(uri)) projects.configChanged(uri);
     indexing.filesChanged(changes);
   }
 
   connection.onDidChangeWatchedFiles(({ changes }) => {
     const { files, removed, created } = sortChanges(changes);
+    // Kustomizations and charts can name files of any kind, and folders.
+    relatedFiles.filesChanged(changes.map(({ uri }) => normalizeUri(uri)));
     if (removed.size > 0) {
       projects.deleted(removed);
-      relatedFiles.deleted(removed);
       indexing.deleted(removed);
     }
     changed(files);

@@ -75,9 +75,13 @@ export function createProjects(
   const analysis = new Analysis();
   const edited = new Map<string, string>();
   const looks = new Map<string, Promise<Look>>();
+  /** The texts of configs by normalized URI, also of those that are being read. */
+  const readings = new Map<string, Promise<string | undefined>>();
   const texts = new Map<string, string | undefined>();
   const settings = new Map<string | undefined, Promise<Settings>>();
   const configs = new Map<string, { readonly reading: Promise<ProjectConfig>; config?: ProjectConfig }>();
+  /** Answers that did not arrive in time. */
+  const late = new WeakSet<Promise<unknown>>();
   const intern = internConfigs();
   let folders: readonly string[] = [];
 
@@ -91,15 +95,17 @@ export function createProjects(
     listener.settingsChanged();
   }
 
-  /** A result after the timeout is used when it arrives. */
+  /** A result after the timeout is used when it arrives. Only the first caller waits for it. */
   async function withTimeout<T>(answer: Promise<T>, otherwise: T, onLate: () => void): Promise<T> {
-    let late = false;
+    if (late.has(answer)) return otherwise;
+    let arrived = false;
     const timeout = delay(timeoutMs).then(() => {
-      late = true;
+      if (!arrived) late.add(answer);
       return otherwise;
     });
     void answer.then(() => {
-      if (late) onLate();
+      arrived = true;
+      if (late.delete(answer)) onLate();
     });
     return Promise.race([answer, timeout]);
   }
@@ -113,8 +119,11 @@ export function createProjects(
 
   async function read(folder: string): Promise<Look> {
     const uri = `${folder}/${configName}`;
-    const [text, top] = await Promise.all([configText(uri), isTop(folder)]);
-    texts.set(normalizeUri(uri), text);
+    const key = normalizeUri(uri);
+    const reading = configText(uri);
+    readings.set(key, reading);
+    const [text, top] = await Promise.all([reading, isTop(folder)]);
+    if (readings.get(key) === reading) texts.set(key, text);
     return { found: text === undefined ? undefined : { uri, text, values: parseConfig(text).values }, top };
   }
 
@@ -152,9 +161,10 @@ export function createProjects(
 
   function settingsOf(uri: string): Promise<Settings> {
     const folder = folderOf(configPlaceOf(uri, folders) ?? uri);
-    const known = settings.get(folder) ?? host.reading(() => readSettings(folder));
+    const known = settings.get(folder) ?? readSettings(folder);
     settings.set(folder, known);
-    return withTimeout(known, defaultSettings, changedSettings);
+    // A client may never answer; what is shown then is final.
+    return host.reading(() => withTimeout(known, defaultSettings, changedSettings));
   }
 
   async function resolve(uri: string): Promise<ProjectConfig> {
@@ -179,10 +189,9 @@ export function createProjects(
   async function reread(uri: string): Promise<void> {
     const key = normalizeUri(uri);
     // A config that was never read is read on demand.
-    if (!texts.has(key)) return;
-    const before = texts.get(key);
+    if (!readings.has(key)) return;
     const text = await configText(uri);
-    if (text === before) return;
+    if (text === (await readings.get(key))) return;
     const folder = uri.slice(0, -configName.length - 1);
     looks.delete(normalizeUri(folder));
     changed(folder);
@@ -212,6 +221,7 @@ export function createProjects(
       host.setFolders(folders);
       // The set of files within reach has changed.
       looks.clear();
+      readings.clear();
       texts.clear();
       settings.clear();
       configs.clear();
@@ -223,6 +233,7 @@ export function createProjects(
       const removed = [...texts].filter(([key, text]) => text !== undefined && !edited.has(key) && isWithin(key, uris));
       for (const [key] of removed) {
         const folder = key.slice(0, -configName.length - 1);
+        readings.delete(key);
         texts.delete(key);
         looks.delete(folder);
         changed(folder);

@@ -12,12 +12,12 @@ import { delay } from './projects.ts';
 export interface EditorRelatedFiles {
   /** The same object as long as the content of the related files is the same. Never rejects. */
   relatedFilesOf(uri: string): Promise<RelatedFiles>;
-  /** Handles a file that was edited or changed on disk. */
+  /** Handles a file that was edited. */
   changed(uri: string): void;
   /** Handles changed workspace folders. */
   foldersChanged(): void;
-  /** Handles deleted files and folders. @param uris normalized */
-  deleted(uris: ReadonlySet<string>): void;
+  /** Handles files and folders that changed on disk. @param uris normalized */
+  filesChanged(uris: readonly string[]): void;
 }
 
 type OpenDocuments = Pick<TextDocuments<TextDocument>, 'onDidOpen' | 'onDidClose'>;
@@ -82,8 +82,8 @@ export function createEditorRelatedFiles(
       if (source.changed(uri)) onChange();
     },
     foldersChanged: source.clear,
-    deleted(uris) {
-      if (source.deleted(uris)) onChange();
+    filesChanged(uris) {
+      if (source.filesChanged(new Set(uris))) onChange();
     },
   };
 }

@@ -58,6 +58,7 @@ export function createSession(connection: Connection, machine: Host, listener: S
     if (before === undefined || !isOurs(before) || isConfigUri(uri)) return undefined;
     const { version } = before;
     const config = await session.projects.configOf(uri);
+    if (documents.get(uri)?.version !== version) throw outdated();
     const relatedFiles = await session.relatedFiles.relatedFilesOf(uri);
     const document = documents.get(uri);
     if (document?.version !== version) throw outdated();

@@ -31,6 +31,8 @@ export interface RelatedFiles {
   readonly base?: PatchBase;
   /** The objects that a kustomization builds. */
   readonly built?: readonly BuiltObject[];
+  /** The URIs of the other kustomizations that it includes. */
+  readonly included?: readonly string[];
 }
 
 export const noRelatedFiles: RelatedFiles = {};
@@ -84,6 +86,8 @@ function readings(document: YamlDocument, { chart, base, built }: RelatedFiles):
   const { root } = document;
   if (root === null) return [];
   if (built !== undefined) {
+    // kustomize allows only one document; any other must not count the objects a second time.
+    if (document.base > 0) return [];
     return built.flatMap((object) => {
       const made = placed(external(object.root), root);
       return made === undefined ? [] : [{ root: made, readWith: object.file }];

@@ -11,10 +11,21 @@ export function kindsIn(text: string): ReadonlySet<string> {
 /** A pseudo-kind for files that reference a ResourceClaim. */
 export const claimUse = 'resourceClaimName';
 
-/** The names of the objects in a text, and the names that they reference. */
-export function namesIn(text: string): ReadonlySet<string> {
+/** The names of the objects in a text, and the names that they reference; undefined if only a parser can find them all. */
+export function namesIn(text: string): ReadonlySet<string> | undefined {
   // `deployment` is the former key of what an HTTPScaledObject scales.
-  return new Set(['name', 'deployment', claimUse].flatMap((key) => valuesOf(text, key)));
+  const keys = ['name', 'deployment', claimUse];
+  if (keys.some((key) => isIndirect(text, key))) return undefined;
+  return new Set(keys.flatMap((key) => valuesOf(text, key)));
+}
+
+/** Whether a value is an alias, a block, escaped, or on the next line. */
+function isIndirect(text: string, key: string): boolean {
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + key.length)) {
+    indirect.lastIndex = at + key.length;
+    if (indirect.test(text)) return true;
+  }
+  return false;
 }
 
 /** `indexOf` skips most of a long text faster than a regular expression. */
@@ -28,4 +39,7 @@ function valuesOf(text: string, key: string): readonly string[] {
   return values;
 }
 
-const word = /["']?[ \t]*:[ \t]*["']?([\w.-]{1,253})/y;
+/** An anchor or a tag can precede a value. */
+const word = /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]*[ \t]+){0,2}["']?([\w.-]{1,253})/y;
+const indirect =
+  /["']?[ \t]*:[ \t]*(?:[&!][^\s,[\]{}]*[ \t]+){0,2}(?:[*|>]|"[^"\n]{0,253}\\|(?:[&!]\S*[ \t]*)?(?:#.*)?\r?\n[ \t]+["']?[\w.-]+["']?[ \t]*(?:\r?\n|$))/y;

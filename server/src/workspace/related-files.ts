@@ -17,12 +17,12 @@ export interface FileReader {
 export interface RelatedFilesSource {
   /** The same object as long as the content of the related files is the same. */
   of(uri: string): Promise<RelatedFiles>;
-  /** The other files that contribute to the objects of a kustomization, normalized. A patch that applies to nothing does not. */
+  /** The URIs of the other files that contribute to the objects of a kustomization. A patch that applies to nothing does not. */
   partsOf(kustomization: string): Promise<ReadonlySet<string>>;
   /** Reports that the content of a file may have changed. @returns whether any related files depend on it */
   changed(uri: string): boolean;
-  /** Reports deleted files or folders. @param uris normalized @returns whether any related files depend on them */
-  deleted(uris: ReadonlySet<string>): boolean;
+  /** Reports changed files, and new or deleted folders. @param uris normalized @returns whether any related files depend on them */
+  filesChanged(uris: ReadonlySet<string>): boolean;
   /** Releases everything about a file that is no longer in use. */
   forget(uri: string): void;
   /** Forgets everything, because other files are within reach. */
@@ -31,10 +31,18 @@ export interface RelatedFilesSource {
 
 /** The related files of one file, and the sources that were read for them. */
 interface Answer {
-  readonly sources: Map<string, SourceFile | undefined>;
+  readonly owner: Owner;
+  readonly sources: ReadonlyMap<string, SourceFile | undefined>;
   readonly relatedFiles: Promise<RelatedFiles>;
   /** One of the sources may have changed. */
   isStale: boolean;
+}
+
+/** A file whose related files are in use, and the normalized URIs of the files that it depends on. */
+interface Owner {
+  readonly uri: string;
+  readonly dependsOn: Set<string>;
+  isForgotten: boolean;
 }
 
 /** A file that was read, under one spelling of its URI. */
@@ -52,16 +60,23 @@ interface KnownName {
 
 type Read = (uri: string) => Promise<SourceFile | undefined>;
 
-export function createRelatedFiles({ read: readText, reaches }: FileReader): RelatedFilesSource {
+/** @param maxKept how many files to keep that no file in use depends on */
+export function createRelatedFiles({ read: readText, reaches }: FileReader, maxKept = 0): RelatedFilesSource {
   const answers = new Map<string, Answer>();
   /** By normalized URI. */
   const files = new Map<string, KnownName>();
+  /** The files without dependents, the longest unused first. */
+  const kept = new Set<string>();
 
-  function fileAt(uri: string, dependent?: string): Promise<SourceFile | undefined> {
+  function fileAt(uri: string, owner: Owner): Promise<SourceFile | undefined> {
+    // Its document was closed while the files were being read.
+    if (owner.isForgotten) return Promise.resolve(undefined);
     const name = normalizeUri(uri);
     const { spellings, dependents } = files.get(name) ?? { spellings: new Map(), dependents: new Set() };
     files.set(name, { spellings, dependents });
-    if (dependent !== undefined) dependents.add(dependent);
+    kept.delete(name);
+    dependents.add(owner.uri);
+    owner.dependsOn.add(name);
     const known = spellings.get(uri) ?? { reading: undefined, source: undefined };
     spellings.set(uri, known);
     known.reading ??= readFile(uri, known);
@@ -76,19 +91,33 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
   }
 
   function answerFor(uri: string, before: Answer | undefined): Answer {
-    const sources: Answer['sources'] = new Map();
+    const owner: Owner = before?.owner ?? { uri, dependsOn: new Set(), isForgotten: false };
+    const sources = new Map<string, SourceFile | undefined>();
     const read: Read = async (file) => {
-      const source = await fileAt(file, uri);
+      const source = await fileAt(file, owner);
       sources.set(file, source);
       return source;
     };
     const find = async () => {
       const previous = await before?.relatedFiles.catch(() => undefined);
-      if (before === undefined || previous === undefined) return relatedFilesOf(uri, read, reaches);
-      const now = await Promise.all([...before.sources].map(async ([file, source]) => (await read(file)) === source));
-      return now.every(Boolean) ? previous : relatedFilesOf(uri, read, reaches);
+      if (before !== undefined && previous !== undefined && (await isUnchanged(before))) {
+        for (const [file, source] of before.sources) sources.set(file, source);
+        return previous;
+      }
+      const found = await relatedFilesOf(uri, read, reaches);
+      const names = new Set([...sources.keys()].map(normalizeUri));
+      release(
+        owner,
+        [...owner.dependsOn].filter((name) => !names.has(name)),
+      );
+      return found;
     };
-    return { sources, relatedFiles: find(), isStale: false };
+    return { owner, sources, relatedFiles: find(), isStale: false };
+  }
+
+  async function isUnchanged({ owner, sources }: Answer): Promise<boolean> {
+    const same = await Promise.all([...sources].map(async ([file, source]) => (await fileAt(file, owner)) === source));
+    return same.every(Boolean);
   }
 
   function invalidate(name: string): boolean {
@@ -101,42 +130,50 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
     return dependents.size > 0;
   }
 
-  /** Releases files without dependents, except those that every file of a folder or chart reads. */
-  function release(uris: Iterable<string>): void {
-    for (const uri of uris) {
-      const name = normalizeUri(uri);
-      if (!isKustomization(uri) && !/\/(?:Chart|values)\.yaml$/.test(uri) && files.get(name)?.dependents.size === 0)
-        files.delete(name);
+  function relatedFilesTo(uri: string): Promise<RelatedFiles> {
+    if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
+    const known = answers.get(uri);
+    if (known !== undefined && !known.isStale) return known.relatedFiles;
+    const made = answerFor(uri, known);
+    answers.set(uri, made);
+    return made.relatedFiles;
+  }
+
+  /** Releases files that an owner no longer depends on. */
+  function release(owner: Owner, names: readonly string[]): void {
+    for (const name of names) {
+      owner.dependsOn.delete(name);
+      const dependents = files.get(name)?.dependents;
+      if (dependents?.delete(owner.uri) && dependents.size === 0) kept.add(name);
+    }
+    for (const name of kept) {
+      if (kept.size <= maxKept) break;
+      kept.delete(name);
+      files.delete(name);
     }
   }
 
   return {
-    of(uri) {
-      if (isLoose(uri) || !reaches(uri)) return Promise.resolve(noRelatedFiles);
-      const known = answers.get(uri);
-      if (known !== undefined && !known.isStale) return known.relatedFiles;
-      const made = answerFor(uri, known);
-      answers.set(uri, made);
-      return made.relatedFiles;
-    },
+    of: relatedFilesTo,
     async partsOf(kustomization) {
-      const found = await collectFiles(kustomization, (uri) => fileAt(uri));
-      const used = buildObjects(kustomization, found).flatMap(({ sources }) => sources);
-      release(found.keys());
-      const included = [...found.keys()].filter((uri) => isKustomization(uri) && uri !== kustomization);
-      return new Set([...included, ...used].map(normalizeUri));
+      const { built = [], included = [] } = await relatedFilesTo(kustomization);
+      return new Set([...included, ...built.flatMap(({ sources }) => sources)]);
     },
     changed: (uri) => invalidate(normalizeUri(uri)),
-    deleted: (uris) => [...files.keys()].filter((name) => isWithin(name, uris)).filter(invalidate).length > 0,
+    filesChanged: (uris) =>
+      [...files.keys()].filter((name) => uris.has(name) || isWithin(name, uris)).filter(invalidate).length > 0,
     forget(uri) {
-      const sources = [...(answers.get(uri)?.sources.keys() ?? [])];
+      const owner = answers.get(uri)?.owner;
       answers.delete(uri);
-      for (const file of sources) files.get(normalizeUri(file))?.dependents.delete(uri);
-      release(sources);
+      if (owner === undefined) return;
+      owner.isForgotten = true;
+      release(owner, [...owner.dependsOn]);
     },
     clear() {
+      for (const { owner } of answers.values()) owner.isForgotten = true;
       answers.clear();
       files.clear();
+      kept.clear();
     },
   };
 }
@@ -144,13 +181,15 @@ export function createRelatedFiles({ read: readText, reaches }: FileReader): Rel
 const none: KnownName = { spellings: new Map(), dependents: new Set() };
 
 async function relatedFilesOf(uri: string, read: Read, reaches: FileReader['reaches']): Promise<RelatedFiles> {
+  const kustomized = isKustomization(uri) ? await relatedToKustomization(uri, read) : noRelatedFiles;
+  if (kustomized !== noRelatedFiles) return kustomized;
   const place = chartOf(uri);
-  if (place !== undefined && reaches(place.chart)) {
-    // A values.yaml without a Chart.yaml does not belong to a chart.
-    const values = (await read(place.chart)) && (await read(place.values));
+  // Many folders are named `templates`; only a Chart.yaml makes one part of a chart.
+  if (place !== undefined && reaches(place.chart) && (await read(place.chart)) !== undefined) {
+    const values = await read(place.values);
     return values === undefined ? noRelatedFiles : chartIn(values);
   }
-  return isKustomization(uri) ? relatedToKustomization(uri, read) : relatedToPatch(uri, read, reaches);
+  return isKustomization(uri) ? noRelatedFiles : relatedToPatch(uri, read, reaches);
 }
 
 /** All templates of a chart have the same values. */
@@ -160,8 +199,8 @@ const chartIn = once(({ text }: SourceFile): RelatedFiles => {
 });
 
 async function relatedToKustomization(uri: string, read: Read): Promise<RelatedFiles> {
-  const built = buildObjects(uri, await collectFiles(uri, read));
-  return built.length === 0 ? noRelatedFiles : { built };
+  const { objects, included } = buildObjects(uri, await collectFiles(uri, read));
+  return objects.length === 0 ? noRelatedFiles : { built: objects, included };
 }
 
 /** Patches are in the folder of their kustomization, or one folder below. */
@@ -176,7 +215,7 @@ async function relatedToPatch(uri: string, read: Read, reaches: FileReader['reac
     // The patch itself is not read here, so that typing in it does not invalidate the result.
     const own = normalizeUri(uri);
     const others: Read = async (file) => (normalizeUri(file) === own ? undefined : read(file));
-    const objects = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
+    const { objects } = buildObjects(kustomization.uri, await collectFiles(kustomization.uri, others), uri);
     return objects.length === 0 ? noRelatedFiles : { base: { objects, target: patch.target } };
   }
   return noRelatedFiles;
@@ -198,13 +237,14 @@ export function countedThrough(
       else known.push(kustomization);
     }
   }
-  // If kustomizations include each other, which kustomize rejects, only the first one is a top.
+  // If kustomizations include each other, which kustomize rejects, only the first one is a top, and it counts itself.
   const isTop = (one: string) =>
     !(including.get(one) ?? []).some((other) => !kustomizations.get(one)?.has(other) || other < one);
   const tops = new Set([...kustomizations.keys()].filter(isTop));
   return new Map(
     [...including].map(([part, all]): [string, readonly string[]] => {
       const through = all.filter((one) => tops.has(one));
+      if (tops.has(part)) return [part, []];
       return [part, through.length > 0 ? through : all];
     }),
   );

@@ -116,9 +116,13 @@ export function summarizeText(text: string, options: FactsOptions): FileSummary 
 }
 
 /** A summary that is computed on the first lookup of a kind and name that occur in the text. */
-export function deferred(kinds: ReadonlySet<string>, names: ReadonlySet<string>, make: () => FileSummary): FileSummary {
+export function deferred(
+  kinds: ReadonlySet<string>,
+  names: ReadonlySet<string> | undefined,
+  make: () => FileSummary,
+): FileSummary {
   const made = lazy(make);
-  return { kinds, names, objects: () => made().objects(), references: () => made().references() };
+  return { kinds, ...(names && { names }), objects: () => made().objects(), references: () => made().references() };
 }
 
 const nothing: FileSummary = { kinds: new Set(), objects: () => [], references: () => [] };

@@ -19,6 +19,8 @@ export interface CheckedFile {
   /** What its workloads cost, for what the amounts of the report rest on. */
   readonly costs: readonly CostEstimate[];
   readonly outcome: Outcome;
+  /** For a kustomization, the URIs of the files that contribute to its workloads. */
+  readonly parts?: ReadonlySet<string>;
   /** What was fixed in it, by line. */
   readonly fixes?: readonly PlacedFix[];
   /** The lines of its findings, where the report shows them. */

@@ -80,9 +80,19 @@ export async function collectFiles(
 /** A file parsed as a kustomization, once. */
 const kustomizationIn = once(({ text }: SourceFile) => readKustomization(text));
 
-/** The objects that a kustomization builds. @param without the URI of a patch to skip */
-export function buildObjects(kustomization: string, files: SourceFiles, without?: string): readonly BuiltObject[] {
-  return build(kustomization, { files, without, ancestors: new Set(), builds: maxBuilds, objects: maxObjects }, 0);
+/** What a kustomization builds. */
+export interface Built {
+  readonly objects: readonly BuiltObject[];
+  /** The URIs of the other kustomizations that it includes. */
+  readonly included: readonly string[];
+}
+
+/** @param without the URI of a patch to skip */
+export function buildObjects(kustomization: string, files: SourceFiles, without?: string): Built {
+  const entered = new Set<string>();
+  const state: Build = { files, without, entered, ancestors: new Set(), builds: maxBuilds, objects: maxObjects };
+  const objects = build(kustomization, state, 0);
+  return { objects, included: [...entered].filter((uri) => !isSame(uri, kustomization)) };
 }
 
 /** The patch of a kustomization that is in a file; undefined if the file is not a patch of it. */
@@ -119,7 +129,17 @@ export function withLastPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   return object.finish === undefined ? made : object.finish(made);
 }
 
+/** Each patch of a kustomization is priced with all others, so the same patches are applied again and again. */
 function withPatch(object: BuiltObject, patch: YamlNode): YamlNode {
+  const known = patchedRoots(object.root);
+  const made = known.get(patch) ?? applyPatch(object, patch);
+  known.set(patch, made);
+  return made;
+}
+
+const patchedRoots = once((_: YamlNode) => new WeakMap<YamlNode, YamlNode>());
+
+function applyPatch(object: BuiltObject, patch: YamlNode): YamlNode {
   if (isJsonPatch(patch)) return applyJsonPatch(object.root, patch);
   return patch.kind === 'map' ? mergeStrategic(object.root, patch, isBuiltIn(object.group)) : object.root;
 }
@@ -132,7 +152,8 @@ export function isKustomization(uri: string): boolean {
 interface Build {
   readonly files: SourceFiles;
   readonly without: string | undefined;
-  /** The kustomizations that include the current one, to detect cycles. */
+  readonly entered: Set<string>;
+  /** The kustomizations that include the current one, by decoded URI, to detect cycles. */
   readonly ancestors: Set<string>;
   builds: number;
   objects: number;
@@ -154,12 +175,14 @@ function withKustomization(
 ): readonly BuiltObject[] {
   const file = state.files.get(uri);
   const kustomization = file && kustomizationIn(file);
-  if (kustomization === undefined || depth > maxDepth || state.builds <= 0 || state.ancestors.has(uri))
+  const name = nameOf(uri);
+  if (kustomization === undefined || depth > maxDepth || state.builds <= 0 || state.ancestors.has(name))
     return otherwise;
   state.builds -= 1;
-  state.ancestors.add(uri);
+  state.entered.add(uri);
+  state.ancestors.add(name);
   const made = make(kustomization);
-  state.ancestors.delete(uri);
+  state.ancestors.delete(name);
   return made;
 }
 
@@ -181,11 +204,12 @@ function transform(
       return transform(component, inner, [...before, ...added], state, depth + 1);
     });
   }
-  for (const { path, text, target } of kustomization.patches) {
+  for (const one of kustomization.patches) {
+    const { path, target } = one;
     const from = path === undefined ? undefined : resolvePath(uri, path);
     if (isSame(from, without)) continue;
-    for (const { root: patch } of parseYaml(text ?? files.get(from ?? '')?.text ?? '').documents) {
-      if (patch === null) continue;
+    const file = from === undefined ? undefined : files.get(from);
+    for (const patch of one.text === undefined ? rootsIn(file ?? missing) : inlineRoots(one)) {
       const over = new Set(patched(objects, patch, target));
       const added = from === undefined ? [] : [from];
       objects = objects.map((object) =>
@@ -215,6 +239,8 @@ function loadAll(uri: string, resources: readonly string[], state: Build, depth:
   return [...new Set(resources)].flatMap((path) => {
     const file = resolvePath(uri, path);
     const source = file === undefined ? undefined : state.files.get(file);
+    // kustomize includes the folder of a kustomization, not its file.
+    if (source !== undefined && isKustomization(source.uri)) return [];
     if (source !== undefined) {
       const objects = objectsIn(source).slice(0, state.objects);
       state.objects -= objects.length;
@@ -224,6 +250,13 @@ function loadAll(uri: string, resources: readonly string[], state: Build, depth:
     return inner === undefined ? [] : build(inner, state, depth + 1);
   });
 }
+
+/** The documents of a patch, parsed once for all builds. */
+const rootsIn = once(({ text }: { readonly text: string }) =>
+  parseYaml(text).documents.flatMap(({ root }) => root ?? []),
+);
+const inlineRoots = once(({ text = '' }: Patch) => rootsIn({ text }));
+const missing = { text: '' };
 
 /** The objects of a file, parsed once for all overlays. */
 const objectsIn = once(({ uri, text }: SourceFile): readonly BuiltObject[] => {
@@ -247,6 +280,8 @@ function kustomizationAt(uri: string, path: string, files: SourceFiles): string 
 
 /** A path relative to a file, as a URI; undefined for remote addresses and for paths above the root, whose first step would be a host. */
 function resolvePath(from: string, path: string): string | undefined {
+  // A URI cannot contain half of a surrogate pair.
+  if (/\p{Surrogate}/u.test(path)) return undefined;
   if (path === '' || path.includes('\n') || path.includes('://') || path.startsWith('/')) return undefined;
   const steps = from.split('/').slice(0, -1);
   const root = /^[^/]*:\/\//.test(from) ? 3 : 1;

@@ -20,9 +20,19 @@ export function applyJsonPatch(base: YamlNode, patch: YamlSeq): YamlNode {
     const steps = textAt(operation, 'path')?.split('/').slice(1).map(unescaped) ?? [];
     const value = op === 'remove' ? undefined : valueAt(operation, 'value');
     if (steps.length === 0 || (op !== 'remove' && value === undefined)) continue;
+    if (value !== undefined && steps.length + depthOf(value) > maxDepth) continue;
     if (op === 'add' || op === 'replace' || op === 'remove') root = changed(root, steps, op, value) ?? root;
   }
   return root;
+}
+
+/** No object is nested so deeply, but each operation can add a level, and whatever reads the result recurses. */
+const maxDepth = 200;
+
+function depthOf(node: YamlNode): number {
+  if (node.kind === 'scalar') return 0;
+  const children = node.kind === 'map' ? node.entries : node.items;
+  return 1 + children.reduce((deepest, { value }) => Math.max(deepest, depthOf(value)), 0);
 }
 
 /** Undefined if the path does not exist. */
