@@ -33,10 +33,7 @@ export const keyboard: readonly Step[] = [
       await goTo(page, 1, 1);
       await presses(page, 'F8', page.locator(mistake));
       const peek = await sees(page, '.marker-widget .message', /request \(1\) but no limit/);
-      assert.match(
-        (await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''),
-        /but no limit/,
-      );
+      assert.match((await peek.getAttribute('aria-label')) ?? plain((await peek.textContent()) ?? ''), /but no limit/);
       await shot();
       // The link that stands there works, too.
       await page.locator('.marker-widget a.code-link').click();
