@@ -21,7 +21,7 @@ export const restricted: readonly Step[] = [
       await open(stage, 'llama-isvc.yaml');
       await page.locator('.squiggly-error').nth(1).waitFor();
       // The capacity is no restricted setting: it changes no more than a price, and the folder may tell it.
-      await sees(page, lens, /H100 80GB SXM · \$[\d.–]+\/h spot/);
+      await sees(page, lens, /H100 80GB SXM · \$[\d.–$]+\/h spot/);
       await caretBehind(stage, 'llama-isvc.yaml', 'nvidia.com/gpu: 1', 4);
       await hoverAtCaret(page, /H100 80GB SXM/);
       await shot();
