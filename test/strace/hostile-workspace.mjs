@@ -153,7 +153,7 @@ helmGlobals: {chartHome: ../../../bait}
   link('links/pod.yaml', path.join(bait, 'pod.yaml'));
   link('links/runtime.yaml', path.join(bait, 'runtime.yaml'));
   link('links/up', '../../..');
-  link('links/root', '/');
+  link('links/top', '/');
   link('links/proc', '/proc');
   link('links/passwd.yaml', '/etc/passwd');
   link('links/circle.yaml', 'circle.yaml');

@@ -130,7 +130,7 @@ async function session() {
     ...[
       'links/up/bait/pod.yaml',
       'links/twice/pod.yaml',
-      'links/root/etc/passwd',
+      'links/top/etc/passwd',
       'links/proc/self/environ',
       'chart-folder/templates/pod.yaml',
     ],
