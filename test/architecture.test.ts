@@ -66,13 +66,13 @@ describe('the order of the rooms', () => {
     expect(sources.filter((file) => file.startsWith('server/') && !rooms.has(roomOf(file) ?? ''))).toEqual([]);
   });
 
-  test('the client knows only lsp/requests.ts, which brings nothing of the server along', () => {
+  test('the client knows only lsp/protocol.ts, which brings nothing of the server along', () => {
     const wrong = imports.filter(
       ({ file, target }) =>
-        file.startsWith('client/') && target.startsWith('server/') && target !== 'server/src/lsp/requests.ts',
+        file.startsWith('client/') && target.startsWith('server/') && target !== 'server/src/lsp/protocol.ts',
     );
     expect(wrong.map(({ file, target }) => `${file} imports ${target}`)).toEqual([]);
-    expect(imports.filter(({ file, typeOnly }) => file === 'server/src/lsp/requests.ts' && !typeOnly)).toEqual([]);
+    expect(imports.filter(({ file, typeOnly }) => file === 'server/src/lsp/protocol.ts' && !typeOnly)).toEqual([]);
   });
 
   test('the server knows nothing of the client', () => {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../server/src/analysis.ts';
 import { defaultConfig, type ProjectConfig, parseConfig } from '../server/src/config.ts';
-import { formatDuration, formatHourly, formatNumber } from '../server/src/cost/format.ts';
+import { formatDuration, formatHourly, formatNumber } from '../server/src/cost/money.ts';
 import { allOutputOf } from './support/all-output.ts';
 import { full } from './support/sample.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { commands } from '../server/src/lsp/requests.ts';
+import { commands } from '../server/src/lsp/protocol.ts';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const contributed: readonly { command: string; title: string; category: string }[] = manifest.contributes.commands;

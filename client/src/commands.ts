@@ -12,7 +12,7 @@ import {
   type PlaceArgument,
   type RewriteToMigParams,
   type SetGpuParams,
-} from '../../server/src/lsp/requests.ts';
+} from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { activeUri, apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 import { fixAllInWorkspace } from './fix-all.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient } from 'vscode-languageclient';
-import type { EditResult, GpuItem } from '../../server/src/lsp/requests.ts';
+import type { EditResult, GpuItem } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 import { applyEdit } from './edits.ts';
 

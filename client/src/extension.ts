@@ -5,7 +5,7 @@ import {
   type ListFilesParams,
   type ListFilesResult,
   methods,
-} from '../../server/src/lsp/requests.ts';
+} from '../../server/src/lsp/protocol.ts';
 import { registerCommands } from './commands.ts';
 import { filesOnly, isFile } from './own-documents.ts';
 import { readFile } from './read-file.ts';

@@ -6,7 +6,7 @@ import {
   methods,
   type WorkspaceFixesParams,
   type WorkspaceFixesResult,
-} from '../../server/src/lsp/requests.ts';
+} from '../../server/src/lsp/protocol.ts';
 import { applyEdit } from './edits.ts';
 import { excludedFolders } from './watched-files.ts';
 

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { maxFileBytes, type ReadFileParams, type ReadFileResult } from '../../server/src/lsp/requests.ts';
+import { maxFileBytes, type ReadFileParams, type ReadFileResult } from '../../server/src/lsp/protocol.ts';
 
 /**
  * Reads files that the server cannot reach itself: in virtual file systems, and all files in the browser. Does not follow links, because no

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { BaseLanguageClient, Middleware } from 'vscode-languageclient';
-import { commands, methods, type RuleIdsResult } from '../../server/src/lsp/requests.ts';
+import { commands, methods, type RuleIdsResult } from '../../server/src/lsp/protocol.ts';
 
 const scheme = 'gpulint-rule';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { Middleware } from 'vscode-languageclient';
-import { commands, type PlaceArgument } from '../../server/src/lsp/requests.ts';
+import { commands, type PlaceArgument } from '../../server/src/lsp/protocol.ts';
 
 /** More than the actions of all lists that can exist at once: the open list, and those requested in the meantime. */
 const slots = 32;

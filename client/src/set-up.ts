@@ -7,7 +7,7 @@ import {
   type PlatformItem,
   type PlatformsResult,
   type SetGpuParams,
-} from '../../server/src/lsp/requests.ts';
+} from '../../server/src/lsp/protocol.ts';
 import { apply, fileOfProject, pickGpu, pickProvider } from './config-pickers.ts';
 
 /** Asks for platform, region, GPU and capacity, writes them into the config, and opens it. Keys without an answer stay unchanged. */

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { ConfigurationMiddleware } from 'vscode-languageclient';
-import { settingOrigins } from '../../server/src/lsp/requests.ts';
+import { settingOrigins } from '../../server/src/lsp/protocol.ts';
 
 /** Adds the origin of each value (user or workspace) to the settings, so that hovers can show it. */
 export const withOrigins: ConfigurationMiddleware = {

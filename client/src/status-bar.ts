@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { commands, type FileSummary, type SummaryParams } from '../../server/src/lsp/requests.ts';
+import { commands, type FileSummary, type SummaryParams } from '../../server/src/lsp/protocol.ts';
 import { activeEditor } from './active-editor.ts';
 
 /** Shows the GPUs of the active file; hidden if it requests none. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileEvent, Middleware } from 'vscode-languageclient';
 import { FileChangeType } from 'vscode-languageclient';
-import { excludedFolderNames, isExcluded } from '../../server/src/lsp/requests.ts';
+import { excludedFolderNames, isExcluded } from '../../server/src/lsp/protocol.ts';
 
 /** Folders that a search for manifests skips. */
 export const excludedFolders = `**/{${excludedFolderNames}}/**`;

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini';
 import { checkValues } from './config/check-values.ts';
+import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/config-problems.ts';
 import { type ConfigLayer, fileLayers, mergeLayers, type ProjectConfig } from './config/layers.ts';
-import { type ConfigProblemLevel, type ConfigValueProblem, isMapping, toProblems } from './config/problems.ts';
 import { type ConfigInput, configSchema, settingsSchema } from './config/schema.ts';
 import { getIn, keySpanOf, rootCursor, spanOf } from './yaml/cursor.ts';
 import type { YamlNode } from './yaml/node.ts';
@@ -9,9 +9,9 @@ import { parseYaml } from './yaml/parse.ts';
 import { type Span, shiftSpan } from './yaml/span.ts';
 import { tableOf } from './yaml/table.ts';
 
+export type { ConfigProblemLevel, ConfigValueProblem } from './config/config-problems.ts';
 export { didYouMean, nearest } from './config/key-spelling.ts';
 export type { ConfigOrigin, ConfigOrigins, ProjectConfig } from './config/layers.ts';
-export type { ConfigProblemLevel, ConfigValueProblem } from './config/problems.ts';
 export type { ConfigInput } from './config/schema.ts';
 
 export interface ConfigProblem {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findCheckpointIntervals, secondsBetween } from '../../server/src/command/checkpoint-interval.ts';
+import { findCheckpointIntervals, secondsBetween } from '../../server/src/command/save-interval.ts';
 
 const seconds = (...command: string[]) =>
   findCheckpointIntervals(command, []).map((interval) => secondsBetween(interval, null));

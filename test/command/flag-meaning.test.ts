@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { FlagMeaning } from '../../server/src/catalog/flags.ts';
-import { findCheckpointIntervals } from '../../server/src/command/checkpoint-interval.ts';
+import type { FlagMeaning } from '../../server/src/catalog/flag-records.ts';
 import { meaningOf, takesValue } from '../../server/src/command/flag-meaning.ts';
 import { readFlags } from '../../server/src/command/flags.ts';
+import { findCheckpointIntervals } from '../../server/src/command/save-interval.ts';
 
 const flags = (word: string) => readFlags([{ text: word, dynamic: false, item: 0, start: 0, end: word.length }]);
 const means = (word: string, meaning: FlagMeaning, program?: string) =>

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import type { FlagMeaning } from '../../server/src/catalog/flags.ts';
+import type { FlagMeaning } from '../../server/src/catalog/flag-records.ts';
 import { imageOf } from '../../server/src/catalog/images.ts';
-import { commandNamed, moduleNamed, scriptNamed } from '../../server/src/catalog/programs.ts';
+import { commandNamed, moduleNamed, scriptNamed } from '../../server/src/catalog/program-records.ts';
 import { meaningOf } from '../../server/src/command/flag-meaning.ts';
 import { readFlags } from '../../server/src/command/flags.ts';
 import { modelServers } from '../../server/src/command/model-server.ts';

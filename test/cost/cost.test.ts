@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { assumptionLines } from '../../server/src/cost/assumption-words.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
-import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/format.ts';
+import { formatHourly, formatMonthly, formatNumber } from '../../server/src/cost/money.ts';
 import { missingFor } from '../../server/src/cost/no-estimate.ts';
 import { noEstimateWords } from '../../server/src/cost/no-estimate-words.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isInstanceTypeLabel, nodeLabels } from '../../server/src/catalog/index.ts';
 import { estimateCost } from '../../server/src/cost/estimate.ts';
-import { formatHourly } from '../../server/src/cost/format.ts';
+import { formatHourly } from '../../server/src/cost/money.ts';
 import { lowerDocument } from '../../server/src/model/lower.ts';
 import { defaultModelOptions } from '../../server/src/model/options.ts';
 import { parseYaml } from '../../server/src/yaml/parse.ts';

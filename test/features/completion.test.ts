@@ -4,7 +4,7 @@ import { complete } from '../../server/src/features/completion/completion.ts';
 import type { Completion } from '../../server/src/features/completion/completion-item.ts';
 import { completeConfig, hoverConfig } from '../../server/src/features/completion/config-help.ts';
 import { yamlPosition } from '../../server/src/features/completion/yaml-position.ts';
-import { renderPlain } from '../../server/src/features/hover/markdown.ts';
+import { renderPlain } from '../../server/src/features/hover/render.ts';
 import { configOf } from '../support/config-line.ts';
 import { goldenTests } from '../support/golden.ts';
 import { takeCursor } from '../support/marked-text.ts';

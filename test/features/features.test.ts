@@ -4,7 +4,7 @@ import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
 import { type ActionQuery, codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { adviceLenses, codeLenses } from '../../server/src/features/code-lens.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
-import { renderMarkdown, renderPlain } from '../../server/src/features/hover/markdown.ts';
+import { renderMarkdown, renderPlain } from '../../server/src/features/hover/render.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { documentLinks } from '../../server/src/features/navigation/document-links.ts';
 import { summarize } from '../../server/src/features/report.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { escapeMarkdown, renderMarkdown, renderPlain } from '../../server/src/features/hover/markdown.ts';
+import { escapeMarkdown, renderMarkdown, renderPlain } from '../../server/src/features/hover/render.ts';
 
 describe('escapeMarkdown', () => {
   test.each([

@@ -1,7 +1,7 @@
 // The only gate before every fix: a rule's edits are applied to a copy, and the copy is parsed.
 import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
-import { applySafeFixes } from '../../server/src/cli/fix.ts';
+import { applySafeFixes } from '../../server/src/cli/apply-fixes.ts';
 import { codeActions } from '../../server/src/features/actions/code-actions.ts';
 import { type Change, disjoint, largestGood, type Place, prove } from '../../server/src/features/actions/proof.ts';
 import { fixesOfRule, safeFixes } from '../../server/src/features/actions/safe-fixes.ts';

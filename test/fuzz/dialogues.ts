@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { methods } from '../../server/src/lsp/requests.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { mutate, mutatorNames, scale } from './mutate.ts';
 import { related } from './related.ts';
 import type { Seeds } from './seeds.ts';

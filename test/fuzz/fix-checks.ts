@@ -1,5 +1,5 @@
 import { Analysis, type FileAnalysis } from '../../server/src/analysis.ts';
-import { applySafeFixes } from '../../server/src/cli/fix.ts';
+import { applySafeFixes } from '../../server/src/cli/apply-fixes.ts';
 import type { Action } from '../../server/src/features/actions/code-actions.ts';
 import { safeFixes } from '../../server/src/features/actions/safe-fixes.ts';
 import type { Severity } from '../../server/src/rules/rule.ts';

@@ -1,4 +1,4 @@
-import { methods } from '../../server/src/lsp/requests.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { type ClientMessage, type Dialogue, dialogues } from './dialogues.ts';
 import { isBuilt, openSession, type Session } from './session.ts';
 import { fewer } from './shrink.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fromDiagnosticData, lineIndex } from '../../server/src/lsp/convert.ts';
+import { fromDiagnosticData, lineIndex } from '../../server/src/lsp/to-lsp.ts';
 
 describe('a line index', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DiagnosticSeverity, DocumentLinkRequest, InlayHintRequest } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
-import { methods, type PlatformsResult } from '../../server/src/lsp/requests.ts';
+import { methods, type PlatformsResult } from '../../server/src/lsp/protocol.ts';
 import { caret, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;

@@ -38,7 +38,7 @@ import {
 } from 'vscode-languageserver/node';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import { checkMessages } from '../../server/src/lsp/messages.ts';
-import type { ClientOptions } from '../../server/src/lsp/requests.ts';
+import type { ClientOptions } from '../../server/src/lsp/protocol.ts';
 import { type Features, type Host, startServer } from '../../server/src/lsp/server.ts';
 
 export const folder = 'file:///work%20space';

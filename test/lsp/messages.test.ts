@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { createConnection, ErrorCodes, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
 import { checkMessages } from '../../server/src/lsp/messages.ts';
-import { methods } from '../../server/src/lsp/requests.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { startServer } from '../../server/src/lsp/server.ts';
 import { caret, folder, openEditor } from './editor.ts';
 

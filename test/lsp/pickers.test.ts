@@ -7,7 +7,7 @@ import {
   type MigChoicesResult,
   methods,
   type SummaryParams,
-} from '../../server/src/lsp/requests.ts';
+} from '../../server/src/lsp/protocol.ts';
 import { caret, configUri, type Editor, folder, openEditor, withCursor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;

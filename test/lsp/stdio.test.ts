@@ -17,7 +17,7 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
-import { type EditResult, methods } from '../../server/src/lsp/requests.ts';
+import { type EditResult, methods } from '../../server/src/lsp/protocol.ts';
 
 const temp = mkdtempSync(path.join(tmpdir(), 'gpulint-lsp-'));
 const program = path.join(inject('programs'), 'server.js');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DidSaveTextDocumentNotification } from 'vscode-languageserver/node';
-import { methods } from '../../server/src/lsp/requests.ts';
+import { methods } from '../../server/src/lsp/protocol.ts';
 import { caret, type Editor, folder, openEditor } from './editor.ts';
 
 const uri = `${folder}/app.yaml`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WorkspaceEdit } from 'vscode-languageserver/node';
-import { type EditResult, methods, type WorkspaceFixesResult } from '../../server/src/lsp/requests.ts';
+import { type EditResult, methods, type WorkspaceFixesResult } from '../../server/src/lsp/protocol.ts';
 import { caret, configUri, type EditorOptions, folder, modern, openEditor } from './editor.ts';
 
 const rejected = `apiVersion: v1

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Analysis } from '../../server/src/analysis.ts';
 import { gpusOf } from '../../server/src/cost/estimate.ts';
 import { hover } from '../../server/src/features/hover/hover.ts';
-import { renderPlain } from '../../server/src/features/hover/markdown.ts';
+import { renderPlain } from '../../server/src/features/hover/render.ts';
 import { inlayHints } from '../../server/src/features/inlay-hints.ts';
 import { chartValues } from '../../server/src/model/related-files.ts';
 import { parseDocument } from '../../server/src/yaml/parse.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FlagMeaning } from '../../server/src/catalog/flags.ts';
+import type { FlagMeaning } from '../../server/src/catalog/flag-records.ts';
 
 // The catalog's hand-written files: one record per line, each with its source page and the date on which it was read.
 

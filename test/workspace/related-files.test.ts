@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countedThrough, createRelatedFiles } from '../../server/src/workspace/related-files.ts';
+import { countedThrough, createRelatedFiles } from '../../server/src/workspace/find-related-files.ts';
 
 const sets = (entries: Readonly<Record<string, readonly string[]>>) =>
   new Map(Object.entries(entries).map(([name, parts]) => [name, new Set(parts)]));

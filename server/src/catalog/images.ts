@@ -1,6 +1,6 @@
 import { lazy } from '../yaml/lazy.ts';
 import imagesJson from './data/images.json' with { type: 'json' };
-import type { Use } from './programs.ts';
+import type { Use } from './program-records.ts';
 
 /** An image whose entrypoint is a known program. It is identified by the end of its repository, since registries and builds vary. */
 export interface ImageRecord {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { Analysis } from '../analysis.ts';
 import { configName } from '../config/places.ts';
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
@@ -11,10 +11,11 @@ import { type CheckFileOptions, checkFile } from './check-file.ts';
 import { contentOf } from './file-content.ts';
 import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
 import { checkAgain } from './fix-rounds.ts';
+import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
 import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
 import { type ProjectConfigs, projectConfigs } from './project-config.ts';
 import { type Reach, reachOf } from './reach.ts';
-import { relatedFilesWithin } from './related-files.ts';
+import { relatedFilesWithin } from './related-file-reader.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
@@ -24,7 +25,6 @@ import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
-import { type ConfiguredInput, indexInput, indexInputs } from './workspace.ts';
 
 export interface CheckOptions {
   /** Undefined for text, which includes the source lines with `full`. */

@@ -1,4 +1,4 @@
-import type { AppliedFix } from './fix.ts';
+import type { AppliedFix } from './apply-fixes.ts';
 import { changedLines, lineAfter } from './line-diff.ts';
 import type { ReportFinding } from './reports/report-schema.ts';
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
+import type { ConfiguredInput } from './index-inputs.ts';
 import type { CheckedInput } from './kustomized-files.ts';
 import type { CheckedFile } from './reports/format.ts';
-import type { ConfiguredInput } from './workspace.ts';
 
 /** More rounds than any real project needs; a limit in case the fixes of two files undo each other. */
 const maxRounds = 5;

@@ -1,12 +1,12 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { normalizeUri } from '../config/places.ts';
-import { countedThrough } from '../workspace/related-files.ts';
+import { countedThrough } from '../workspace/find-related-files.ts';
 import type { InputFile } from './files.ts';
+import type { ConfiguredInput } from './index-inputs.ts';
 import { realPath } from './reach.ts';
 import type { CheckedFile } from './reports/format.ts';
 import { shownPath } from './reports/text.ts';
 import { printable } from './terminal.ts';
-import type { ConfiguredInput } from './workspace.ts';
 
 /** A file of a run and its result. */
 export interface CheckedInput extends ConfiguredInput {

@@ -1,4 +1,4 @@
-import { commandNamed } from '../catalog/programs.ts';
+import { commandNamed } from '../catalog/program-records.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { unsplitWordsOf, wordsOf } from './name-words.ts';

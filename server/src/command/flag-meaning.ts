@@ -1,4 +1,10 @@
-import { type FlagFamily, type FlagMeaning, type FlagRecord, flagFamilies, flagRecords } from '../catalog/flags.ts';
+import {
+  type FlagFamily,
+  type FlagMeaning,
+  type FlagRecord,
+  flagFamilies,
+  flagRecords,
+} from '../catalog/flag-records.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { Flag } from './flags.ts';
 import { wordsOf } from './name-words.ts';

@@ -1,4 +1,4 @@
-import { bytesOfFormat, type FlagMeaning } from '../catalog/flags.ts';
+import { bytesOfFormat, type FlagMeaning } from '../catalog/flag-records.ts';
 import { type FlagName, meaningOf, takesValue } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import type { ProcessInput } from './processes.ts';

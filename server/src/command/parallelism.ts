@@ -1,4 +1,4 @@
-import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flags.ts';
+import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flag-records.ts';
 import { lazy } from '../yaml/lazy.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';

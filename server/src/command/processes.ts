@@ -1,5 +1,5 @@
-import { type FlagMeaning, variablesOf } from '../catalog/flags.ts';
-import { launcherNames } from '../catalog/programs.ts';
+import { type FlagMeaning, variablesOf } from '../catalog/flag-records.ts';
+import { launcherNames } from '../catalog/program-records.ts';
 import { meaningOf, programsWith } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand, type Word } from './shell.ts';

@@ -1,9 +1,9 @@
 import { imageOf } from '../catalog/images.ts';
-import { commandNamed, moduleNamed, type ProgramRecord, scriptNamed, type Use } from '../catalog/programs.ts';
+import { commandNamed, moduleNamed, type ProgramRecord, scriptNamed, type Use } from '../catalog/program-records.ts';
 import { wordsOf } from './name-words.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 
-export type { Use } from '../catalog/programs.ts';
+export type { Use } from '../catalog/program-records.ts';
 
 /** A recognized program and its use. */
 export interface RecognizedProgram {

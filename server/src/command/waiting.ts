@@ -1,4 +1,4 @@
-import { commandNamed } from '../catalog/programs.ts';
+import { commandNamed } from '../catalog/program-records.ts';
 import { table } from '../yaml/table.ts';
 import { programWords, recognizeProgram } from './programs.ts';
 import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';

@@ -7,8 +7,8 @@ import {
   providerName,
   regionsOf,
 } from '../catalog/index.ts';
+import type { ConfigValueProblem } from './config-problems.ts';
 import { didYouMean, nearest } from './key-spelling.ts';
-import type { ConfigValueProblem } from './problems.ts';
 import type { ConfigInput } from './schema.ts';
 
 /** Well-formed values of a config that match nothing in the catalog. */

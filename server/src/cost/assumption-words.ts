@@ -1,7 +1,7 @@
 import { providerName } from '../catalog/index.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { Assumption } from './assumption.ts';
-import { formatHourly } from './format.ts';
+import { formatHourly } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
 // The wording of assumptions for hovers and reports.

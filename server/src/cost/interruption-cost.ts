@@ -1,6 +1,6 @@
 import { interruptionBand } from '../catalog/index.ts';
 import type { PodSet } from '../model/workload.ts';
-import { HOURS_PER_MONTH } from './format.ts';
+import { HOURS_PER_MONTH } from './money.ts';
 import type { CostEstimate } from './types.ts';
 
 /** The work since the last checkpoint that an interruption loses. */

@@ -1,9 +1,9 @@
-import type { FlagRecord } from '../catalog/flags.ts';
-import { scriptNamed } from '../catalog/programs.ts';
-import { countsStepsToSave } from '../command/checkpoint-interval.ts';
+import type { FlagRecord } from '../catalog/flag-records.ts';
+import { scriptNamed } from '../catalog/program-records.ts';
 import { type FlagName, meaningOf } from '../command/flag-meaning.ts';
 import { type Flag, readFlags } from '../command/flags.ts';
 import { wordsOf } from '../command/name-words.ts';
+import { countsStepsToSave } from '../command/save-interval.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
 import type { Container } from '../model/workload.ts';

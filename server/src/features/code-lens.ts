@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../analysis.ts';
-import { formatHourly, formatMonthly } from '../cost/format.ts';
+import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { timesCount } from '../cost/range.ts';
 import type { CostResult } from '../cost/types.ts';

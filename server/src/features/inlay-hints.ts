@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { requestPrice } from '../cost/capacity-prices.ts';
-import { formatHourly } from '../cost/format.ts';
+import { formatHourly } from '../cost/money.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import { spanOf } from '../yaml/cursor.ts';
 import { nowhere, type Span, shiftSpan } from '../yaml/span.ts';

@@ -1,6 +1,6 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { gpusOf } from '../cost/estimate.ts';
-import { formatHourly, plural, spokenHourly } from '../cost/format.ts';
+import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
 import { nothing, sumOf } from '../cost/range.ts';
 import type { Range } from '../cost/types.ts';
 import { isValues } from '../model/values.ts';

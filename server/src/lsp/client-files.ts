@@ -7,7 +7,7 @@ import {
   methods,
   type ReadFileParams,
   type ReadFileResult,
-} from './requests.ts';
+} from './protocol.ts';
 
 /** Reads and lists files through the client, which has access to every file system of the editor. */
 export function readThroughClient(connection: Connection): Required<Pick<Host, 'readFile' | 'listFiles'>> {

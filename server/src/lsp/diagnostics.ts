@@ -8,6 +8,10 @@ import {
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
+import { guard, guarded, isOutdated } from './guard.ts';
+import { isConfigUri } from './projects.ts';
+import { createScheduler } from './scheduler.ts';
+import type { Session } from './session.ts';
 import {
   type AdviceForm,
   configProblemToLsp,
@@ -15,11 +19,7 @@ import {
   lineIndex,
   linesOf,
   unusedSuppressionToLsp,
-} from './convert.ts';
-import { guard, guarded, isOutdated } from './guard.ts';
-import { isConfigUri } from './projects.ts';
-import { createScheduler } from './scheduler.ts';
-import type { Session } from './session.ts';
+} from './to-lsp.ts';
 
 /** Provides diagnostics: on request if the client pulls them (LSP 3.17), otherwise after each change. */
 export interface Diagnostics {

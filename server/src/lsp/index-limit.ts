@@ -1,6 +1,6 @@
 import { isConfigUri, isWithin, normalizeUri, pathBelow } from '../config/places.ts';
 import { maxListed } from '../config/schema.ts';
-import { isExcluded } from './requests.ts';
+import { isExcluded } from './protocol.ts';
 
 /** The part of a workspace folder that is indexed. */
 export interface Share {

@@ -6,8 +6,8 @@ import {
   type WorkspaceFolder,
 } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
-import type { ClientAbilities } from './convert.ts';
-import type { ClientOptions } from './requests.ts';
+import type { ClientOptions } from './protocol.ts';
+import type { ClientAbilities } from './to-lsp.ts';
 
 /** Some editors use dotted language ids for dialects (`yaml.helm-values`). */
 export function isOurs({ languageId }: TextDocument): boolean {

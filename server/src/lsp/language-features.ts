@@ -3,10 +3,13 @@ import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion/completion.ts';
 import { completeConfig, hoverConfig } from '../features/completion/config-help.ts';
 import { hover } from '../features/hover/hover.ts';
-import type { Block } from '../features/hover/markdown.ts';
+import type { Block } from '../features/hover/render.ts';
 import { inlayHints } from '../features/inlay-hints.ts';
 import { documentLinks } from '../features/navigation/document-links.ts';
 import type { summarize } from '../features/report.ts';
+import { guard } from './guard.ts';
+import { isConfigUri } from './projects.ts';
+import type { Session } from './session.ts';
 import {
   actionToLsp,
   completionToLsp,
@@ -17,10 +20,7 @@ import {
   lensToLsp,
   lineIndex,
   linesOf,
-} from './convert.ts';
-import { guard } from './guard.ts';
-import { isConfigUri } from './projects.ts';
-import type { Session } from './session.ts';
+} from './to-lsp.ts';
 
 /** The editor features, as a record so that tests can replace one. */
 export interface Features {

@@ -2,9 +2,9 @@ import type { Location } from 'vscode-languageserver';
 import { definitions, type FilePlace } from '../features/navigation/definitions.ts';
 import { references } from '../features/navigation/references.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { type LineIndex, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
 import type { Session } from './session.ts';
+import { type LineIndex, lineIndex, linesOf } from './to-lsp.ts';
 
 /** Go to definition and find references, between objects and inside a file. */
 export function registerNavigation(

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { accessDenied, type Host, outside } from './confined-host.ts';
 import { type LimitedWork, limitWork } from './limited-work.ts';
-import { excludedFolderNames, maxFileBytes } from './requests.ts';
+import { excludedFolderNames, maxFileBytes } from './protocol.ts';
 
 /** The files on this machine's disk. */
 export interface LocalFiles

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { methods } from './requests.ts';
+import { methods } from './protocol.ts';
 
 /** The problem of a message's parameters as a clause; undefined if they are valid or the method is not handled. */
 export function problemOf(method: string, params: unknown): string | undefined {

@@ -1,8 +1,8 @@
 import type { FileAnalysis } from '../analysis.ts';
 import { type GpuModel, gpus, providerName } from '../catalog/index.ts';
 import { configName, normalizeUri } from '../config/places.ts';
-import { formatHourly, formatNumber } from '../cost/format.ts';
 import { gpuPrices, priceRange } from '../cost/gpu-prices.ts';
+import { formatHourly, formatNumber } from '../cost/money.ts';
 import {
   describeSlice,
   heldModel,
@@ -21,7 +21,6 @@ import { costLines } from '../features/report.ts';
 import type { Fit } from '../memory/fit.ts';
 import { ruleIds } from '../rules/index.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { editsToLsp, lineIndex, linesOf } from './convert.ts';
 import { guard } from './guard.ts';
 import {
   type CostsParams,
@@ -38,8 +37,9 @@ import {
   type RewriteToMigParams,
   type RuleIdsResult,
   type SetGpuParams,
-} from './requests.ts';
+} from './protocol.ts';
 import type { Session } from './session.ts';
+import { editsToLsp, lineIndex, linesOf } from './to-lsp.ts';
 
 /** The requests behind the client's pickers. */
 export function registerPickers(session: Session, host: ConfinedHost): void {

@@ -10,8 +10,8 @@ import { abilitiesOf, foldersOf, initializeResult, urisOf } from './initialize.t
 import { type Features, registerLanguageFeatures } from './language-features.ts';
 import { registerNavigation } from './navigation.ts';
 import { registerPickers } from './pickers.ts';
+import { methods, type SyntaxElsewhereParams } from './protocol.ts';
 import { createRefreshing } from './refreshing.ts';
-import { methods, type SyntaxElsewhereParams } from './requests.ts';
 import { createSession, type Session } from './session.ts';
 import { createSummaries } from './summaries.ts';
 import { watchFiles } from './watching.ts';

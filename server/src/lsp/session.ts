@@ -2,13 +2,13 @@ import { type Connection, type InitializeParams, MarkupKind, TextDocuments } fro
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { FileAnalysis } from '../analysis.ts';
 import { type ConfinedHost, confine, type Host } from './confined-host.ts';
-import type { ClientAbilities } from './convert.ts';
+import { createEditorRelatedFiles, type EditorRelatedFiles } from './editor-related-files.ts';
 import { guarded, type Log, outdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
 import { createProjects, isConfigUri, type Projects, type ProjectsListener } from './projects.ts';
-import { createEditorRelatedFiles, type EditorRelatedFiles } from './related-files.ts';
 import { defaultSettings, type Settings, settingsFrom } from './settings.ts';
 import { type Shown, watchShown } from './shown.ts';
+import type { ClientAbilities } from './to-lsp.ts';
 import { type Typing, watchTyping } from './typing.ts';
 
 /** The state that all parts of the server share. */

@@ -1,7 +1,7 @@
 import { type EditorSettings, editorSchema } from '../config/schema.ts';
 import { type ConfigOrigin, readSettings, type SettingsLayer } from '../config.ts';
 import { own, type Table, table, tableOf } from '../yaml/table.ts';
-import { settingOrigins } from './requests.ts';
+import { settingOrigins } from './protocol.ts';
 
 /** The editor's settings for a workspace folder. */
 export interface Settings extends EditorSettings, SettingsLayer {}

@@ -1,5 +1,5 @@
 import type { summarize } from '../features/report.ts';
-import { type ClientOptions, methods, type SummaryParams } from './requests.ts';
+import { type ClientOptions, methods, type SummaryParams } from './protocol.ts';
 import { createScheduler } from './scheduler.ts';
 import type { Session } from './session.ts';
 

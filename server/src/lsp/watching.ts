@@ -10,7 +10,7 @@ import { maxListed } from '../config/schema.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import { guarded, type Log } from './guard.ts';
 import { watchedFiles } from './indexing.ts';
-import { isExcluded } from './requests.ts';
+import { isExcluded } from './protocol.ts';
 
 /** Makes the client watch the manifests and configs of the workspace. */
 export function watchFiles(connection: Connection, log: Log): void {

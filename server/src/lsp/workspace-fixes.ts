@@ -2,7 +2,6 @@ import type { TextDocumentEdit, WorkspaceEdit } from 'vscode-languageserver';
 import type { FileAnalysis } from '../analysis.ts';
 import { type FileFix, fixesOfRule, safeFixes } from '../features/actions/safe-fixes.ts';
 import type { ConfinedHost } from './confined-host.ts';
-import { type LineIndex, lineIndex } from './convert.ts';
 import { guard, guarded, yieldOnce } from './guard.ts';
 import {
   type EditResult,
@@ -10,8 +9,9 @@ import {
   methods,
   type WorkspaceFixesParams,
   type WorkspaceFixesResult,
-} from './requests.ts';
+} from './protocol.ts';
 import type { Session } from './session.ts';
+import { type LineIndex, lineIndex } from './to-lsp.ts';
 
 /** Applies fixes in many files. The client lists the files, and unsaved documents take precedence over the disk. */
 export function registerWorkspaceFixes(session: Session, host: ConfinedHost): void {

@@ -1,5 +1,5 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
-import { checkpointSigns } from '../evidence/processes.ts';
+import { checkpointSigns } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';

@@ -1,5 +1,5 @@
-import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/checkpoint-interval.ts';
-import { formatNumber } from '../cost/format.ts';
+import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/save-interval.ts';
+import { formatNumber } from '../cost/money.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';

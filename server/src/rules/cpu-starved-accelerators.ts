@@ -1,5 +1,5 @@
-import { plural } from '../cost/format.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
+import { plural } from '../cost/money.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import { getIn, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';

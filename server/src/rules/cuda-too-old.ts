@@ -1,5 +1,5 @@
 import { gpus } from '../catalog/index.ts';
-import { knownRequests } from '../evidence/requests.ts';
+import { knownRequests } from '../evidence/requested-accelerators.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';

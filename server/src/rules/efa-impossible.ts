@@ -1,5 +1,5 @@
 import { type InstanceType, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { countOf } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';

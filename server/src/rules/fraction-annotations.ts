@@ -1,4 +1,4 @@
-import { knownRequests, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';

@@ -1,5 +1,5 @@
 import { findLocalProcesses } from '../command/processes.ts';
-import { processInput } from '../evidence/processes.ts';
+import { processInput } from '../evidence/launch.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';

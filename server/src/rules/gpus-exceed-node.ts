@@ -1,5 +1,5 @@
 import { gpus, maxGpusPerInstance } from '../catalog/index.ts';
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodAccelerator, PodSet } from '../model/workload.ts';

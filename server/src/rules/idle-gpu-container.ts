@@ -1,6 +1,6 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
-import { formatHourly, formatMonthly } from '../cost/format.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
+import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';

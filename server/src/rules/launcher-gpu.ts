@@ -1,9 +1,9 @@
 import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
-import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { removeRequests } from '../rewrite/requests.ts';
+import { removeRequests } from '../rewrite/remove-requests.ts';
 import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 

@@ -1,8 +1,8 @@
 import { findSharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
-import { formatNumber } from '../cost/format.ts';
-import { processInput } from '../evidence/processes.ts';
-import { isExempt, knownRequests } from '../evidence/requests.ts';
+import { formatNumber } from '../cost/money.ts';
+import { processInput } from '../evidence/launch.ts';
+import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';

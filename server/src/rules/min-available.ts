@@ -1,4 +1,4 @@
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { PodSet } from '../model/workload.ts';

@@ -1,6 +1,6 @@
-import { plural } from '../cost/format.ts';
-import { wholeGpus } from '../evidence/processes.ts';
-import { isExempt } from '../evidence/requests.ts';
+import { plural } from '../cost/money.ts';
+import { wholeGpus } from '../evidence/launch.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';

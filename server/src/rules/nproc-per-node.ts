@@ -1,7 +1,7 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
-import { formatNumber, plural } from '../cost/format.ts';
-import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
+import { formatNumber, plural } from '../cost/money.ts';
+import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';

@@ -1,5 +1,5 @@
 import { largestNode } from '../evidence/largest-node.ts';
-import { isExempt, knownRequests, requestWords } from '../evidence/requests.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { asBoolean, asText, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 

@@ -1,5 +1,5 @@
 import { acceleratorResource } from '../catalog/index.ts';
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { lookUp } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';

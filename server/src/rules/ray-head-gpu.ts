@@ -1,6 +1,6 @@
-import { knownRequests, requestSpan, requestWords } from '../evidence/requests.ts';
+import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { removeRequests } from '../rewrite/requests.ts';
+import { removeRequests } from '../rewrite/remove-requests.ts';
 import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 

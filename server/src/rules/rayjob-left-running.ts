@@ -1,6 +1,6 @@
 import { recognizeProgram } from '../command/programs.ts';
 import { allCommands, readScript } from '../command/shell.ts';
-import { formatHourly } from '../cost/format.ts';
+import { formatHourly } from '../cost/money.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asBoolean, asText, getIn, isIncomplete, isNull, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';

@@ -1,4 +1,4 @@
-import { formatNumber, plural } from '../cost/format.ts';
+import { formatNumber, plural } from '../cost/money.ts';
 import type { PodSet } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';

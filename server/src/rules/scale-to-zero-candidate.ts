@@ -1,4 +1,4 @@
-import { formatHourly, formatMonthly, plural } from '../cost/format.ts';
+import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { idleSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { mayNeedPod, podMetric } from '../evidence/pod-metrics.ts';

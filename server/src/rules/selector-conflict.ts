@@ -1,5 +1,5 @@
 import { providerName, providerOfLabel } from '../catalog/index.ts';
-import { plural } from '../cost/format.ts';
+import { plural } from '../cost/money.ts';
 import { modelsOf } from '../model/gpu-model.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { Selector } from '../model/workload.ts';

@@ -1,5 +1,5 @@
-import { formatNumber } from '../cost/format.ts';
-import { isExempt, knownRequests } from '../evidence/requests.ts';
+import { formatNumber } from '../cost/money.ts';
+import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';

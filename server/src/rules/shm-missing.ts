@@ -1,6 +1,6 @@
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
-import { processInput, scriptInput, wholeGpus } from '../evidence/processes.ts';
-import { isExempt } from '../evidence/requests.ts';
+import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';

@@ -1,7 +1,7 @@
 import { findCheckpointSigns } from '../command/checkpoint.ts';
-import { formatHourly } from '../cost/format.ts';
+import { formatHourly } from '../cost/money.ts';
 import { spotSaving } from '../cost/savings.ts';
-import { processInput } from '../evidence/processes.ts';
+import { processInput } from '../evidence/launch.ts';
 import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode } from '../evidence/volume-lifetime.ts';

@@ -1,4 +1,4 @@
-import { checkpointSigns } from '../evidence/processes.ts';
+import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';

@@ -1,7 +1,7 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
-import { plural } from '../cost/format.ts';
-import { processInput, wholeGpus } from '../evidence/processes.ts';
+import { plural } from '../cost/money.ts';
+import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';

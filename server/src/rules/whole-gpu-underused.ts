@@ -1,11 +1,11 @@
 import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
 import { findSharding } from '../command/parallelism.ts';
-import { formatHourly } from '../cost/format.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
+import { formatHourly } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
-import { processInput, wholeGpus } from '../evidence/processes.ts';
-import { isExempt, knownRequests, requestSpan } from '../evidence/requests.ts';
+import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';

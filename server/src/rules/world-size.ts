@@ -1,6 +1,6 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
-import { plural } from '../cost/format.ts';
-import { processInput, wholeGpus } from '../evidence/processes.ts';
+import { plural } from '../cost/money.ts';
+import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';

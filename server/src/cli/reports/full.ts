@@ -1,4 +1,4 @@
-import { formatHourly, formatMonthly } from '../../cost/format.ts';
+import { formatHourly, formatMonthly } from '../../cost/money.ts';
 import { printable, type Style } from '../terminal.ts';
 import { excerptOf, type SourceLines } from './excerpt.ts';
 import type { CheckedFile } from './format.ts';

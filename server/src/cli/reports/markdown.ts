@@ -1,5 +1,5 @@
-import { formatHourly, formatMonthly } from '../../cost/format.ts';
-import { escapeMarkdown } from '../../features/hover/markdown.ts';
+import { formatHourly, formatMonthly } from '../../cost/money.ts';
+import { escapeMarkdown } from '../../features/hover/render.ts';
 import { printable } from '../terminal.ts';
 import { priceBasis } from './cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf } from './format.ts';

@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { formatHourly, plural } from '../../cost/format.ts';
+import { formatHourly, plural } from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { Range } from '../../cost/types.ts';

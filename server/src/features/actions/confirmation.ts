@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { plural } from '../../cost/format.ts';
+import { plural } from '../../cost/money.ts';
 import type { TextEdit } from '../../yaml/span.ts';
 
 /**

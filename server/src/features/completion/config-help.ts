@@ -1,9 +1,9 @@
 import { gpus, platforms } from '../../catalog/index.ts';
 import { type ConfigKey, configKeys, platformName } from '../../config/schema.ts';
-import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { Span } from '../../yaml/span.ts';
-import type { HoverContent } from '../hover/markdown.ts';
+import type { HoverContent } from '../hover/render.ts';
 import { asKeys, asValues } from './completion.ts';
 import type { Completion, Word } from './completion-item.ts';
 import { yamlPosition } from './yaml-position.ts';

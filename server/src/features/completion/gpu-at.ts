@@ -9,9 +9,9 @@ import {
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
 import type { OwnPrices } from '../../cost/custom-prices.ts';
-import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { migOptions } from '../../cost/mig-options.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { Placement, PodSet } from '../../model/workload.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import { describeSlice } from '../actions/mig-picker.ts';

@@ -1,12 +1,12 @@
 import { providerName } from '../../catalog/index.ts';
-import { type CheckpointInterval, secondsBetween } from '../../command/checkpoint-interval.ts';
+import { type CheckpointInterval, secondsBetween } from '../../command/save-interval.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
-import { formatDuration, formatNumber, plural } from '../../cost/format.ts';
 import { bestInterval, spotRuntime, writingShare } from '../../cost/interruption-cost.ts';
+import { formatDuration, formatNumber, plural } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Workload } from '../../model/workload.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /**
  * The share of time spent writing checkpoints, and the interval that minimizes the time spent writing plus the time lost, after Young:

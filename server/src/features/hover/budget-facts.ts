@@ -1,9 +1,9 @@
-import { plural } from '../../cost/format.ts';
+import { plural } from '../../cost/money.ts';
 import type { BudgetFacts, CrossReferences, Referenced } from '../../model/cross-references.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { keyOf } from '../../yaml/cursor.ts';
 import { tableOf } from '../../yaml/table.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** The evictions that the project's PodDisruptionBudgets allow for the pods of a workload. */
 export function budgetFacts({ podSets, namespace }: Workload, crossReferences: CrossReferences): readonly Block[] {

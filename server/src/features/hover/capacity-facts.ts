@@ -3,9 +3,9 @@ import { platformName } from '../../config/schema.ts';
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
 import { type CapacityPrices, capacityPrices } from '../../cost/capacity-prices.ts';
-import { formatHourly } from '../../cost/format.ts';
+import { formatHourly } from '../../cost/money.ts';
 import type { PodSet } from '../../model/workload.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /**
  * Spot compared with on-demand for the pods of a set: the price of one pod, the notice before an interruption, and how often interruptions

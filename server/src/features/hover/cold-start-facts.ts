@@ -1,7 +1,7 @@
 import { type ColdStart, coldStart, type Delay } from '../../cost/cold-start.ts';
 import type { Scaling, Workload } from '../../model/workload.ts';
 import { asText, type Cursor, getIn, keyOf } from '../../yaml/cursor.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** How long a workload takes to zero and back, from its annotations or the autoscaler's defaults. */
 export function coldStartFacts(workload: Workload, { mechanism }: Scaling): readonly Block[] {

@@ -10,7 +10,7 @@ import {
   formatMonthlyAmount,
   formatNumber,
   plural,
-} from '../../cost/format.ts';
+} from '../../cost/money.ts';
 import { missingFor } from '../../cost/no-estimate.ts';
 import { noEstimateWords } from '../../cost/no-estimate-words.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from '../../cost/types.ts';
@@ -24,8 +24,8 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './gpu-words.ts';
-import type { Block } from './markdown.ts';
 import { whatItWouldCost } from './price-range.ts';
+import type { Block } from './render.ts';
 
 /**
  * The amounts first, then their basis; without a price, the missing fact and the possible prices.

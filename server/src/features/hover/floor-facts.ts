@@ -1,10 +1,10 @@
 import type { ProjectConfig } from '../../config.ts';
-import { formatHourly, formatMonthly, formatNumber, plural } from '../../cost/format.ts';
+import { formatHourly, formatMonthly, formatNumber, plural } from '../../cost/money.ts';
 import { idleSaving } from '../../cost/savings.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Scaling, Workload } from '../../model/workload.ts';
 import { coldStartFacts } from './cold-start-facts.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** The cost of the replicas at the floor, and whether the workload can scale to zero. */
 export function floorFacts(

@@ -1,7 +1,7 @@
 import type { FileAnalysis } from '../../analysis.ts';
 import type { GpuModel } from '../../catalog/index.ts';
 import { acceleratorResource, gpus, migByResource } from '../../catalog/index.ts';
-import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { formatCount, formatNumber, plural } from '../../cost/money.ts';
 import { requestedWords } from '../../cost/requested-words.ts';
 import { isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';

@@ -12,8 +12,8 @@ import {
   spotTaintKeys,
 } from '../../catalog/index.ts';
 import type { ProjectConfig } from '../../config.ts';
-import { formatHourly } from '../../cost/format.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
+import { formatHourly } from '../../cost/money.ts';
 import { acceleratorByName, type RequestedResource } from '../../model/requested-resource.ts';
 import type {
   AcceleratorRequest,
@@ -33,8 +33,8 @@ import { costBlocks } from './cost-blocks.ts';
 import { floorFacts } from './floor-facts.ts';
 import { acceleratedWorkloads, describeGpu, formatShare } from './gpu-words.ts';
 import { lostWorkFacts } from './lost-work.ts';
-import type { Block, HoverContent } from './markdown.ts';
 import { memoryFacts } from './memory-facts.ts';
+import type { Block, HoverContent } from './render.ts';
 import { scalerHover } from './scaler-facts.ts';
 import { whatWillRun } from './will-run.ts';
 

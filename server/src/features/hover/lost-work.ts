@@ -1,13 +1,13 @@
-import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../../command/checkpoint-interval.ts';
+import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../../command/save-interval.ts';
 import type { ProjectConfig } from '../../config.ts';
-import { formatAmount, formatDuration, formatNumber } from '../../cost/format.ts';
 import { type LostTime, lostWork } from '../../cost/interruption-cost.ts';
+import { formatAmount, formatDuration, formatNumber } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
 import type { Container, Workload } from '../../model/workload.ts';
 import { spanOfWords } from '../../rewrite/word-span.ts';
 import type { Span } from '../../yaml/span.ts';
 import { bestIntervalFacts } from './best-interval.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** The cost of an interruption, on the flag that sets the checkpoint interval. */
 export function lostWorkFacts(

@@ -1,12 +1,12 @@
 import type { ProjectConfig } from '../../config.ts';
 import { dateWords } from '../../cost/assumption-words.ts';
-import { formatNumber } from '../../cost/format.ts';
+import { formatNumber } from '../../cost/money.ts';
 import { requestedGiB } from '../../memory/fit.ts';
 import { estimateServing, type NoMemoryEstimate } from '../../memory/serving.ts';
 import { servedModel } from '../../model/served-model.ts';
 import type { AcceleratorRequest, Container, PodSet, Workload } from '../../model/workload.ts';
 import { shorten } from '../../yaml/shorten.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** The memory need of a served model. */
 export interface MemoryFacts {

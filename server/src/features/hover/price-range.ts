@@ -1,10 +1,10 @@
 import { providerName } from '../../catalog/index.ts';
-import { formatHourly } from '../../cost/format.ts';
 import { type PossiblePrice, possiblePrices } from '../../cost/gpu-prices.ts';
+import { formatHourly } from '../../cost/money.ts';
 import { resourceName } from '../../model/requested-resource.ts';
 import type { Workload } from '../../model/workload.ts';
 import { requestedDevices } from './gpu-words.ts';
-import type { Block } from './markdown.ts';
+import type { Block } from './render.ts';
 
 /** If the GPU model is unknown: the price range of one unit of the resource over the catalog, and how to set the model. */
 export function whatItWouldCost(workload: Workload): readonly Block[] {

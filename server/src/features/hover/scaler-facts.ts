@@ -1,5 +1,5 @@
 import type { FileAnalysis } from '../../analysis.ts';
-import { formatHourly, formatMonthly, plural } from '../../cost/format.ts';
+import { formatHourly, formatMonthly, plural } from '../../cost/money.ts';
 import { timesCount } from '../../cost/range.ts';
 import { targetOf } from '../../evidence/scaler-target.ts';
 import type { Referenced, WorkloadFacts } from '../../model/cross-references.ts';
@@ -8,7 +8,7 @@ import { asNumber, type Cursor, getIn, keySpanOf, spanOf } from '../../yaml/curs
 import { type Span, shiftSpan } from '../../yaml/span.ts';
 import { table } from '../../yaml/table.ts';
 import { coldStartOf } from './cold-start-facts.ts';
-import type { Block, HoverContent } from './markdown.ts';
+import type { Block, HoverContent } from './render.ts';
 
 /** The cost of an autoscaler's bounds, if its target is in the same project. */
 export function scalerHover(file: FileAnalysis, offset: number): HoverContent | undefined {

@@ -1,6 +1,6 @@
 import { gpus } from '../../catalog/index.ts';
 import { gpusOf } from '../../cost/estimate.ts';
-import { formatCount, formatNumber, plural } from '../../cost/format.ts';
+import { formatCount, formatNumber, plural } from '../../cost/money.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { PodSet, Workload } from '../../model/workload.ts';
 import { nounOfDevices, requestedDevices } from './gpu-words.ts';

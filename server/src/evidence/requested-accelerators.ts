@@ -1,4 +1,4 @@
-import { formatNumber } from '../cost/format.ts';
+import { formatNumber } from '../cost/money.ts';
 import { isValues } from '../model/values.ts';
 import type { AcceleratorRequest, Container, Workload } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';

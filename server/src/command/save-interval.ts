@@ -1,4 +1,4 @@
-import type { FlagUnit } from '../catalog/flags.ts';
+import type { FlagUnit } from '../catalog/flag-records.ts';
 import { table } from '../yaml/table.ts';
 import { type FoundMeaning, meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';

@@ -2,7 +2,7 @@ import type { TextDocuments } from 'vscode-languageserver';
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import { normalizeUri } from '../config/places.ts';
 import { noRelatedFiles, type RelatedFiles } from '../model/related-files.ts';
-import { createRelatedFiles } from '../workspace/related-files.ts';
+import { createRelatedFiles } from '../workspace/find-related-files.ts';
 import type { ConfinedHost } from './confined-host.ts';
 import type { Log } from './guard.ts';
 import { guarded } from './guard.ts';

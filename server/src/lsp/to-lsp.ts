@@ -24,13 +24,13 @@ import type { Action } from '../features/actions/code-actions.ts';
 import { type UnusedSuppression, unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Lens } from '../features/code-lens.ts';
 import type { Completion } from '../features/completion/completion-item.ts';
-import { type HoverContent, renderMarkdown, renderPlain } from '../features/hover/markdown.ts';
+import { type HoverContent, renderMarkdown, renderPlain } from '../features/hover/render.ts';
 import type { InlayHint as Hint } from '../features/inlay-hints.ts';
 import type { DocumentLink as Link } from '../features/navigation/document-links.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../rules/docs.ts';
 import type { Finding, Severity } from '../rules/rule.ts';
 import { applyEdits, type Span, shiftSpan, type TextEdit } from '../yaml/span.ts';
-import { commands } from './requests.ts';
+import { commands } from './protocol.ts';
 
 // The only place that translates between offsets, used inside, and lines with UTF-16 columns, used by LSP.
 

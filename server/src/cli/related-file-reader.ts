@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/related-files.ts';
+import { createRelatedFiles, type FileReader, type RelatedFilesSource } from '../workspace/find-related-files.ts';
 import { contentOfFound } from './file-content.ts';
 import { isFolder, type Reach } from './reach.ts';
 import { displayPath } from './source-path.ts';
