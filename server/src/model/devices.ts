@@ -1,7 +1,7 @@
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { resolveModel, selectedModels } from './gpu-model.ts';
+import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
@@ -25,6 +25,7 @@ export function lowerPodAccelerators(
   source: AcceleratorSource,
   selectors: readonly Selector[],
   options: ModelOptions,
+  otherNames: OtherNames = noOtherNames,
 ): readonly PodAccelerator[] {
   const { containers, replacing, additional } = source;
   const named = replacing === undefined ? requestedResources(containers) : [];
@@ -38,7 +39,7 @@ export function lowerPodAccelerators(
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
-    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
+    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options, otherNames);
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
@@ -61,7 +62,7 @@ export function lowerPodAccelerators(
     const resolved: Resolved =
       models.length > 0
         ? { candidates: models.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
-        : resolveModel(vendor, slices, selected, options);
+        : resolveModel(vendor, slices, selected, options, otherNames);
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));

@@ -12,7 +12,10 @@ import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
+import { modelHints } from './model-hints.ts';
+import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
+import { modelsOfNodes } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
@@ -96,7 +99,7 @@ function lowerWorkload(
 ): Workload {
   const defines = role === 'definition';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
+    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -133,10 +136,11 @@ function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSourc
 
 function lowerPodSet(
   source: PodSetSource,
-  namespace: string | null,
+  manifest: Manifest,
   { options, crossReferences }: LoweringContext,
 ): PodSet {
   const { pod } = source;
+  const { namespace } = manifest;
   const volumes = lowerVolumes(pod);
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
@@ -148,7 +152,10 @@ function lowerPodSet(
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
+  const labels = lowerStrings(getIn(source.metadata, 'labels'));
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const tolerations = lowerTolerations(pod);
+  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
@@ -163,7 +170,7 @@ function lowerPodSet(
     pods: source.pods,
     replicas: source.replicas,
     pod,
-    labels: lowerStrings(getIn(source.metadata, 'labels')),
+    labels,
     annotations,
     containers,
     accelerators: inherited.withLocation(
@@ -175,11 +182,15 @@ function lowerPodSet(
         },
         nodes,
         inPool,
+        {
+          stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
+          hints: () => modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+        },
       ),
     ),
     selectors,
     avoided,
-    tolerations: lowerTolerations(pod),
+    tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),

@@ -125,12 +125,14 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   return {
     name,
     pods,
-    accelerators: accelerators.map(({ requested, perPod, devices, model, modelFrom }) => ({
+    accelerators: accelerators.map(({ requested, perPod, devices, model, modelFrom, candidates, modelHint }) => ({
       resource: resourceText(requested),
       perPod,
       devices,
       model,
       modelFrom,
+      ...(candidates.length > 1 ? { models: [...candidates] } : {}),
+      ...(modelHint === undefined ? {} : { modelHint: modelHint.text }),
     })),
   };
 }

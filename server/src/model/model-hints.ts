@@ -1,0 +1,151 @@
+import type { GpuModel } from '../catalog/index.ts';
+import { gpusMentioned, gpusNamed } from '../catalog/index.ts';
+import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { isAboutDevices, modelsInLabel, modelsInList, type NamedModels } from './named-models.ts';
+import type { Container, Manifest, ModelHint, Selector, Toleration } from './workload.ts';
+
+// What suggests a GPU model without requiring it: names of node pools, queues and objects, preferences, tolerations, arguments and comments.
+// The best hint applies, and the reader sees it.
+
+/** The parts of a pod set that can suggest a model. */
+export interface HintSource {
+  readonly manifest: Manifest;
+  /** The name of the pod set. */
+  readonly name: string;
+  readonly pod: Cursor;
+  readonly selectors: readonly Selector[];
+  readonly tolerations: readonly Toleration[];
+  readonly containers: readonly Container[];
+}
+
+/** The suggested models, the most reliable first. */
+export function modelHints(source: HintSource): readonly NamedModels[] {
+  return [
+    ...source.selectors.flatMap(nodeHint),
+    ...preferred(source.pod).flatMap(preferenceHint),
+    ...source.tolerations.flatMap(tolerationHint),
+    ...argumentHints(source),
+    ...nameHints(source),
+    ...commentHints(source),
+  ];
+}
+
+function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: string): readonly NamedModels[] {
+  return candidates.length === 0 ? [] : [{ candidates, from: 'hint', hint: { basis, text } }];
+}
+
+/** `cloud.google.com/gke-nodepool: h100-pool`, `kubernetes.io/hostname: dgx-a100-1`. */
+function nodeHint({ key, values }: Selector): readonly NamedModels[] {
+  if (values.some(({ at }) => isTemplated(at))) return [];
+  const models = values.map(({ value }) => gpusMentioned(value));
+  if (models.some((found) => found.length === 0)) return [];
+  return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
+}
+
+interface Preference {
+  readonly key: string;
+  readonly values: readonly string[];
+}
+
+/** The node labels that a pod prefers. */
+function preferred(pod: Cursor): readonly Preference[] {
+  const terms = getIn(pod, 'affinity', 'nodeAffinity', 'preferredDuringSchedulingIgnoredDuringExecution');
+  return items(terms).flatMap((term) =>
+    items(getIn(term, 'preference', 'matchExpressions')).flatMap((expression): Preference[] => {
+      const key = asText(getIn(expression, 'key'));
+      const values = items(getIn(expression, 'values'));
+      if (key === undefined || asString(getIn(expression, 'operator')) !== 'In' || values.some(isTemplated)) return [];
+      return [{ key, values: values.flatMap((value) => asText(value) ?? []) }];
+    }),
+  );
+}
+
+function preferenceHint({ key, values }: Preference): readonly NamedModels[] {
+  const stated = modelsInLabel(key, values);
+  const models = stated.length > 0 ? stated : gpusMentioned(values.length === 1 ? (values[0] ?? '') : '');
+  return hint(models, 'preference', labelWords(key, values[0] ?? ''));
+}
+
+/** `gpu-type=a100:NoSchedule`. */
+function tolerationHint({ key, value }: Toleration): readonly NamedModels[] {
+  if (isTemplated(key?.at) || isTemplated(value?.at)) return [];
+  const written = value === undefined ? (key?.value ?? '') : value.value;
+  const models = [gpusMentioned(written), gpusMentioned(key?.value ?? '')].find((found) => found.length > 0) ?? [];
+  return hint(models, 'toleration', labelWords(key?.value ?? '', value?.value ?? ''));
+}
+
+/** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
+function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {
+  const variables = containers.flatMap(({ env }) =>
+    env.flatMap(({ name, value }) => {
+      if (value === undefined || isTemplated(value.at) || !/gpu|accelerator/i.test(name)) return [];
+      return hint(modelsInList(value.value), 'argument', `${name}=${value.value}`);
+    }),
+  );
+  // Ray's group, and the configuration of Serve and of Slurm.
+  const group = pod.parent?.parent;
+  const texts = [
+    ...containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)),
+    ...entries(getIn(group, 'rayStartParams')).flatMap((entry) => asText(entry) ?? []),
+    asText(getIn(root, 'spec', 'serveConfigV2')) ?? '',
+    asText(getIn(root, 'spec', 'extraConf')) ?? '',
+  ];
+  const written = texts.flatMap((text) => {
+    const found = text.length > maxText ? null : acceleratorArgument.exec(text);
+    return found === null ? [] : hint(gpusNamed(found[1] ?? '', true), 'argument', found[0]);
+  });
+  return [...variables, ...written];
+}
+
+const maxText = 20_000;
+/** `accelerator_type: "H100"`, `--gpu-type=a100`, `--gres=gpu:a100:4`. */
+const acceleratorArgument =
+  /(?:accelerator[_-]?type|gpu[_-]?(?:type|model|name|product)|accelerator(?=[=:])|gres=gpu)\\?["']?[=: ]{1,3}\\?["']?([\w-]{2,40})/i;
+
+/** The names of the object and of its pods, and of its queue: `llama-70b-h100`. */
+function nameHints({ manifest, name }: HintSource): readonly NamedModels[] {
+  const queues = [...manifest.labels, ...manifest.annotations].filter(
+    ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || isAboutDevices(keyOf(at)),
+  );
+  const queued = [...queues.filter(({ at }) => !isTemplated(at)).map(({ value }) => value)];
+  const spec = getIn(manifest.root, 'spec', 'queue');
+  if (spec !== undefined && !isTemplated(spec)) queued.push(asText(spec) ?? '');
+  const isTemplatedName = isTemplated(getIn(manifest.root, 'metadata', 'name'));
+  const names = [name, ...(manifest.name === null || isTemplatedName ? [] : [manifest.name])];
+  return [
+    ...queued.flatMap((queue) => hint(gpusMentioned(queue), 'queue', queue)),
+    ...names.flatMap((one) => hint(gpusMentioned(one), 'name', one)),
+  ];
+}
+
+/** The comment on the line of a request, or directly above it, if it names one card. */
+function commentHints({ manifest: { document }, containers }: HintSource): readonly NamedModels[] {
+  if (document.comments.length === 0) return [];
+  const quantities = containers.flatMap(({ accelerators }) =>
+    accelerators.flatMap(({ limit, request }) => [limit, request].filter((one) => one !== undefined)),
+  );
+  return quantities.flatMap(({ at }) => {
+    const { text, comments } = document;
+    const start = text.lastIndexOf('\n', at.node.span.start - 1) + 1;
+    const lineEnd = text.indexOf('\n', at.node.span.end);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const above = text.lastIndexOf('\n', start - 2) + 1;
+    const near = comments.filter(
+      ({ span, ownLine }) =>
+        (span.start >= start && span.start < end) || (ownLine && span.start >= above && span.start < start),
+    );
+    return near.flatMap((comment) => {
+      const models = gpusMentioned(comment.text);
+      const isOne = new Set(models.map(({ name }) => name.split(' ')[0])).size === 1;
+      return isOne && !unreliable.test(comment.text) ? hint(models, 'comment', comment.text.replace(/^#\s*/, '')) : [];
+    });
+  });
+}
+
+/** Comments on what might be elsewhere. */
+const unreliable = /\b(?:or|e\.g|eg|for example|not|instead|if|uncomment|change|unlike|compared|vs)\b/i;
+
+function labelWords(key: string, value: string): string {
+  const short = key.slice(key.lastIndexOf('/') + 1);
+  return value === '' ? short : `${short} ${value}`;
+}

@@ -1,0 +1,74 @@
+import type { GpuModel } from '../catalog/index.ts';
+import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import type { ModelFrom, ModelHint } from './workload.ts';
+
+// The GPU models that labels, annotations and names state in words, whatever their key and spelling. Rules do not judge these words: only a
+// cluster knows which labels its nodes have.
+
+/** Models that an object names. */
+export interface NamedModels {
+  readonly candidates: readonly GpuModel[];
+  readonly from: ModelFrom;
+  /** The name only suggests the models. */
+  readonly hint?: ModelHint;
+}
+
+/** The models that a required node label names with its whole value, or with its key; none if one of its values names none. */
+export function modelsInLabel(key: string, values: readonly string[]): readonly GpuModel[] {
+  if (values.length === 0 || isAboutPlaces(key)) return [];
+  const models = values.map((value) => modelsOfValue(key, value));
+  return models.some((found) => found.length === 0) ? [] : [...new Set(models.flat())];
+}
+
+/** Whether a label says which machine a node is: the instance type, or a word that stands for it. */
+export function namesMachine(key: string, values: readonly string[]): boolean {
+  return isInstanceTypeLabel(key) || values.every((value) => instanceType(value) !== undefined);
+}
+
+function modelsOfValue(key: string, value: string): readonly GpuModel[] {
+  const machine = machineModels(value);
+  if (machine.length > 0) return machine;
+  if (isInstanceTypeLabel(key)) return gpusMentioned(value);
+  const short = key.slice(key.lastIndexOf('/') + 1);
+  if (affirmative.test(value)) return gpusNamed(short);
+  const named = gpusNamed(value, isAboutDevices(key));
+  // `rack: a10` and `zone: p4` are places.
+  return value.length > 3 || isAboutDevices(key) || /type|class|kind|model|hardware|node|pool|flavor|profile|group/i.test(short)
+    ? named
+    : [];
+}
+
+function machineModels(value: string): readonly GpuModel[] {
+  const model = gpus.get(instanceType(value)?.gpu ?? '');
+  return model === undefined ? [] : [model];
+}
+
+const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
+
+/** Whether a key is about accelerators: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
+export function isAboutDevices(key: string): boolean {
+  return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
+}
+
+function isAboutPlaces(key: string): boolean {
+  return /(?:^|\/|\.)(?:hostname|zone|region|rack|row|os|arch)$|^(?:topology|failure-domain)\./.test(key);
+}
+
+/** Labels and annotations on the pods or their object that name a model: `nvidia.com/use-gputype: A100,V100`, `gpu-type: h100`. */
+export function modelsInMarks(marks: readonly Located<string>[]): readonly NamedModels[] {
+  return marks.flatMap(({ value, at }): NamedModels[] => {
+    const key = keyOf(at);
+    if (isTemplated(at) || !isAboutDevices(key) || /(?:^|[^a-z])(?:no|not|nouse|exclude|avoid|without)/i.test(key)) return [];
+    const candidates = modelsInList(value);
+    return candidates.length === 0 ? [] : [{ candidates, from: 'annotation' }];
+  });
+}
+
+/** The models in a list of names; none if one of its items is anything else. */
+export function modelsInList(text: string): readonly GpuModel[] {
+  const whole = gpusNamed(text, true);
+  if (whole.length > 0 || text.length > 200) return whole;
+  const each = text.split(/[,;|]/).map((item) => gpusNamed(item.trim(), true));
+  return each.length < 2 || each.some((found) => found.length === 0) ? [] : [...new Set(each.flat())];
+}

@@ -1,0 +1,39 @@
+import { gpus, gpusMentioned } from '../catalog/index.ts';
+import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import type { CrossReferences, FlavorFacts } from './cross-references.ts';
+import { modelsInLabel, type NamedModels } from './named-models.ts';
+import type { Selector } from './workload.ts';
+
+/** The models of the nodes that other objects describe: the node pool that a pod selects, and the flavors of its queue. */
+export function modelsOfNodes(
+  selectors: readonly Selector[],
+  marks: readonly Located<string>[],
+  namespace: string | null,
+  crossReferences: CrossReferences,
+): readonly NamedModels[] {
+  return [...ofPool(selectors, crossReferences), ...ofQueue(marks, namespace, crossReferences)];
+}
+
+function ofPool(selectors: readonly Selector[], crossReferences: CrossReferences): readonly NamedModels[] {
+  if (selectors.length === 0) return [];
+  const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
+  const model = gpus.get(crossReferences.landingOf(wanted, false)?.gpu ?? '');
+  return model === undefined ? [] : [{ candidates: [model], from: 'node-pool' }];
+}
+
+function ofQueue(
+  marks: readonly Located<string>[],
+  namespace: string | null,
+  crossReferences: CrossReferences,
+): readonly NamedModels[] {
+  const queue = marks.find(({ at }) => keyOf(at) === 'kueue.x-k8s.io/queue-name');
+  if (queue === undefined || isTemplated(queue.at)) return [];
+  const models = crossReferences.flavorsOf(namespace, queue.value).flatMap(modelsOfFlavor);
+  return models.length === 0 ? [] : [{ candidates: [...new Set(models)], from: 'queue' }];
+}
+
+/** Flavors of CPU nodes name no model. */
+function modelsOfFlavor({ name, labels }: FlavorFacts) {
+  const labeled = Object.entries(labels ?? {}).flatMap(([key, value]) => modelsInLabel(key, [value]));
+  return labeled.length > 0 ? labeled : gpusMentioned(name);
+}
