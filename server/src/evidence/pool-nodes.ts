@@ -158,11 +158,25 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
       name,
       labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
+      gpu: only(items(getIn(root, 'spec', 'priorities')).flatMap(modelsOfPriority)),
       toleratesRequested: true,
       incomplete: manualPools || unknown,
       needsSelector: true,
     },
   ];
+}
+
+/** The model of the nodes that a priority of a compute class adds; none for nodes without accelerators. */
+function modelsOfPriority(priority: Cursor): readonly (string | null)[] {
+  const named = [
+    ['cloud.google.com/gke-accelerator', getIn(priority, 'gpu', 'type')],
+    ['cloud.google.com/gke-tpu-accelerator', getIn(priority, 'tpu', 'type')],
+    ['node.kubernetes.io/instance-type', getIn(priority, 'machineType')],
+    ['cloud.google.com/machine-family', getIn(priority, 'machineFamily')],
+  ] as const;
+  const models = named.map(([key, value]) => (isTemplated(value) ? [] : gpusByLabel(key, asText(value) ?? '')));
+  const first = models.find((found) => found.length > 0);
+  return first === undefined ? [] : [first.length === 1 ? (first[0]?.id ?? null) : null];
 }
 
 function labelsAt(map: Cursor | undefined): Table<string> {

@@ -3,6 +3,7 @@ import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
 import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
+import { modelsInResource } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
@@ -39,7 +40,11 @@ export function lowerPodAccelerators(
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const slices = migByResource(resource).map(({ gpu }) => gpu.id);
-    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options, otherNames);
+    const vendor = acceleratorResource(resource)?.vendor ?? null;
+    const resolved = resolveModel(vendor, slices, selected, options, {
+      ...otherNames,
+      stated: () => [...modelsInResource(resource), ...otherNames.stated()],
+    });
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {

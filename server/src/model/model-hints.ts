@@ -1,6 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
 import { gpusMentioned, gpusNamed } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import type { YamlComment } from '../yaml/node.ts';
 import { isAboutDevices, modelsInLabel, modelsInList, type NamedModels } from './named-models.ts';
 import type { Container, Manifest, ModelHint, Selector, Toleration } from './workload.ts';
 
@@ -130,16 +131,25 @@ function commentHints({ manifest: { document }, containers }: HintSource): reado
     const lineEnd = text.indexOf('\n', at.node.span.end);
     const end = lineEnd < 0 ? text.length : lineEnd;
     const above = text.lastIndexOf('\n', start - 2) + 1;
-    const near = comments.filter(
-      ({ span, ownLine }) =>
-        (span.start >= start && span.start < end) || (ownLine && span.start >= above && span.start < start),
-    );
+    const onLine = comments.filter(({ span }) => span.start >= start && span.start < end);
+    const before = comments.filter(({ span }) => span.start < start).at(-1);
+    const isAbove = before?.ownLine === true && before.span.start >= above;
+    const near = isAbove && !isInBlock(before, document) ? [...onLine, before] : onLine;
     return near.flatMap((comment) => {
       const models = gpusMentioned(comment.text);
       const isOne = new Set(models.map(({ name }) => name.split(' ')[0])).size === 1;
       return isOne && !unreliable.test(comment.text) ? hint(models, 'comment', comment.text.replace(/^#\s*/, '')) : [];
     });
   });
+}
+
+/** Whether comments on cards follow each other: they compare alternatives. */
+function isInBlock({ span }: YamlComment, { text, comments }: Manifest['document']): boolean {
+  const start = text.lastIndexOf('\n', span.start - 1) + 1;
+  const above = text.lastIndexOf('\n', start - 2) + 1;
+  return comments.some(
+    (other) => other.span.start >= above && other.span.start < start && gpusMentioned(other.text).length > 0,
+  );
 }
 
 /** Comments on what might be elsewhere. */

@@ -46,8 +46,9 @@ function machineModels(value: string): readonly GpuModel[] {
 
 const affirmative = /^(?:true|yes|1|present|enabled|exists|)$/i;
 
-/** Whether a key is about accelerators: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
+/** Whether a key is about accelerators, but not about their number or size: `gpu-type`, `nvidia.com/use-gputype`, `hardware.accelerator`. */
 export function isAboutDevices(key: string): boolean {
+  if (/mem|count|num|core|fraction|percent|limit|size|index|uuid|version/i.test(key)) return false;
   return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
 }
 
@@ -71,4 +72,11 @@ export function modelsInList(text: string): readonly GpuModel[] {
   if (whole.length > 0 || text.length > 200) return whole;
   const each = text.split(/[,;|]/).map((item) => gpusNamed(item.trim(), true));
   return each.length < 2 || each.some((found) => found.length === 0) ? [] : [...new Set(each.flat())];
+}
+
+/** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`. */
+export function modelsInResource(resource: string): readonly NamedModels[] {
+  const short = resource.slice(resource.indexOf('/') + 1).replace(/-(?:memory|\d+c.*)$/, '');
+  const candidates = /\d/.test(short) && !short.startsWith('mig-') ? gpusNamed(short) : [];
+  return candidates.length === 0 ? [] : [{ candidates, from: 'resource-name' }];
 }
