@@ -1,4 +1,4 @@
-import { SourceTable } from './sources.ts';
+import type { SourceTable } from './sources.ts';
 
 /**
  * Cards that no provider in the gathered facts rents out, but that clusters of companies, universities and homes have. They have no price and no
@@ -48,15 +48,43 @@ const families: readonly Family[] = [
   nvidia('Pascal', '6.0', 'Quadro GP100: 16', legacyGpus),
   nvidia('Volta', '7.0', 'Titan V: 12; Quadro GV100: 32', legacyGpus),
   nvidia('Turing', '7.5', 'GTX 1650: 4; GTX 1650 SUPER: 4; GTX 1660: 6; GTX 1660 SUPER: 6; GTX 1660 Ti: 6'),
-  nvidia('Turing', '7.5', 'RTX 2060; RTX 2060 SUPER: 8; RTX 2070: 8; RTX 2070 SUPER: 8; RTX 2080: 8; RTX 2080 SUPER: 8'),
-  nvidia('Turing', '7.5', 'RTX 2080 Ti: 11; Titan RTX: 24; Quadro RTX 4000: 8; Quadro RTX 5000: 16; Quadro RTX 8000: 48'),
+  nvidia(
+    'Turing',
+    '7.5',
+    'RTX 2060; RTX 2060 SUPER: 8; RTX 2070: 8; RTX 2070 SUPER: 8; RTX 2080: 8; RTX 2080 SUPER: 8',
+  ),
+  nvidia(
+    'Turing',
+    '7.5',
+    'RTX 2080 Ti: 11; Titan RTX: 24; Quadro RTX 4000: 8; Quadro RTX 5000: 16; Quadro RTX 8000: 48',
+  ),
   nvidia('Turing', '7.5', 'T400; T600: 4; T1000'),
-  nvidia('Ampere', '8.6', 'RTX 3050; RTX 3060; RTX 3060 Ti: 8*; RTX 3070: 8; RTX 3070 Ti: 8*; RTX 3080: 10*; RTX 3080 Ti: 12*'),
-  nvidia('Ampere', '8.6', 'RTX 3090: 24*; RTX 3090 Ti: 24; RTX A2000; RTX A4000: 16*; RTX A4500: 20*; RTX A5000: 24*; RTX A5500: 24'),
-  nvidia('Ada', '8.9', 'RTX 4060: 8; RTX 4060 Ti; RTX 4070: 12; RTX 4070 SUPER: 12; RTX 4070 Ti: 12; RTX 4070 Ti SUPER: 16'),
+  nvidia(
+    'Ampere',
+    '8.6',
+    'RTX 3050; RTX 3060; RTX 3060 Ti: 8*; RTX 3070: 8; RTX 3070 Ti: 8*; RTX 3080: 10*; RTX 3080 Ti: 12*',
+  ),
+  nvidia(
+    'Ampere',
+    '8.6',
+    'RTX 3090: 24*; RTX 3090 Ti: 24; RTX A2000; RTX A4000: 16*; RTX A4500: 20*; RTX A5000: 24*; RTX A5500: 24',
+  ),
+  nvidia(
+    'Ada',
+    '8.9',
+    'RTX 4060: 8; RTX 4060 Ti; RTX 4070: 12; RTX 4070 SUPER: 12; RTX 4070 Ti: 12; RTX 4070 Ti SUPER: 16',
+  ),
   nvidia('Ada', '8.9', 'RTX 4080: 16; RTX 4080 SUPER: 16; RTX 4090: 24*; RTX 4090 D: 24'),
-  nvidia('Ada', '8.9', 'RTX 2000 Ada: 16*; RTX 4000 Ada: 20*; RTX 4000 SFF Ada: 20; RTX 4500 Ada: 24; RTX 5000 Ada: 32; RTX 5880 Ada: 48'),
-  nvidia('Blackwell', '12.0', 'RTX 5050: 8; RTX 5060: 8; RTX 5060 Ti; RTX 5070: 12; RTX 5070 Ti: 16; RTX 5080: 16; RTX 5090: 32'),
+  nvidia(
+    'Ada',
+    '8.9',
+    'RTX 2000 Ada: 16*; RTX 4000 Ada: 20*; RTX 4000 SFF Ada: 20; RTX 4500 Ada: 24; RTX 5000 Ada: 32; RTX 5880 Ada: 48',
+  ),
+  nvidia(
+    'Blackwell',
+    '12.0',
+    'RTX 5050: 8; RTX 5060: 8; RTX 5060 Ti; RTX 5070: 12; RTX 5070 Ti: 16; RTX 5080: 16; RTX 5090: 32',
+  ),
   nvidia('Blackwell', '12.0', 'RTX PRO 2000 Blackwell: 16; RTX PRO 4000 Blackwell: 24; RTX PRO 4500 Blackwell: 32'),
   nvidia('Blackwell', '12.0', 'RTX PRO 5000 Blackwell: 48; RTX PRO 6000 Blackwell Workstation: 96'),
   nvidia('Blackwell', '12.1', 'GB10: 128'),
@@ -74,10 +102,18 @@ const families: readonly Family[] = [
   amd('CDNA3', 'MI300A: 128*; MI308X', hunt),
   amd('CDNA4', 'MI350X: 288', vllm),
   amd('GCN', 'MI50; MI60: 32', 'unsourced'),
-  amd('RDNA', 'Radeon RX 6800 XT: 16; Radeon RX 6900 XT: 16; Radeon RX 7900 XT: 20; Radeon RX 7900 XTX: 24', 'unsourced'),
+  amd(
+    'RDNA',
+    'Radeon RX 6800 XT: 16; Radeon RX 6900 XT: 16; Radeon RX 7900 XT: 20; Radeon RX 7900 XTX: 24',
+    'unsourced',
+  ),
   amd('RDNA', 'Radeon Pro W6800: 32; Radeon Pro W7800: 32; Radeon Pro W7900: 48; Radeon AI Pro R9700: 32', 'unsourced'),
-  intel('Arc A380: 6; Arc A580: 8; Arc A750: 8; Arc A770; Arc B570: 10; Arc B580: 12; Arc Pro B50: 16; Arc Pro B60: 24; Arc Pro B70: 32'),
-  intel('Data Center GPU Flex 140: 12; Data Center GPU Flex 170: 16; Data Center GPU Max 1100: 48; Data Center GPU Max 1550: 128'),
+  intel(
+    'Arc A380: 6; Arc A580: 8; Arc A750: 8; Arc A770; Arc B570: 10; Arc B580: 12; Arc Pro B50: 16; Arc Pro B60: 24; Arc Pro B70: 32',
+  ),
+  intel(
+    'Data Center GPU Flex 140: 12; Data Center GPU Flex 170: 16; Data Center GPU Max 1100: 48; Data Center GPU Max 1550: 128',
+  ),
   { ...intel('Ascend 310; Ascend 310P; Ascend 910; Ascend 910B; Ascend 910C'), vendor: 'huawei' },
 ];
 

@@ -85,7 +85,9 @@ function isProperty(word: string): boolean {
 
 /** Details that no card in the catalog differs in, chips, and counts: `hbm3`, `nvl72`, `ga102gl`, `8x`. */
 function isIgnored(word: string): boolean {
-  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)\d{3}(?:gl)?|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(word);
+  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)\d{3}(?:gl)?|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(
+    word,
+  );
 }
 
 type Form = 'sxm' | 'pcie' | 'nvl' | 'quadro' | 'ada' | 'server' | 'workstation';
@@ -112,7 +114,16 @@ const forms = table<Form>({
 });
 
 /** The most usual first: a name without a form means it. */
-const usualForms: readonly (Form | undefined)[] = ['sxm', undefined, 'server', 'quadro', 'ada', 'workstation', 'pcie', 'nvl'];
+const usualForms: readonly (Form | undefined)[] = [
+  'sxm',
+  undefined,
+  'server',
+  'quadro',
+  'ada',
+  'workstation',
+  'pcie',
+  'nvl',
+];
 
 /** GB; numbers without a unit may mean anything else. */
 function memoryIn(word: string): number | undefined {
@@ -229,7 +240,10 @@ const aliases = table<readonly string[]>({
 const numbers = lazy(() => {
   const index = new Map<string, readonly Card[]>();
   for (const [core, cards] of cores()) {
-    const number = /^(?:[rg]tx((?:10|16|[2-5]0)[5-9]0\w*)|rx(\d{4}xtx?)|ascend(\d{3}[a-z]))$/.exec(core)?.slice(1).join('');
+    const number = /^(?:[rg]tx((?:10|16|[2-5]0)[5-9]0\w*)|rx(\d{4}xtx?)|ascend(\d{3}[a-z]))$/
+      .exec(core)
+      ?.slice(1)
+      .join('');
     if (number !== undefined && !index.has(number)) index.set(number, cards);
   }
   return index;

@@ -1,8 +1,8 @@
 import { providerName } from '../catalog/index.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
-import type { Assumption } from './assumption.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Assumption } from './assumption.ts';
 import { formatHourly } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 

@@ -1,9 +1,10 @@
+import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
 import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
-import { modelsInResource } from './named-models.ts';
+import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
@@ -39,11 +40,13 @@ export function lowerPodAccelerators(
   const onlyCounters = counters.length === named.length;
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
-    const slices = migByResource(resource).map(({ gpu }) => gpu.id);
+    const named = modelsInResource(resource);
+    // A name that leaves the generation open, such as habana.ai/gaudi, only restricts the models.
+    const slices = named.length > 1 ? named.map(({ id }) => id) : migByResource(resource).map(({ gpu }) => gpu.id);
     const vendor = acceleratorResource(resource)?.vendor ?? null;
     const resolved = resolveModel(vendor, slices, selected, options, {
       ...otherNames,
-      stated: () => [...modelsInResource(resource), ...otherNames.stated()],
+      stated: () => [...(named.length === 1 ? [inName(named)] : []), ...otherNames.stated()],
     });
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
@@ -80,6 +83,10 @@ export function lowerPodAccelerators(
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
+}
+
+function inName(candidates: readonly GpuModel[]): NamedModels {
+  return { candidates, from: 'resource-name' };
 }
 
 interface NamedRequest {

@@ -76,15 +76,13 @@ export function resolveModel(
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = selected?.candidates.filter(fits) ?? [];
-  if (selected !== undefined && candidates.length > 0)
-    return { candidates: candidates.map(({ id }) => id), modelFrom: selected.from };
+  if (selected !== undefined && candidates.length > 0) return narrowed(candidates, selected.from, hints);
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
   const firstOf = (named: readonly NamedModels[]) =>
     named.map((one) => ({ ...one, candidates: one.candidates.filter(fits) })).find((one) => one.candidates.length > 0);
   const elsewhere = firstOf(stated());
-  if (elsewhere !== undefined)
-    return { candidates: elsewhere.candidates.map(({ id }) => id), modelFrom: elsewhere.from };
+  if (elsewhere !== undefined) return narrowed(elsewhere.candidates, elsewhere.from, hints);
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
   const suggested = firstOf(hints());
@@ -96,6 +94,18 @@ export function resolveModel(
     };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
   return { candidates: [], modelFrom: null };
+}
+
+/** The required models or, if they are several, those among them that a hint names: `a100` may be 40 or 80 GB, `vllm-a100-80gb` is not. */
+function narrowed(models: readonly GpuModel[], modelFrom: ModelFrom, hints: OtherNames['hints']): Resolved {
+  const all = { candidates: models.map(({ id }) => id), modelFrom };
+  if (models.length < 2) return all;
+  for (const { candidates, hint } of hints()) {
+    const both = models.filter((model) => candidates.includes(model));
+    if (both.length > 0 && both.length < models.length && hint !== undefined)
+      return { candidates: both.map(({ id }) => id), modelFrom, modelHint: hint };
+  }
+  return all;
 }
 
 function isOfInstance({ key, values }: Selector): boolean {

@@ -134,11 +134,7 @@ function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSourc
   });
 }
 
-function lowerPodSet(
-  source: PodSetSource,
-  manifest: Manifest,
-  { options, crossReferences }: LoweringContext,
-): PodSet {
+function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
   const { namespace } = manifest;
   const volumes = lowerVolumes(pod);

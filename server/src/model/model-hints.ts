@@ -1,8 +1,8 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { gpusMentioned, gpusNamed } from '../catalog/index.ts';
+import { gpusByLabel, gpusNamed } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlComment } from '../yaml/node.ts';
-import { isAboutDevices, modelsInLabel, modelsInList, type NamedModels } from './named-models.ts';
+import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
 import type { Container, Manifest, ModelHint, Selector, Toleration } from './workload.ts';
 
 // What suggests a GPU model without requiring it: names of node pools, queues and objects, preferences, tolerations, arguments and comments.
@@ -25,9 +25,11 @@ export function modelHints(source: HintSource): readonly NamedModels[] {
     ...source.selectors.flatMap(nodeHint),
     ...preferred(source.pod).flatMap(preferenceHint),
     ...source.tolerations.flatMap(tolerationHint),
+    ...fieldHints(source),
     ...argumentHints(source),
     ...nameHints(source),
     ...commentHints(source),
+    ...headHints(source),
   ];
 }
 
@@ -38,9 +40,20 @@ function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: 
 /** `cloud.google.com/gke-nodepool: h100-pool`, `kubernetes.io/hostname: dgx-a100-1`. */
 function nodeHint({ key, values }: Selector): readonly NamedModels[] {
   if (values.some(({ at }) => isTemplated(at))) return [];
-  const models = values.map(({ value }) => gpusMentioned(value));
+  const models = values.map(({ value }) => modelsOnNodes(value));
   if (models.some((found) => found.length === 0)) return [];
   return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
+}
+
+/** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
+function modelsOnNodes(name: string): readonly GpuModel[] {
+  const mentioned = modelsMentioned(name);
+  if (mentioned.length > 0) return mentioned;
+  const families = name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => /^(?:p[2-6]|g[4-7]|dl\d)\w{0,2}$/.test(word));
+  return [...new Set(families.flatMap((family) => gpusByLabel('karpenter.k8s.aws/instance-family', family)))];
 }
 
 interface Preference {
@@ -63,7 +76,7 @@ function preferred(pod: Cursor): readonly Preference[] {
 
 function preferenceHint({ key, values }: Preference): readonly NamedModels[] {
   const stated = modelsInLabel(key, values);
-  const models = stated.length > 0 ? stated : gpusMentioned(values.length === 1 ? (values[0] ?? '') : '');
+  const models = stated.length > 0 ? stated : modelsMentioned(values.length === 1 ? (values[0] ?? '') : '');
   return hint(models, 'preference', labelWords(key, values[0] ?? ''));
 }
 
@@ -71,9 +84,33 @@ function preferenceHint({ key, values }: Preference): readonly NamedModels[] {
 function tolerationHint({ key, value }: Toleration): readonly NamedModels[] {
   if (isTemplated(key?.at) || isTemplated(value?.at)) return [];
   const written = value === undefined ? (key?.value ?? '') : value.value;
-  const models = [gpusMentioned(written), gpusMentioned(key?.value ?? '')].find((found) => found.length > 0) ?? [];
+  const models = [modelsOnNodes(written), modelsOnNodes(key?.value ?? '')].find((found) => found.length > 0) ?? [];
   return hint(models, 'toleration', labelWords(key?.value ?? '', value?.value ?? ''));
 }
+
+/** Fields next to the pods or above: `gpuType: A100` of a custom resource, `node_instance_type: p4d.24xlarge` of a chart. */
+function fieldHints({ pod }: HintSource): readonly NamedModels[] {
+  const found: NamedModels[] = [];
+  let level = 0;
+  for (let at: Cursor | undefined = pod; at !== undefined && level < 8; at = at.parent) {
+    level += 1;
+    for (const entry of entries(at).slice(0, 64)) {
+      const value = asText(entry);
+      if (value === undefined || isTemplated(entry)) continue;
+      const key = keyOf(entry);
+      const models = machineField.test(key)
+        ? modelsInLabel(key, [value])
+        : isAboutDevices(key)
+          ? modelsInList(value)
+          : [];
+      found.push(...hint(models, 'argument', `${key}: ${value}`));
+    }
+  }
+  return found;
+}
+
+const machineField =
+  /(?:instance|machine|node|vm|server)[-_]?(?:type|class|size|shape|family|profile)$|^(?:shape|sku)$/i;
 
 /** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
 function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {
@@ -104,7 +141,7 @@ const acceleratorArgument =
   /(?:accelerator[_-]?type|gpu[_-]?(?:type|model|name|product)|accelerator(?=[=:])|gres=gpu)\\?["']?[=: ]{1,3}\\?["']?([\w-]{2,40})/i;
 
 /** The names of the object and of its pods, and of its queue: `llama-70b-h100`. */
-function nameHints({ manifest, name }: HintSource): readonly NamedModels[] {
+function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] {
   const queues = [...manifest.labels, ...manifest.annotations].filter(
     ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || isAboutDevices(keyOf(at)),
   );
@@ -112,10 +149,16 @@ function nameHints({ manifest, name }: HintSource): readonly NamedModels[] {
   const spec = getIn(manifest.root, 'spec', 'queue');
   if (spec !== undefined && !isTemplated(spec)) queued.push(asText(spec) ?? '');
   const isTemplatedName = isTemplated(getIn(manifest.root, 'metadata', 'name'));
-  const names = [name, ...(manifest.name === null || isTemplatedName ? [] : [manifest.name])];
+  // What a profile of JupyterHub is called.
+  const title = getIn(pod.parent, 'display_name');
+  const names = [
+    name,
+    ...(title === undefined || isTemplated(title) ? [] : [asText(title) ?? '']),
+    ...(manifest.name === null || isTemplatedName ? [] : [manifest.name]),
+  ];
   return [
-    ...queued.flatMap((queue) => hint(gpusMentioned(queue), 'queue', queue)),
-    ...names.flatMap((one) => hint(gpusMentioned(one), 'name', one)),
+    ...queued.flatMap((queue) => hint(modelsMentioned(queue), 'queue', queue)),
+    ...names.flatMap((one) => hint(modelsMentioned(one), 'name', one)),
   ];
 }
 
@@ -135,12 +178,24 @@ function commentHints({ manifest: { document }, containers }: HintSource): reado
     const before = comments.filter(({ span }) => span.start < start).at(-1);
     const isAbove = before?.ownLine === true && before.span.start >= above;
     const near = isAbove && !isInBlock(before, document) ? [...onLine, before] : onLine;
-    return near.flatMap((comment) => {
-      const models = gpusMentioned(comment.text);
-      const isOne = new Set(models.map(({ name }) => name.split(' ')[0])).size === 1;
-      return isOne && !unreliable.test(comment.text) ? hint(models, 'comment', comment.text.replace(/^#\s*/, '')) : [];
-    });
+    return near.flatMap(({ text: comment }) => hint(oneCard([comment]), 'comment', comment.replace(/^#\s*/, '')));
   });
+}
+
+/** The comments above an object's first key, if they name one card: `# Requires 2x H200 nodes`. */
+function headHints({ manifest: { document, root } }: HintSource): readonly NamedModels[] {
+  const start = document.root?.span.start ?? root.node.span.start;
+  const head = document.comments.filter(({ span }) => span.end <= start).map(({ text }) => text);
+  const naming = head.find((text) => modelsMentioned(text).length > 0);
+  return naming === undefined ? [] : hint(oneCard(head), 'comment', naming.replace(/^#\s*/, ''));
+}
+
+/** The card that comments name; none if they name several or compare. */
+function oneCard(comments: readonly string[]): readonly GpuModel[] {
+  const naming = comments.filter((text) => modelsMentioned(text).length > 0);
+  const models = [...new Set(naming.flatMap(modelsMentioned))];
+  const isOne = new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
+  return isOne && !naming.some((text) => unreliable.test(text)) ? models : [];
 }
 
 /** Whether comments on cards follow each other: they compare alternatives. */
@@ -148,12 +203,13 @@ function isInBlock({ span }: YamlComment, { text, comments }: Manifest['document
   const start = text.lastIndexOf('\n', span.start - 1) + 1;
   const above = text.lastIndexOf('\n', start - 2) + 1;
   return comments.some(
-    (other) => other.span.start >= above && other.span.start < start && gpusMentioned(other.text).length > 0,
+    (other) => other.span.start >= above && other.span.start < start && modelsMentioned(other.text).length > 0,
   );
 }
 
 /** Comments on what might be elsewhere. */
-const unreliable = /\b(?:or|e\.g|eg|for example|not|instead|if|uncomment|change|unlike|compared|vs)\b/i;
+const unreliable =
+  /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|^#+\s*-?\s*["']?[\w./-]+["']?\s*:(?:\s|$)|\d\+/i;
 
 function labelWords(key: string, value: string): string {
   const short = key.slice(key.lastIndexOf('/') + 1);

@@ -34,7 +34,9 @@ function modelsOfValue(key: string, value: string): readonly GpuModel[] {
   if (affirmative.test(value)) return gpusNamed(short);
   const named = gpusNamed(value, isAboutDevices(key));
   // `rack: a10` and `zone: p4` are places.
-  return value.length > 3 || isAboutDevices(key) || /type|class|kind|model|hardware|node|pool|flavor|profile|group/i.test(short)
+  return value.length > 3 ||
+    isAboutDevices(key) ||
+    /type|class|kind|model|hardware|node|pool|flavor|profile|group/i.test(short)
     ? named
     : [];
 }
@@ -56,11 +58,22 @@ function isAboutPlaces(key: string): boolean {
   return /(?:^|\/|\.)(?:hostname|zone|region|rack|row|os|arch)$|^(?:topology|failure-domain)\./.test(key);
 }
 
+/** The models that a text mentions, by the names of cards or of machines: `GPU on P4d.24xlarge`. */
+export function modelsMentioned(text: string): readonly GpuModel[] {
+  const cards = gpusMentioned(text);
+  if (cards.length > 0 || text.length > 400) return cards;
+  return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
+}
+
+const machineName =
+  /\b(?:(?:ml\.)?[a-z]{1,3}\d[a-z\d]{0,3}(?:-[a-z]\d{3})?\.(?:\d{0,3}x?large|metal)|standard_n[a-z]\w{3,40}|[bv]m\.gpu[\w.-]{2,20}|(?:a[234]x?|g[24]|ct\w{2,3})-[a-z]{3,10}-\d{1,3}[gt]?)\b/gi;
+
 /** Labels and annotations on the pods or their object that name a model: `nvidia.com/use-gputype: A100,V100`, `gpu-type: h100`. */
 export function modelsInMarks(marks: readonly Located<string>[]): readonly NamedModels[] {
   return marks.flatMap(({ value, at }): NamedModels[] => {
     const key = keyOf(at);
-    if (isTemplated(at) || !isAboutDevices(key) || /(?:^|[^a-z])(?:no|not|nouse|exclude|avoid|without)/i.test(key)) return [];
+    if (isTemplated(at) || !isAboutDevices(key) || /(?:^|[^a-z])(?:no|not|nouse|exclude|avoid|without)/i.test(key))
+      return [];
     const candidates = modelsInList(value);
     return candidates.length === 0 ? [] : [{ candidates, from: 'annotation' }];
   });
@@ -74,9 +87,8 @@ export function modelsInList(text: string): readonly GpuModel[] {
   return each.length < 2 || each.some((found) => found.length === 0) ? [] : [...new Set(each.flat())];
 }
 
-/** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`. */
-export function modelsInResource(resource: string): readonly NamedModels[] {
+/** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`, `habana.ai/gaudi`. */
+export function modelsInResource(resource: string): readonly GpuModel[] {
   const short = resource.slice(resource.indexOf('/') + 1).replace(/-(?:memory|\d+c.*)$/, '');
-  const candidates = /\d/.test(short) && !short.startsWith('mig-') ? gpusNamed(short) : [];
-  return candidates.length === 0 ? [] : [{ candidates, from: 'resource-name' }];
+  return short.length < 4 || short.startsWith('mig-') || short.startsWith('neuron') ? [] : gpusNamed(short);
 }

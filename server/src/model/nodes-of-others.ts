@@ -1,7 +1,7 @@
-import { gpus, gpusMentioned } from '../catalog/index.ts';
+import { gpus } from '../catalog/index.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { CrossReferences, FlavorFacts } from './cross-references.ts';
-import { modelsInLabel, type NamedModels } from './named-models.ts';
+import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
 import type { Selector } from './workload.ts';
 
 /** The models of the nodes that other objects describe: the node pool that a pod selects, and the flavors of its queue. */
@@ -35,5 +35,5 @@ function ofQueue(
 /** Flavors of CPU nodes name no model. */
 function modelsOfFlavor({ name, labels }: FlavorFacts) {
   const labeled = Object.entries(labels ?? {}).flatMap(([key, value]) => modelsInLabel(key, [value]));
-  return labeled.length > 0 ? labeled : gpusMentioned(name);
+  return labeled.length > 0 ? labeled : modelsMentioned(name);
 }

@@ -98,7 +98,8 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  const plain = entries(getIn(pod, 'nodeSelector')).map(
+  // JupyterHub's profiles use the names of Python.
+  const plain = entries(getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector')).map(
     (entry): Selector => ({
       key: keyOf(entry),
       values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],

@@ -1,6 +1,13 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
-import type { BudgetFacts, CrossReferences, FlavorFacts, QueueFacts, Referenced, ScalerFacts } from '../model/cross-references.ts';
+import type {
+  BudgetFacts,
+  CrossReferences,
+  FlavorFacts,
+  QueueFacts,
+  Referenced,
+  ScalerFacts,
+} from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
