@@ -65,6 +65,8 @@ function wordsOf(text: string): readonly string[] {
     .toLowerCase()
     .replace(/(?:\b|-mig-|_)(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*/g, ' ')
     .replace(/\((?:r|tm)\)/g, ' ')
+    .replace(/max-q/g, 'maxq')
+    .replace(/(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
     .replace(/([a-z]\d{2,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
     .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu)(?=[a-z]*\d)/g, `$1${mark}`)
@@ -74,7 +76,7 @@ function wordsOf(text: string): readonly string[] {
 
 /** Words that say nothing about the model. */
 const brands: ReadonlySet<string> = new Set(
-  'nvidia amd intel google aws habana huawei tesla geforce instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal max q nvswitch mega corporation graphics'.split(
+  'nvidia amd intel google aws habana huawei tesla geforce instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal nvswitch mega corporation graphics'.split(
     ' ',
   ),
 );

@@ -79,6 +79,7 @@ function hintWords({ basis, text }: ModelHint): string {
 
 const basisWords: Readonly<Record<Exclude<ModelHint['basis'], 'comment'>, string>> = {
   node: 'the node label',
+  pool: 'the only GPU pools, such as',
   preference: 'the preferred node label',
   toleration: 'the toleration',
   queue: 'the queue or label',

@@ -15,7 +15,7 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
-import { modelsOfNodes } from './nodes-of-others.ts';
+import { modelsOfNodes, onlyPool } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
@@ -180,7 +180,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
         inPool,
         {
           stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
-          hints: () => modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+          hints: () => [
+            ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+            ...onlyPool(nodes, pod, crossReferences),
+          ],
         },
       ),
     ),

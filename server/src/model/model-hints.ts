@@ -2,7 +2,14 @@ import type { GpuModel } from '../catalog/index.ts';
 import { gpusByLabel, gpusNamed } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlComment } from '../yaml/node.ts';
-import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import {
+  excludes,
+  isAboutDevices,
+  modelsInLabel,
+  modelsInList,
+  modelsMentioned,
+  type NamedModels,
+} from './named-models.ts';
 import type { Container, Manifest, ModelHint, Selector, Toleration } from './workload.ts';
 
 // What suggests a GPU model without requiring it: names of node pools, queues and objects, preferences, tolerations, arguments and comments.
@@ -39,7 +46,8 @@ function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: 
 
 /** `cloud.google.com/gke-nodepool: h100-pool`, `kubernetes.io/hostname: dgx-a100-1`. */
 function nodeHint({ key, values }: Selector): readonly NamedModels[] {
-  if (values.some(({ at }) => isTemplated(at))) return [];
+  // `rack: a10` and `team: l4` are not cards.
+  if (values.some(({ value, at }) => isTemplated(at) || value.length < 4)) return [];
   const models = values.map(({ value }) => modelsOnNodes(value));
   if (models.some((found) => found.length === 0)) return [];
   return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
@@ -143,7 +151,7 @@ const acceleratorArgument =
 /** The names of the object and of its pods, and of its queue: `llama-70b-h100`. */
 function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] {
   const queues = [...manifest.labels, ...manifest.annotations].filter(
-    ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || isAboutDevices(keyOf(at)),
+    ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || (isAboutDevices(keyOf(at)) && !excludes(keyOf(at))),
   );
   const queued = [...queues.filter(({ at }) => !isTemplated(at)).map(({ value }) => value)];
   const spec = getIn(manifest.root, 'spec', 'queue');
@@ -186,7 +194,7 @@ function commentHints({ manifest: { document }, containers }: HintSource): reado
 function headHints({ manifest: { document, root } }: HintSource): readonly NamedModels[] {
   const start = document.root?.span.start ?? root.node.span.start;
   const head = document.comments.filter(({ span }) => span.end <= start).map(({ text }) => text);
-  const naming = head.find((text) => modelsMentioned(text).length > 0);
+  const naming = head.find((text) => modelsMentioned(text).length > 0 && !commentedOut.test(text));
   return naming === undefined ? [] : hint(oneCard(head), 'comment', naming.replace(/^#\s*/, ''));
 }
 
@@ -195,7 +203,8 @@ function oneCard(comments: readonly string[]): readonly GpuModel[] {
   const naming = comments.filter((text) => modelsMentioned(text).length > 0);
   const models = [...new Set(naming.flatMap(modelsMentioned))];
   const isOne = new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
-  return isOne && !naming.some((text) => unreliable.test(text)) ? models : [];
+  const said = naming.filter((text) => !commentedOut.test(text));
+  return isOne && said.length > 0 && !said.some((text) => unreliable.test(text)) ? models : [];
 }
 
 /** Whether comments on cards follow each other: they compare alternatives. */
@@ -209,7 +218,8 @@ function isInBlock({ span }: YamlComment, { text, comments }: Manifest['document
 
 /** Comments on what might be elsewhere. */
 const unreliable =
-  /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|^#+\s*-?\s*["']?[\w./-]+["']?\s*:(?:\s|$)|\d\+/i;
+  /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|\d\+/i;
+const commentedOut = /^#+\s*-?\s*["']?[\w./-]+["']?\s*:(?:\s|$)/;
 
 function labelWords(key: string, value: string): string {
   const short = key.slice(key.lastIndexOf('/') + 1);

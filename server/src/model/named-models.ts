@@ -72,11 +72,15 @@ const machineName =
 export function modelsInMarks(marks: readonly Located<string>[]): readonly NamedModels[] {
   return marks.flatMap(({ value, at }): NamedModels[] => {
     const key = keyOf(at);
-    if (isTemplated(at) || !isAboutDevices(key) || /(?:^|[^a-z])(?:no|not|nouse|exclude|avoid|without)/i.test(key))
-      return [];
+    if (isTemplated(at) || !isAboutDevices(key) || excludes(key)) return [];
     const candidates = modelsInList(value);
     return candidates.length === 0 ? [] : [{ candidates, from: 'annotation' }];
   });
+}
+
+/** Whether a key names what is not wanted: `nvidia.com/nouse-gputype`. */
+export function excludes(key: string): boolean {
+  return /(?:^|[^a-z])(?:no|not|nouse|exclude|avoid|without)/i.test(key);
 }
 
 /** The models in a list of names; none if one of its items is anything else. */

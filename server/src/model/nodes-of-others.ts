@@ -1,5 +1,5 @@
 import { gpus } from '../catalog/index.ts';
-import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import { type Cursor, getIn, isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { CrossReferences, FlavorFacts } from './cross-references.ts';
 import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
 import type { Selector } from './workload.ts';
@@ -19,6 +19,19 @@ function ofPool(selectors: readonly Selector[], crossReferences: CrossReferences
   const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
   const model = gpus.get(crossReferences.landingOf(wanted, false)?.gpu ?? '');
   return model === undefined ? [] : [{ candidates: [model], from: 'node-pool' }];
+}
+
+/** The model of all GPU pools of the project, for pods that select no nodes. */
+export function onlyPool(
+  selectors: readonly Selector[],
+  pod: Cursor,
+  crossReferences: CrossReferences,
+): readonly NamedModels[] {
+  if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return [];
+  const landing = crossReferences.landingOf([], true);
+  const model = gpus.get(landing?.gpu ?? '');
+  if (landing === undefined || model === undefined || landing.siblingFolder) return [];
+  return [{ candidates: [model], from: 'hint', hint: { basis: 'pool', text: landing.first.name } }];
 }
 
 function ofQueue(

@@ -151,7 +151,7 @@ export type ModelFrom =
 
 /** A text that suggests a GPU model. */
 export interface ModelHint {
-  readonly basis: 'node' | 'preference' | 'toleration' | 'queue' | 'argument' | 'name' | 'comment';
+  readonly basis: 'node' | 'pool' | 'preference' | 'toleration' | 'queue' | 'argument' | 'name' | 'comment';
   readonly text: string;
 }
 
