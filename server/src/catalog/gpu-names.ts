@@ -87,7 +87,7 @@ function isProperty(word: string): boolean {
 
 /** Details that no card in the catalog differs in, chips, and counts: `hbm3`, `nvl72`, `ga102gl`, `8x`. */
 function isIgnored(word: string): boolean {
-  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)\d{3}(?:gl)?|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(
+  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)(?:\d{3}gl|\d\d[1-9])|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(
     word,
   );
 }
