@@ -58,7 +58,8 @@ export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }
   const sources = new SourceTable();
   const gathered = [...facts.accelerators].sort((a, b) => byText(a.catalog_id, b.catalog_id)).map(record);
   const known = new Set(gathered.map(({ id }) => id));
-  const records = [...gathered, ...moreGpus(sources).filter(({ id }) => !known.has(id))];
+  const others = moreGpus(sources).filter(({ id }) => !known.has(id));
+  const records = [...gathered, ...others].sort((a, b) => byText(a.id, b.id));
   const idByName = new Map(facts.accelerators.map((gpu) => [gpu.id, gpu.catalog_id]));
   return { file: { sources: sources.toJSON(), gpus: records }, idByName };
 
