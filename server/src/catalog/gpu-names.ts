@@ -54,7 +54,7 @@ function byLength(one: Found, other: Found): number {
 
 /** Cores that are also ordinary words: families of machines, sizes, levels of caches. */
 function isOrdinary(core: string): boolean {
-  return /^(?:a2|p4|l2|t400|t600|k20|m40|gaudi|inferentia|trainium)$/.test(core);
+  return /^(?:a2|p4|l2|t400|t600|t1000|k20|k40|m40|gaudi|inferentia|trainium)$/.test(core);
 }
 
 const mark = '-';
@@ -68,7 +68,7 @@ function wordsOf(text: string): readonly string[] {
     .replace(/max-q/g, 'maxq')
     .replace(/(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
-    .replace(/([a-z]\d{2,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
+    .replace(/([a-z]\d{1,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
     .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu)(?=[a-z]*\d)/g, `$1${mark}`)
     .replace(/(\d[a-z]?)(?=(?:sxm\d?|pcie|nvlink|nvl|hbm\d?e?|oam)\b)/g, `$1${mark}`);
   return separate.split(/[^a-z0-9]+/).filter((word) => word !== '');

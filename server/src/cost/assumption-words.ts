@@ -83,7 +83,7 @@ const basisWords: Readonly<Record<Exclude<ModelHint['basis'], 'comment'>, string
   preference: 'the preferred node label',
   toleration: 'the toleration',
   queue: 'the queue or label',
-  argument: 'the argument',
+  argument: 'the value',
   name: 'the name',
 };
 

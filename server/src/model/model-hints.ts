@@ -30,6 +30,7 @@ export interface HintSource {
 export function modelHints(source: HintSource): readonly NamedModels[] {
   return [
     ...source.selectors.flatMap(nodeHint),
+    ...nodeNameHint(source.pod),
     ...preferred(source.pod).flatMap(preferenceHint),
     ...source.tolerations.flatMap(tolerationHint),
     ...fieldHints(source),
@@ -51,6 +52,17 @@ function nodeHint({ key, values }: Selector): readonly NamedModels[] {
   const models = values.map(({ value }) => modelsOnNodes(value));
   if (models.some((found) => found.length === 0)) return [];
   return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
+}
+
+/** The node by its name, and labels that it must have with any value. */
+function nodeNameHint(pod: Cursor): readonly NamedModels[] {
+  const node = getIn(pod, 'nodeName');
+  const name = node === undefined || isTemplated(node) ? '' : (asText(node) ?? '');
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const keys = items(getIn(required, 'nodeSelectorTerms', 0, 'matchExpressions')).flatMap((expression) =>
+    asString(getIn(expression, 'operator')) === 'Exists' ? (asText(getIn(expression, 'key')) ?? []) : [],
+  );
+  return [name, ...keys].flatMap((written) => hint(modelsOnNodes(written), 'node', written));
 }
 
 /** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
@@ -107,7 +119,7 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
       if (value === undefined || isTemplated(entry)) continue;
       const key = keyOf(entry);
       const models = machineField.test(key)
-        ? modelsInLabel(key, [value])
+        ? modelsOnMachine(key, value)
         : isAboutDevices(key)
           ? modelsInList(value)
           : [];
@@ -117,8 +129,13 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
   return found;
 }
 
+function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
+  const stated = modelsInLabel(key, [value]);
+  return stated.length > 0 ? stated : modelsOnNodes(value);
+}
+
 const machineField =
-  /(?:instance|machine|node|vm|server)[-_]?(?:type|class|size|shape|family|profile)$|^(?:shape|sku)$/i;
+  /(?:instance|machine|node|vm|server)[-_]?(?:type|class|size|shape|family|profile|pools?|groups?)$|^(?:shape|sku)$/i;
 
 /** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
 function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {
@@ -159,14 +176,12 @@ function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] 
   const isTemplatedName = isTemplated(getIn(manifest.root, 'metadata', 'name'));
   // What a profile of JupyterHub is called.
   const title = getIn(pod.parent, 'display_name');
-  const names = [
-    name,
-    ...(title === undefined || isTemplated(title) ? [] : [asText(title) ?? '']),
-    ...(manifest.name === null || isTemplatedName ? [] : [manifest.name]),
-  ];
+  const groups = [name, ...(title === undefined || isTemplated(title) ? [] : [asText(title) ?? ''])];
+  const object = manifest.name === null || isTemplatedName ? '' : manifest.name;
   return [
     ...queued.flatMap((queue) => hint(modelsMentioned(queue), 'queue', queue)),
-    ...names.flatMap((one) => hint(modelsMentioned(one), 'name', one)),
+    ...groups.flatMap((group) => hint(modelsOnNodes(group), 'name', group)),
+    ...hint(modelsMentioned(object), 'name', object),
   ];
 }
 

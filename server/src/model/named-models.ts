@@ -54,8 +54,11 @@ export function isAboutDevices(key: string): boolean {
   return /gpu|accelerator|cuda|nvidia|graphics|(?:^|[^a-z])(?:tpu|npu|amd|card|device)s?(?:[^a-z]|$)/i.test(key);
 }
 
+/** Whether a key is about something else, in which `a10` and `v100` are ordinary values. */
 function isAboutPlaces(key: string): boolean {
-  return /(?:^|\/|\.)(?:hostname|zone|region|rack|row|os|arch)$|^(?:topology|failure-domain)\./.test(key);
+  return /(?:^|\/|\.|-)(?:hostname|zone|region|rack|row|os|arch|version|release)$|^(?:topology|failure-domain)\./.test(
+    key,
+  );
 }
 
 /** The models that a text mentions, by the names of cards or of machines: `GPU on P4d.24xlarge`. */
