@@ -37,7 +37,7 @@ export function modelHints(source: HintSource): readonly NamedModels[] {
     ...argumentHints(source),
     ...nameHints(source),
     ...commentHints(source),
-    ...headHints(source),
+    ...otherComments(source),
   ];
 }
 
@@ -205,12 +205,15 @@ function commentHints({ manifest: { document }, containers }: HintSource): reado
   });
 }
 
-/** The comments above an object's first key, if they name one card: `# Requires 2x H200 nodes`. */
-function headHints({ manifest: { document, root } }: HintSource): readonly NamedModels[] {
+/** The comments above an object or among the fields of its pods, if all of them name one card: `# Requires 2x H200 nodes`. */
+function otherComments({ manifest: { document, root }, pod }: HintSource): readonly NamedModels[] {
   const start = document.root?.span.start ?? root.node.span.start;
-  const head = document.comments.filter(({ span }) => span.end <= start).map(({ text }) => text);
-  const naming = head.find((text) => modelsMentioned(text).length > 0 && !commentedOut.test(text));
-  return naming === undefined ? [] : hint(oneCard(head), 'comment', naming.replace(/^#\s*/, ''));
+  const { span: pods } = pod.node;
+  const texts = document.comments
+    .filter(({ span }) => span.end <= start || (span.start >= pods.start && span.end <= pods.end))
+    .map(({ text }) => text);
+  const naming = texts.find((text) => modelsMentioned(text).length > 0 && !commentedOut.test(text));
+  return naming === undefined ? [] : hint(oneCard(texts), 'comment', naming.replace(/^#\s*/, ''));
 }
 
 /** The card that comments name; none if they name several or compare. */
@@ -234,7 +237,8 @@ function isInBlock({ span }: YamlComment, { text, comments }: Manifest['document
 /** Comments on what might be elsewhere. */
 const unreliable =
   /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|\d\+/i;
-const commentedOut = /^#+\s*-?\s*["']?[\w./-]+["']?\s*:(?:\s|$)/;
+const commentedOut =
+  /^#+\s*(?:-\s*)?["']?[a-z][\w./-]*["']?\s*:\s*(?:["']?[\w./-]+["']?)?\s*$|^#+\s*-\s*["'][^"']*["']\s*$/;
 
 function labelWords(key: string, value: string): string {
   const short = key.slice(key.lastIndexOf('/') + 1);
