@@ -1,6 +1,6 @@
 /**
- * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, instances_more.csv, prices.csv, aws_spot_savings.csv,
- * cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The output is deterministic.
+ * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, instances_more.csv, instance_notes.csv, prices.csv, price_row_counts.csv,
+ * aws_spot_savings.csv, cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The output is deterministic.
  *
  *   npx tsx scripts/generate-catalog.ts <facts folder> [<output folder>]
  */
@@ -14,7 +14,7 @@ import { interruptionFile } from './catalog/interruptions.ts';
 import { migFile } from './catalog/mig.ts';
 import { modelFile } from './catalog/models.ts';
 import { platformFile } from './catalog/platforms.ts';
-import { priceFile } from './catalog/prices.ts';
+import { priceFile, withCounts, withoutReserved } from './catalog/prices.ts';
 import { commitDates, type Row } from './catalog/sources.ts';
 
 const inputs = [
@@ -22,7 +22,9 @@ const inputs = [
   'mig_profiles.json',
   'instances.csv',
   'instances_more.csv',
+  'instance_notes.csv',
   'prices.csv',
+  'price_row_counts.csv',
   'aws_spot_savings.csv',
   'cloud_conventions.json',
   'model_memory.json',
@@ -40,8 +42,9 @@ const text = Object.fromEntries(inputs.map((name) => [name, readFileSync(join(fo
 >;
 const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
-const instances = [...csv('instances.csv'), ...csv('instances_more.csv')];
-const prices = csv('prices.csv');
+const counts = csv('price_row_counts.csv');
+const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts);
+const prices = withoutReserved(withCounts(csv('prices.csv'), counts), csv('instance_notes.csv'));
 
 mkdirSync(output, { recursive: true });
 write('gpus', gpus.file);

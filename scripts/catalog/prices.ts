@@ -4,6 +4,29 @@ type Stored = [region: number, onDemand: number | null, spot?: number];
 type Part = readonly [asOf: number, spotBasis: number | null, rows: Stored[]];
 type Group = readonly [provider: string, instanceType: string, gpu: string, gpuCount: number, parts: Part[]];
 
+const key = ({ provider, instance_type }: Row) => `${provider} ${instance_type}`;
+
+/** Rows of instance types with the number and model of GPUs that another table has, if they have none. */
+export function withCounts(rows: readonly Row[], counts: readonly Row[]): readonly Row[] {
+  const counted = new Map(counts.map((row) => [key(row), row]));
+  return rows.map((row): Row => {
+    const count = row.gpu_count ? undefined : counted.get(key(row));
+    if (count === undefined) return row;
+    return { ...row, gpu_count: count.gpu_count ?? '', gpu_model: row.gpu_model || (count.gpu_model ?? '') };
+  });
+}
+
+/**
+ * The price rows without the on-demand price of machines that are not sold on demand: retired and preview sizes, capacity blocks, machines for
+ * reservations and flex-start only.
+ */
+export function withoutReserved(rows: readonly Row[], notes: readonly Row[]): readonly Row[] {
+  const reserved = new Set(
+    notes.filter(({ fact, value }) => fact === 'on_demand' && (value === 'no' || value === 'unknown')).map(key),
+  );
+  return rows.map((row): Row => (reserved.has(key(row)) ? { ...row, on_demand_usd_hour: '' } : row));
+}
+
 /**
  * Prices in US dollars per hour, grouped by instance type and then by source, so that shared values are stored once. Rows with an unknown GPU
  * or number of GPUs are omitted: they have no price per device.
@@ -24,9 +47,9 @@ export function priceFile(rows: readonly Row[], gpus: ReadonlyMap<string, string
     if (gpu === undefined || gpuCount === null || (onDemand === null && spot === null)) continue;
     const provider = row.provider ?? '';
     const instanceType = row.instance_type ?? '';
-    const key = `${provider} ${instanceType} ${gpu} ${gpuCount}`;
-    const group = groups.get(key) ?? [provider, instanceType, gpu, gpuCount, []];
-    groups.set(key, group);
+    const place = `${provider} ${instanceType} ${gpu} ${gpuCount}`;
+    const group = groups.get(place) ?? [provider, instanceType, gpu, gpuCount, []];
+    groups.set(place, group);
     const basis = spot === null ? null : basisPlace(row.spot_basis);
     const region = placeIn(regions, row.region ?? '');
     partOf(group[4], asOfPlace(row), basis).push(spot === null ? [region, onDemand] : [region, onDemand, spot]);

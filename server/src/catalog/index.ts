@@ -1,7 +1,8 @@
 export { gpusMentioned, gpusNamed } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
-export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';
+export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
+export { migByResource, migPriceShare, migShare, migTable, migTables, sliceGiB } from './mig.ts';
 export { languageModel } from './models.ts';
 export {
   aksSpotTaint,

@@ -28,6 +28,15 @@ export function migShare(table: MigTable, profile: MigProfile): number {
 }
 
 /**
+ * The share of a card that a slice costs: at most as many of it can be placed as the card allows, whatever is left over. Three 2g slices fit a card of
+ * seven compute slices, so each costs a third. A profile that can be placed only once leaves room for others and costs what it takes.
+ */
+export function migPriceShare(table: MigTable, profile: MigProfile): number {
+  const { maxInstances } = profile;
+  return Math.max(migShare(table, profile), maxInstances > 1 ? 1 / maxInstances : 0);
+}
+
+/**
  * A slice's memory in GiB, which is slightly below the figure in its name. Without a figure from the driver for this card, it is the smallest
  * of the slices with the same name on other cards, else 95 % of the name's figure, below which no table goes.
  */

@@ -14,9 +14,11 @@ interface NodeLabel extends Source {
   readonly names: NodeLabelMeaning;
   /** For `capacity`: what each value selects. */
   readonly capacity?: Table<SelectedCapacity>;
+  /** What any other value selects. */
+  readonly otherCapacity?: SelectedCapacity;
 }
 
-export type SelectedCapacity = 'spot' | 'on-demand' | 'reserved';
+export type SelectedCapacity = 'spot' | 'on-demand' | 'reserved' | 'flex';
 
 const kubernetes = { source: 'https://kubernetes.io/docs/reference/labels-annotations-taints/', date: null };
 const karpenterAws = { source: 'aws/karpenter-provider-aws@1d927085:pkg/apis/v1/labels.go', date: '2026-08-21' };
@@ -25,6 +27,14 @@ const karpenterAzure = {
   date: '2026-11-22',
 };
 const autoMode = { source: 'https://docs.aws.amazon.com/eks/latest/userguide/create-node-pool.html', date: null };
+const flexStart = {
+  source: 'https://cloud.google.com/kubernetes-engine/docs/how-to/dws-flex-start-training',
+  date: null,
+};
+const reservations = {
+  source: 'https://cloud.google.com/kubernetes-engine/docs/how-to/consuming-reservations',
+  date: null,
+};
 const unsourced = { source: 'unsourced', date: null };
 const capacityOf = (origin: Source, values: Table<SelectedCapacity>): NodeLabel => ({
   names: 'capacity',
@@ -74,6 +84,9 @@ const labels = table<NodeLabel>({
       standard: 'on-demand',
     }),
   ),
+  'cloud.google.com/gke-flex-start': capacityOf(flexStart, table({ true: 'flex' })),
+  'cloud.google.com/gke-queued': capacityOf(flexStart, table({ true: 'flex' })),
+  'cloud.google.com/reservation-name': { ...capacityOf(reservations, table()), otherCapacity: 'reserved' },
   'karpenter.sh/capacity-type': capacityOf(
     karpenterAws,
     table({
@@ -121,7 +134,8 @@ export function isInstanceTypeLabel(key: string): boolean {
 
 /** The capacity type that a node label selects; undefined if it selects none. Values must match exactly, as in Kubernetes. */
 export function spotSelector(key: string, value: string): SelectedCapacity | undefined {
-  return labels[key]?.capacity?.[value];
+  const label = labels[key];
+  return label?.capacity?.[value] ?? label?.otherCapacity;
 }
 
 /** The taint and label of AKS spot nodes. */

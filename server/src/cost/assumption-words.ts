@@ -60,6 +60,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
       return shareWords(assumption);
+    case 'slice':
+      return `A ${assumption.topology} slice has ${assumption.chips} chips, and all of them cost`;
     case 'podsPerGpu':
       return `${assumption.pods} pods per GPU from ${source('sharing.replicas')}`;
     case 'discount':

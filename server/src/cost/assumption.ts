@@ -27,7 +27,7 @@ export type Assumption =
     }
   | { readonly kind: 'capacity'; readonly capacity: Capacity; readonly from: 'default' | 'config' }
   /** No price for the capacity type; the on-demand price applies. */
-  | { readonly kind: 'onDemand'; readonly capacity: 'spot' | 'reserved' | 'flex' }
+  | { readonly kind: 'onDemand'; readonly capacity: 'spot' }
   /** One unit of the resource is a share of a GPU. */
   | {
       readonly kind: 'share';
@@ -35,6 +35,8 @@ export type Assumption =
       readonly form: 'mig' | 'whole' | 'shared';
       readonly share: number;
     }
+  /** The pods do not fill the TPU slices that they run on. */
+  | { readonly kind: 'slice'; readonly topology: string; readonly chips: number }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }
   | { readonly kind: 'discount'; readonly percent: number; readonly from: 'config' }
   /** The spot amount is for a different instance type than the basis. */

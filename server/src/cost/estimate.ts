@@ -1,4 +1,4 @@
-import { migByResource } from '../catalog/index.ts';
+import { migByResource, migPriceShare, migShare, migTable } from '../catalog/index.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { plus, product } from '../model/count.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -11,6 +11,7 @@ import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
 import { quote } from './offers.ts';
 import { nothing, sumOf, timesCount } from './range.ts';
+import { billedPods, tpuSlice } from './tpu-slices.ts';
 import type { CostBasis, CostEstimate, CostResult, Range } from './types.ts';
 
 /**
@@ -104,8 +105,9 @@ function isUnknown(cost: PodSetCost | NoEstimate): cost is NoEstimate {
 
 function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate {
   const { name } = podSet;
-  const pods = countedPods(podSet);
-  if (pods === null) return { kind: 'podsUnknown', podSet: name };
+  const counted = countedPods(podSet);
+  if (counted === null) return { kind: 'podsUnknown', podSet: name };
+  const pods = billedPods(podSet, counted);
   const costs = acceleratorsOf(podSet).map((accelerator) => priceOfDevices(podSet, accelerator, prices));
   const failed = costs.find(isUnknown);
   if (failed !== undefined) return failed;
@@ -113,14 +115,14 @@ function priceOfPods(podSet: PodSet, prices: OwnPrices): PodSetCost | NoEstimate
   const pod = sumOf(each.map(({ hourly }) => hourly));
   const spot = each.flatMap((cost) => cost.spot ?? []);
   const unbounded: readonly Assumption[] =
-    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: pods.max }] : [];
+    podSet.pods.max === null ? [{ kind: 'unbounded', podSet: name, pods: counted.max }] : [];
   return {
     name,
     hourly: timesCount(pod, pods),
     spot: spot.length === each.length ? timesCount(sumOf(spot), pods) : null,
     idle: pods.min * pod.min,
     basis: each.flatMap(({ basis }) => basis),
-    assumptions: [...each.flatMap((cost) => cost.assumptions), ...unbounded],
+    assumptions: [...each.flatMap((cost) => cost.assumptions), ...wholeSlices(podSet, counted, pods), ...unbounded],
   };
 }
 
@@ -132,7 +134,13 @@ export function countedPods({ pods: { min, max } }: PodSet): Range | null {
 /** The cost of the devices of one basis in all pods of their set. */
 export function amountOf({ instanceHourly, share }: CostBasis, podSet: PodSet): Range {
   const perPod = instanceHourly * share;
-  return timesCount({ min: perPod, max: perPod }, countedPods(podSet) ?? nothing);
+  return timesCount({ min: perPod, max: perPod }, billedPods(podSet, countedPods(podSet) ?? nothing));
+}
+
+function wholeSlices(podSet: PodSet, counted: Range, billed: Range): readonly Assumption[] {
+  const slice = tpuSlice(podSet);
+  const isSame = billed.min === counted.min && billed.max === counted.max;
+  return slice === undefined || isSame ? [] : [{ kind: 'slice', ...slice }];
 }
 
 function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPrices): PodSetCost | NoEstimate {
@@ -141,11 +149,17 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
   const models = pricedModels(accelerator);
   if (accelerator.perPod === null || models.length === 0 || devices === null) return whatIsUnknown(podSet, accelerator);
   const spotOnly = placement.capacity === 'spot';
-  const quotes = (pricing: Pricing) => models.map((model) => quote(model, devices, placement, pricing, own));
+  const { capacity } = placement;
+  const quotes = (pricing: Pricing) =>
+    models.map((model) => quote(model, pricedDevices(model, accelerator), placement, pricing, own));
   const onDemand = quotes('on-demand');
   const spot = spotOnly ? quotes('spot') : onDemand.map((one) => ({ ...one, prices: one.spot }));
   const spotKnown = spot.every(({ prices }) => prices.length > 0);
   const selected = spotOnly && spotKnown ? spot : onDemand;
+  const isOwn = selected.every(({ prices }) =>
+    prices.every(({ offer: { own: paid } }) => paid === 'gpu' || paid === 'instance'),
+  );
+  if ((capacity === 'reserved' || capacity === 'flex') && !isOwn) return { kind: 'capacityNotPriced', capacity };
   if (selected.some(({ prices }) => prices.length === 0)) {
     const { instanceType, provider } = placement;
     return { kind: 'priceUnknown', models, devices, instanceType, provider };
@@ -159,19 +173,29 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
       ...selected.flatMap((one) => one.assumptions),
-      ...(spotKnown && !spotOnly ? onDemand.flatMap(spotElsewhere) : []),
+      ...(spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere),
     ],
   };
 }
 
-/** The basis of the spot amount, if its instance type is not in the basis of the estimate. */
-function spotElsewhere(onDemand: Quote): readonly Assumption[] {
-  const shown = ends(onDemand.prices).map(({ offer }) => offer.instanceType);
-  return ends(onDemand.spot)
-    .filter(({ offer }) => !shown.includes(offer.instanceType))
-    .map(({ offer: { provider, instanceType, gpuCount: cards, spot, date } }) => {
-      return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: spot ?? 0, date };
-    });
+/** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
+function pricedDevices(model: string, { devices, perPod }: PodAccelerator): number {
+  const table = migTable(model);
+  if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
+  const share = devices / perPod;
+  const profile = table.profiles.find((one) => Math.abs(migShare(table, one) - share) < 1e-9);
+  return profile === undefined ? devices : migPriceShare(table, profile) * perPod;
+}
+
+/** The machines of the spot amount that the basis does not show, and a better spot price on another machine. */
+function spotElsewhere({ prices, spot, cheaperSpot }: Quote): readonly Assumption[] {
+  const shown = ends(prices).map(({ offer }) => offer.instanceType);
+  return [
+    ...ends(spot).filter(({ offer }) => !shown.includes(offer.instanceType)),
+    ...(cheaperSpot === undefined ? [] : [cheaperSpot]),
+  ].map(({ offer: { provider, instanceType, gpuCount: cards, spot: hourly, date } }) => {
+    return { kind: 'spotElsewhere', provider, instanceType, cards, hourly: hourly ?? 0, date };
+  });
 }
 
 /** Names the invalid value if there is one: an invalid count is not the same as a count that a template fills in. */
@@ -217,7 +241,6 @@ function assumptionsOf(
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });
-  if (capacity === 'reserved' || capacity === 'flex') found.push({ kind: 'onDemand', capacity });
   if (noSpot) found.push({ kind: 'onDemand', capacity: 'spot' });
   return found;
 }

@@ -1,5 +1,5 @@
 import type { GpuModel, Provider } from '../catalog/index.ts';
-import { gpus, migByResource, migShare, offers } from '../catalog/index.ts';
+import { gpus, migByResource, migPriceShare, offers } from '../catalog/index.ts';
 import { knownResource, resourceName } from '../model/requested-resource.ts';
 import type { Placement, PodAccelerator } from '../model/workload.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
@@ -22,6 +22,8 @@ const anywhere: Placement = {
   region: null,
   instanceType: null,
   nodeGpus: [],
+  terms: [],
+  needs: { cpu: 0, memoryGiB: 0 },
   nodePool: null,
   providerFrom: null,
 };
@@ -76,7 +78,7 @@ export function possiblePrices(accelerator: PodAccelerator): readonly PossiblePr
     .flatMap(({ gpu, byProvider }): PossiblePrice[] => {
       if (!mayBe(gpu, accelerator)) return [];
       const slice = slices.find((one) => one.gpu.id === gpu.id);
-      const share = slice === undefined ? 1 : migShare(slice.table, slice.profile);
+      const share = slice === undefined ? 1 : migPriceShare(slice.table, slice.profile);
       const scaled = byProvider.map((one) => ({ ...one, hourly: one.hourly * share }));
       const hourly = rangeOf(scaled.map((one) => one.hourly));
       return hourly === undefined ? [] : [{ gpu, hourly, byProvider: scaled }];

@@ -1,4 +1,4 @@
-import { type MigProfile, migShare, migTable } from '../catalog/index.ts';
+import { type MigProfile, migPriceShare, migTable } from '../catalog/index.ts';
 import type { Range } from './types.ts';
 
 /** A legal slice of a GPU and its price. */
@@ -21,7 +21,7 @@ export function migOptions(gpuId: string, perDeviceHourly: Range | null): readon
   return table.profiles
     .filter((profile) => /^\d+g\.\d+gb$/.test(profile.name))
     .map((profile) => {
-      const share = migShare(table, profile);
+      const share = migPriceShare(table, profile);
       const hourly = perDeviceHourly && { min: perDeviceHourly.min * share, max: perDeviceHourly.max * share };
       return { profile, share, hourly };
     })

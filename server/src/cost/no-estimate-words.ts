@@ -33,6 +33,10 @@ export function noEstimateWords(reason: NoEstimate): string {
       const noun = vendor === undefined || gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
       return `${noun} model unknown (${requestedWords(reason.requested)})`;
     }
+    case 'capacityNotPriced':
+      return reason.capacity === 'flex'
+        ? 'Flex-start capacity has no list price'
+        : 'Reserved capacity costs what its contract says';
     case 'priceUnknown': {
       const { models, devices, instanceType, provider } = reason;
       const on = instanceType ?? (provider === null ? null : providerName(provider));

@@ -21,6 +21,8 @@ export type NoEstimate =
   | { readonly kind: 'noProfile'; readonly profile: string; readonly selected: boolean }
   | { readonly kind: 'sharingUnknown' }
   | { readonly kind: 'modelUnknown'; readonly requested: RequestedResource }
+  /** Reservations and flex-start have no list price. */
+  | { readonly kind: 'capacityNotPriced'; readonly capacity: 'reserved' | 'flex' }
   | {
       readonly kind: 'priceUnknown';
       readonly models: readonly string[];
@@ -35,6 +37,7 @@ export function missingFor(reason: NoEstimate | null): 'gpu' | 'price' | 'count'
     case 'modelUnknown':
       return 'gpu';
     case 'priceUnknown':
+    case 'capacityNotPriced':
       return 'price';
     case 'podsUnknown':
     case 'tooManyPods':

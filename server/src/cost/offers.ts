@@ -1,8 +1,11 @@
 import type { Offer, Provider } from '../catalog/index.ts';
-import { defaultRegion, gpus, offers } from '../catalog/index.ts';
+import { defaultRegion, gpus, isGpuCountLabel, isInstanceTypeLabel, offers } from '../catalog/index.ts';
+import { allowedValues } from '../model/node-terms.ts';
+import type { PodNeeds } from '../model/pod-needs.ts';
 import type { Placement } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
+import { fits, isAllowed, machineOf, shareOf } from './machines.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -19,23 +22,26 @@ export interface PricedOffer extends Omit<Offer, 'provider'> {
 export interface PodPrice {
   readonly offer: PricedOffer;
   readonly pricing: Pricing;
-  /** The share of the instance that the pod uses: its devices / devices of the instance. */
+  /** The part of the instance that the pod takes: the largest of its shares of devices, CPU and memory. */
   readonly share: number;
   /** US dollars per hour for the pod. */
   readonly hourly: number;
 }
 
 export interface Quote {
-  /** One price per provider, cheapest first; a single one if the provider is known; empty if no price is known. */
+  /** One price per provider and per instance type that the placement names, cheapest first; empty if no price is known. */
   readonly prices: readonly PodPrice[];
-  /** For on-demand prices: the spot prices of the same providers in the same regions, cheapest first. */
+  /** For on-demand prices: the spot prices of the same machines; without those that have none. */
   readonly spot: readonly PodPrice[];
+  /** The cheapest spot price of another machine that the placement allows, if it is lower. */
+  readonly cheaperSpot: PodPrice | undefined;
   readonly assumptions: readonly Assumption[];
 }
 
 /**
- * The price of `devices` devices of a model on nodes that the placement allows: the price of the whole instance times the pod's share of
- * its devices. Takes the cheapest instance type for this pod, because an autoscaler would pick it. Offers without a date are a last resort.
+ * The price of `devices` devices of a model on nodes that the placement allows: the price of a machine times the part of it that the pod takes.
+ * Takes the machine with the fewest devices that the pod fits, and of these the cheapest, as an autoscaler does; if the placement names several
+ * instance types, each of them. Offers without a date are a last resort.
  * @param devices devices per pod; a fraction for MIG slices and time slices
  * @param prices the project's own prices
  */
@@ -46,8 +52,8 @@ export function quote(
   pricing: Pricing,
   prices: OwnPrices = listPrices,
 ): Quote {
-  const { provider, region, instanceType, nodeGpus } = placement;
-  const key = `${model} ${devices} ${provider} ${region} ${instanceType} ${nodeGpus} ${pricing}`;
+  const { provider, region, instanceType, nodeGpus, terms, needs } = placement;
+  const key = JSON.stringify([model, devices, provider, region, instanceType, nodeGpus, terms, needs, pricing]);
   const known = quotesAt(prices);
   const found = known.get(key) ?? findQuote(model, devices, placement, pricing, prices);
   // A project has few distinct requests, but each workload repeats them at each keystroke.
@@ -75,9 +81,16 @@ function findQuote(model: string, devices: number, placement: Placement, pricing
     .filter((one) => one.prices.some(({ offer }) => isCertain(offer)));
   const all = found.flatMap((one) => one.prices).sort(byAmount);
   const spot = found.flatMap((one) => one.spot).sort(byAmount);
+  const [cheaperSpot] = found.flatMap((one) => one.cheaperSpot ?? []).sort(byAmount);
   const discount = found.flatMap((one) => one.assumptions).find(({ kind }) => kind === 'discount');
   const assumptions: readonly Assumption[] = all.length > 1 ? [{ kind: 'providers' }] : [];
-  return { prices: all, spot, assumptions: discount === undefined ? assumptions : [...assumptions, discount] };
+  return {
+    prices: all,
+    spot,
+    cheaperSpot:
+      cheaperSpot !== undefined && cheaperSpot.hourly < (spot[0]?.hourly ?? Infinity) ? cheaperSpot : undefined,
+    assumptions: discount === undefined ? assumptions : [...assumptions, discount],
+  };
 }
 
 function byAmount(a: PodPrice, b: PodPrice): number {
@@ -106,6 +119,7 @@ function ownQuote(model: string, devices: number, placement: Placement, prices: 
   return {
     prices: [{ offer, pricing: 'on-demand', share: devices, hourly: price * devices }],
     spot: [],
+    cheaperSpot: undefined,
     assumptions: [],
   };
 }
@@ -119,42 +133,59 @@ function quoteOne(
   prices: OwnPrices,
 ): Quote {
   const assumptions: Assumption[] = [];
-  const instanceType = placement.provider === provider ? placement.instanceType : null;
-  const offered = offers({ gpu: model, provider, ...(instanceType !== null && { instanceType }) });
-  const sized = offered.filter(({ gpuCount }) => placement.nodeGpus.includes(gpuCount));
-  // No known offer has this size: price it per device.
-  const everywhere = (sized.length > 0 ? sized : offered).map((offer) => atOwnPrice(offer, prices));
+  const everywhere = allowedOffers(model, placement, provider).map((offer) => atOwnPrice(offer, prices));
   const region = placement.region ?? defaultRegion(provider);
-  let found = cheapest(
-    everywhere.filter((offer) => offer.region === region),
-    devices,
-    pricing,
-  );
-  if (found !== undefined && placement.region === null && !isEverywhere(found.offer)) {
+  const request: Request = { devices, needs: placement.needs, each: namesSeveralTypes(placement) };
+  let candidates = everywhere.filter((offer) => offer.region === region || isEverywhere(offer));
+  let found = chosen(candidates, request, pricing);
+  const [first] = found;
+  if (first !== undefined && placement.region === null && !isEverywhere(first.offer)) {
     assumptions.push({ kind: 'region', region, from: 'default' });
   }
-  if (found === undefined) {
+  if (first === undefined) {
     const usual = everywhere.filter((offer) => offer.region === defaultRegion(provider));
-    found = cheapest(usual, devices, pricing) ?? cheapest(everywhere, devices, pricing);
-    if (found !== undefined && !isEverywhere(found.offer)) {
-      assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: found.offer.region });
+    found = chosen(usual, request, pricing);
+    if (found.length === 0) found = chosen(everywhere, { ...request, each: false }, pricing);
+    const [other] = found;
+    candidates = other === undefined ? [] : everywhere.filter((offer) => offer.region === other.offer.region);
+    if (other !== undefined && !isEverywhere(other.offer)) {
+      assumptions.push({ kind: 'otherRegion', pricing, region, pricedRegion: other.offer.region });
     }
   }
-  if (pricing === 'on-demand' && found?.offer.own === 'discount') {
+  if (pricing === 'on-demand' && found.some(({ offer }) => offer.own === 'discount')) {
     assumptions.push({ kind: 'discount', percent: prices.discountPercent, from: 'config' });
   }
-  if (found === undefined) return { prices: [], spot: [], assumptions };
-  return { prices: [found], spot: pricing === 'spot' ? [] : spotOffers(found, everywhere, devices), assumptions };
+  const spot = pricing === 'spot' ? [] : found.flatMap(({ offer }) => priceOn(offer, request, 'spot') ?? []);
+  const [best] = chosen(candidates, { ...request, each: true }, 'spot');
+  const [shown] = pricing === 'spot' ? found : spot;
+  const isCheaper = best !== undefined && best.hourly < 0.995 * (shown?.hourly ?? Infinity);
+  return { prices: found, spot, cheaperSpot: isCheaper ? best : undefined, assumptions };
 }
 
-/**
- * The cheapest spot offer in the region. Its instance type can differ from the one that is cheapest on demand, unless the placement fixes
- * the instance type.
- */
-function spotOffers({ offer }: PodPrice, candidates: readonly PricedOffer[], devices: number): readonly PodPrice[] {
-  const sameRegion = candidates.filter(({ region }) => region === offer.region);
-  const found = cheapest(sameRegion, devices, 'spot');
-  return found === undefined ? [] : [found];
+/** The offers of a provider for a model, on the machines that the placement allows. */
+function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: Provider): readonly Offer[] {
+  const named = allowedValues(terms, isInstanceTypeLabel) ?? [];
+  // A machine with a part of a card is taken only by name.
+  const offered = offers({ gpu: model, provider }).filter(
+    ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
+  );
+  const allowed = offered.filter((offer) => isAllowed(terms, machineOf(offer)));
+  if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
+  // No known machine has this number of devices: price it per device.
+  const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
+  return offered.filter((offer) => isAllowed(others, machineOf(offer)));
+}
+
+function namesSeveralTypes({ terms }: Placement): boolean {
+  return (allowedValues(terms, isInstanceTypeLabel)?.length ?? 0) > 1;
+}
+
+/** What one pod asks of a machine. */
+interface Request {
+  readonly devices: number;
+  readonly needs: PodNeeds;
+  /** Whether each instance type has its own price; otherwise the best one counts. */
+  readonly each: boolean;
 }
 
 /** The offer at the project's own price or discount. Spot prices stay as listed. */
@@ -175,22 +206,25 @@ function isEverywhere(offer: PricedOffer): boolean {
   return offer.region === '' || offer.region === 'all' || offer.region === 'global';
 }
 
-function cheapest(candidates: readonly PricedOffer[], devices: number, pricing: Pricing): PodPrice | undefined {
-  const prices = candidates.flatMap((offer): PodPrice[] => {
-    const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
-    if (instanceHourly === null || offer.gpuCount < devices) return [];
-    const share = devices / offer.gpuCount;
-    return [{ offer, pricing, share, hourly: instanceHourly * share }];
-  });
-  const dated = prices.filter(({ offer }) => isCertain(offer));
-  return (dated.length > 0 ? dated : prices).reduce<PodPrice | undefined>(
-    (best, price) => (best === undefined || isBetter(price, best) ? price : best),
-    undefined,
-  );
+/** The prices of a pod on the machines that it fits, cheapest first: of each instance type, or of the best one. */
+function chosen(candidates: readonly PricedOffer[], request: Request, pricing: Pricing): readonly PodPrice[] {
+  const all = candidates.flatMap((offer) => priceOn(offer, request, pricing) ?? []);
+  const dated = all.filter(({ offer }) => isCertain(offer));
+  const known = dated.length > 0 ? dated : all;
+  const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
+  const prices = roomy.length > 0 ? roomy : known;
+  if (request.each) return [...prices].sort(byAmount);
+  const fewest = Math.min(...prices.map(({ offer }) => offer.gpuCount));
+  const [best] = prices.filter(({ offer }) => offer.gpuCount === fewest).sort(byAmount);
+  return best === undefined ? [] : [best];
 }
 
-/** Cheaper, or nearly equal in price with fewer idle devices: a small instance is easier to get than an eighth of a large one. */
-function isBetter(price: PodPrice, best: PodPrice): boolean {
-  const ratio = price.hourly / best.hourly;
-  return ratio < 0.995 || (ratio < 1.005 && price.share > best.share);
+/** The price of a pod on a machine; undefined if the machine has too few devices or no such price. */
+function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Pricing): PodPrice | undefined {
+  const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
+  // The node of a fractional machine reports its part of a card as one device.
+  const cards = Math.max(1, offer.gpuCount);
+  if (instanceHourly === null || cards < devices) return undefined;
+  const share = shareOf(devices, needs, machineOf(offer as Offer), cards);
+  return { offer, pricing, share, hourly: instanceHourly * share };
 }

@@ -15,10 +15,12 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
+import { lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
 import { modelsOfNodes, onlyPool } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import { podNeeds } from './pod-needs.ts';
 import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
@@ -192,7 +194,10 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
-    placement: lowerPlacement(nodes, inPool, avoided, pool),
+    placement: lowerPlacement(nodes, inPool, avoided, pool, {
+      terms: lowerNodeTerms(pod, nodes.filter((selector) => !selectors.includes(selector)).map(asRequirement)),
+      needs: podNeeds(containers),
+    }),
     inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
   };
 }
@@ -205,6 +210,10 @@ function inheritedDevices(implicitDevices: readonly ImplicitDevices[]): readonly
 /** The node selector for an instance type named by a kind. It is not among the pod's selectors, so rules do not see it. */
 function onInstanceType(type: NonNullable<PodSetSource['instanceType']>): Selector {
   return { key: 'node.kubernetes.io/instance-type', values: [type], from: 'nodeSelector', at: type.at };
+}
+
+function asRequirement({ key, values }: Selector): NodeRequirement {
+  return { key, operator: 'In', values: values.map(({ value }) => value) };
 }
 
 /** The API server rejects a container without an image, so the set is from a patch (KServe and other controllers fill in their own). */

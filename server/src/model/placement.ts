@@ -1,6 +1,14 @@
-import { instanceType, isGpuCountLabel, isInstanceTypeLabel, providerOfLabel, spotSelector } from '../catalog/index.ts';
+import {
+  instanceType,
+  isGpuCountLabel,
+  isInstanceTypeLabel,
+  isMachineLabel,
+  providerOfLabel,
+  spotSelector,
+} from '../catalog/index.ts';
 import { countIn } from './count.ts';
 import type { NodePool } from './node-pool.ts';
+import type { NodeTerm } from './node-terms.ts';
 import type { ModelOptions } from './options.ts';
 import type { Capacity, Placement, Selector } from './workload.ts';
 
@@ -13,18 +21,16 @@ export function lowerPlacement(
   options: ModelOptions,
   avoided: readonly Selector[] = [],
   pool: NodePool | undefined = undefined,
+  { terms, needs }: Pick<Placement, 'terms' | 'needs'> = { terms: [], needs: { cpu: 0, memoryGiB: 0 } },
 ): Placement {
   const typed = selectors.filter((selector) => isInstanceTypeLabel(selector.key));
   const named = typed.flatMap(({ values }) => values.map(({ value }) => value));
-  const instance =
-    named.length === 1
-      ? instanceType(named[0] ?? '')
-      : typed.length === 0
-        ? instanceType(pool?.instanceType ?? '')
-        : undefined;
+  const instances = (typed.length === 0 ? [pool?.instanceType ?? ''] : named).map((name) => instanceType(name));
+  const [instance] = new Set(instances.map((one) => one?.name)).size === 1 ? instances : [];
+  const owner = new Set(instances.map((one) => one?.provider)).size === 1 ? instances[0]?.provider : undefined;
   const byLabel = selectors.find((selector) => typeof providerOfLabel(selector.key) === 'string');
-  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? instance?.provider ?? options.provider;
-  const providerFrom = byLabel?.from ?? (instance ? 'instance-type' : options.provider === null ? null : 'config');
+  const provider = (byLabel && providerOfLabel(byLabel.key)) ?? owner ?? options.provider;
+  const providerFrom = byLabel?.from ?? (owner ? 'instance-type' : options.provider === null ? null : 'config');
   return {
     ...lowerCapacity(selectors, options, avoided),
     provider,
@@ -32,6 +38,8 @@ export function lowerPlacement(
     region: lowerRegion(selectors) ?? (provider === options.provider ? options.region : null),
     instanceType: instance?.name ?? null,
     nodeGpus: lowerNodeGpus(selectors),
+    terms: withMachine(priceTerms(terms), typed.length === 0 ? instance?.name : undefined),
+    needs,
     nodePool: pool?.name ?? null,
     providerFrom,
   };
@@ -54,12 +62,29 @@ function lowerCapacity(
   return { capacity: options.capacity ?? 'unknown', capacityAt: undefined };
 }
 
+/** The terms as far as they decide the price: labels of the machine and of its place. They are short, so equal ones are easy to recognize. */
+function priceTerms(terms: readonly NodeTerm[]): readonly NodeTerm[] {
+  return terms.map((term) => term.filter(({ key }) => isMachineLabel(key)));
+}
+
+function withMachine(terms: readonly NodeTerm[], name: string | undefined): readonly NodeTerm[] {
+  if (name === undefined) return terms;
+  const own: NodeTerm = [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: [name] }];
+  return terms.map((term) => [...term, ...own]);
+}
+
+/** Zones of one region name it. Several regions are not one: each has its own prices. */
 function lowerRegion(selectors: readonly Selector[]): string | null {
   for (const { key, values } of selectors) {
-    const [value, ...others] = values.map((located) => located.value);
-    if (value === undefined || others.length > 0) continue;
-    if (key === 'topology.kubernetes.io/region') return value;
-    if (key === 'topology.kubernetes.io/zone') return regionOfZone(value);
+    const regions = values.map(({ value }) =>
+      key === 'topology.kubernetes.io/region'
+        ? value
+        : key === 'topology.kubernetes.io/zone'
+          ? regionOfZone(value)
+          : null,
+    );
+    const [region = null] = regions;
+    if (region !== null && regions.every((other) => other === region)) return region;
   }
   return null;
 }

@@ -1,6 +1,8 @@
 import type { AcceleratorForm } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { NodeTerm } from './node-terms.ts';
+import type { PodNeeds } from './pod-needs.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 
@@ -190,6 +192,9 @@ export interface Placement {
   readonly instanceType: string | null;
   /** The possible numbers of accelerators per selected node; empty if unknown. */
   readonly nodeGpus: readonly number[];
+  /** The requirements on labels that follow from a node's instance type, region or zone: one of the terms must hold. */
+  readonly terms: readonly NodeTerm[];
+  readonly needs: PodNeeds;
   /** The name of the configured node pool that the selectors match. */
   readonly nodePool: string | null;
   readonly providerFrom: 'nodeSelector' | 'affinity' | 'instance-type' | 'config' | null;

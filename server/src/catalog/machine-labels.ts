@@ -1,0 +1,92 @@
+import { lazy } from '../yaml/lazy.ts';
+import type { InstanceType, Provider } from './types.ts';
+
+// Labels that a node has because of its instance type. GPU models are not among them: several spellings name one model (node-labels.ts).
+// Sources: aws/karpenter-provider-aws@1d927085:pkg/apis/v1/labels.go (2026-08-21); the EKS Auto Mode guide ("create-node-pool");
+// Azure/karpenter-provider-azure@00ae1126:pkg/apis/v1beta1/labels.go (2026-11-22); the GKE labels are unsourced.
+
+/** What is known of an instance type, as far as its labels say it. */
+export type MachineShape = Pick<InstanceType, 'provider' | 'name' | 'gpu' | 'gpuCount' | 'vcpu' | 'memoryGiB'>;
+
+/** The labels of a node of an instance type, without those whose value is unknown. */
+export function machineLabels(type: MachineShape): ReadonlyMap<string, string> {
+  // The name of an N1 machine with its accelerators: `n1-standard-4 + 1 x nvidia-tesla-t4`.
+  const [name = type.name] = type.name.split(' + ');
+  const found: [string, string | number | null | undefined][] = [
+    ['node.kubernetes.io/instance-type', name],
+    ['beta.kubernetes.io/instance-type', name],
+    ...labelsOf[type.provider](type, name),
+  ];
+  return new Map(
+    found.flatMap(([key, value]) => (value === null || value === undefined ? [] : [[key, String(value)]])),
+  );
+}
+
+/** Whether the value of a label follows from the instance type of a node. */
+export function isMachineLabel(key: string): boolean {
+  return keys().has(key);
+}
+
+type LabelsOf = (type: MachineShape, name: string) => [string, string | number | null | undefined][];
+
+const none: LabelsOf = () => [];
+
+const labelsOf: Readonly<Record<Provider, LabelsOf>> = {
+  aws: (type, name) => {
+    const [, family, category, generation, size] = /^(([a-z]+)(\d+)[a-z0-9-]*)\.([a-z0-9-]+)$/.exec(name) ?? [];
+    const isGpu = category === 'p' || category === 'g';
+    const facts: [string, string | number | null | undefined][] = [
+      ['category', category],
+      ['family', family],
+      ['generation', generation],
+      ['size', size],
+      ['cpu', type.vcpu],
+      ['memory', mebibytes(type)],
+      [isGpu ? 'gpu-count' : 'accelerator-count', type.gpuCount],
+      [isGpu ? 'gpu-manufacturer' : 'accelerator-manufacturer', isGpu ? gpuManufacturer(name) : 'aws'],
+    ];
+    return facts.flatMap(([fact, value]): [string, string | number | null | undefined][] => [
+      [`karpenter.k8s.aws/instance-${fact}`, value],
+      [`eks.amazonaws.com/instance-${fact}`, value],
+    ]);
+  },
+  gcp: (type, name) => [
+    ['cloud.google.com/machine-family', name.split('-')[0]],
+    ['cloud.google.com/gke-accelerator-count', name.startsWith('ct') ? null : type.gpuCount],
+  ],
+  azure: (type, name) => [
+    ['karpenter.azure.com/sku-name', name],
+    ['karpenter.azure.com/sku-family', 'N'],
+    ['karpenter.azure.com/sku-cpu', type.vcpu],
+    ['karpenter.azure.com/sku-memory', mebibytes(type)],
+    ['karpenter.azure.com/sku-gpu-count', type.gpuCount],
+    ['node.kubernetes.io/instance-type', name],
+  ],
+  oci: none,
+  coreweave: none,
+  crusoe: none,
+  hyperstack: none,
+  lambda: none,
+  nebius: none,
+  runpod: none,
+};
+
+/** Karpenter counts memory in MiB. */
+function mebibytes({ memoryGiB }: MachineShape): number | null {
+  return memoryGiB === null ? null : memoryGiB * 1024;
+}
+
+function gpuManufacturer(name: string): string {
+  return name.startsWith('g4ad.') ? 'amd' : 'nvidia';
+}
+
+const keys = lazy(() => {
+  const shape = { gpu: null, gpuCount: 1, vcpu: 1, memoryGiB: 1 };
+  const samples: readonly [Provider, string][] = [
+    ['aws', 'p5.48xlarge'],
+    ['aws', 'trn2.48xlarge'],
+    ['gcp', 'g2-standard-4'],
+    ['azure', 'Standard_NC24ads_A100_v4'],
+  ];
+  return new Set(samples.flatMap(([provider, name]) => [...machineLabels({ ...shape, provider, name }).keys()]));
+});

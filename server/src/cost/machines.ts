@@ -1,0 +1,63 @@
+import { instanceType, isMachineLabel, type MachineShape, machineLabels, type Offer } from '../catalog/index.ts';
+import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
+import type { PodNeeds } from '../model/pod-needs.ts';
+
+// Which machines can run a pod, and which part of one it takes.
+
+/** The machine of an offer. A machine that the catalog does not describe has an unknown number of CPUs and an unknown amount of memory. */
+export function machineOf({ provider, instanceType: name, gpu, gpuCount }: Offer): MachineShape {
+  const known = instanceType(name);
+  return { provider, name, gpu, gpuCount, vcpu: known?.vcpu ?? null, memoryGiB: known?.memoryGiB ?? null };
+}
+
+/**
+ * Whether a machine meets one of the terms, by the rules of the scheduler: a label that the machine does not have meets only `NotIn` and
+ * `DoesNotExist`. Labels that do not follow from the instance type are ignored.
+ */
+export function isAllowed(terms: readonly NodeTerm[], machine: MachineShape): boolean {
+  if (terms.length === 0) return true;
+  const labels = machineLabels(machine);
+  return terms.some((term) => term.every((requirement) => meets(requirement, labels)));
+}
+
+function meets({ key, operator, values }: NodeRequirement, labels: ReadonlyMap<string, string>): boolean {
+  if (!isMachineLabel(key)) return true;
+  const value = labels.get(key);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.some((one) => isSame(key, one, value));
+    case 'NotIn':
+      return value === undefined || !values.some((one) => isSame(key, one, value));
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return Number(value) > Number(values[0]);
+    case 'Lt':
+      return Number(value) < Number(values[0]);
+  }
+}
+
+/** SageMaker's and Azure's names of instance types have several spellings. */
+function isSame(key: string, written: string, value: string): boolean {
+  return written === value || (key.endsWith('instance-type') && instanceType(written)?.name === value);
+}
+
+/**
+ * Whether the pod fits an empty machine. The machine itself needs some CPU and memory, so a pod that asks for all of it does not fit. Unknown sizes
+ * do not exclude a machine.
+ */
+export function fits({ cpu, memoryGiB }: PodNeeds, machine: MachineShape): boolean {
+  return (machine.vcpu === null || cpu < machine.vcpu) && (machine.memoryGiB === null || memoryGiB < machine.memoryGiB);
+}
+
+/**
+ * The part of a machine that a pod takes: the largest of its shares of devices, CPU and memory. If it leaves less CPU or memory than belongs to one
+ * device, no other pod can use the devices that are left, so it takes the whole machine.
+ * @param cards devices of the machine
+ */
+export function shareOf(devices: number, { cpu, memoryGiB }: PodNeeds, machine: MachineShape, cards: number): number {
+  const ofHost = Math.max(cpu / (machine.vcpu ?? Infinity), memoryGiB / (machine.memoryGiB ?? Infinity));
+  return ofHost > 1 - 1 / cards ? 1 : Math.max(devices / cards, ofHost);
+}

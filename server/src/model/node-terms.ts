@@ -1,0 +1,59 @@
+import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+
+/** A requirement on the label of a node, as in a node selector term. */
+export interface NodeRequirement {
+  readonly key: string;
+  readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt';
+  readonly values: readonly string[];
+}
+
+/** Requirements that a node must meet together. */
+export type NodeTerm = readonly NodeRequirement[];
+
+/**
+ * The nodes that can run the pods: a node must meet every requirement of one of the terms. A requirement that is templated or not readable is left
+ * out, so the terms may allow more nodes than the scheduler does. Always at least one term; an empty one allows every node.
+ * @param also labels that nodes have for other reasons: inherited selectors, the instance type of a kind's own field
+ */
+export function lowerNodeTerms(pod: Cursor, also: NodeTerm): readonly NodeTerm[] {
+  const plain = entries(getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector')).flatMap((entry): NodeTerm => {
+    const value = asText(entry);
+    return value === undefined || isTemplated(entry) ? [] : [{ key: keyOf(entry), operator: 'In', values: [value] }];
+  });
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+    items(getIn(term, 'matchExpressions')).flatMap(requirement),
+  );
+  return (terms.length === 0 ? [[]] : terms).map((term) => [...also, ...plain, ...term]);
+}
+
+const operators: ReadonlySet<string> = new Set(['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt']);
+
+function requirement(expression: Cursor): NodeTerm {
+  const key = asText(getIn(expression, 'key'));
+  const operator = asString(getIn(expression, 'operator')) ?? '';
+  const written = items(getIn(expression, 'values'));
+  if (key === undefined || !operators.has(operator) || written.some(isTemplated)) return [];
+  return [
+    {
+      key,
+      operator: operator as NodeRequirement['operator'],
+      values: written.flatMap((value) => asText(value) ?? []),
+    },
+  ];
+}
+
+/** The values that every term allows for a label, if each term limits them with `In`; undefined if one does not. */
+export function allowedValues(
+  terms: readonly NodeTerm[],
+  isKey: (key: string) => boolean,
+): readonly string[] | undefined {
+  const all: string[] = [];
+  for (const term of terms) {
+    const lists = term.filter(({ key, operator }) => operator === 'In' && isKey(key)).map(({ values }) => values);
+    const [first, ...others] = lists;
+    if (first === undefined) return undefined;
+    all.push(...first.filter((value) => others.every((list) => list.includes(value))));
+  }
+  return [...new Set(all)];
+}
