@@ -14,7 +14,7 @@ import { interruptionFile } from './catalog/interruptions.ts';
 import { migFile } from './catalog/mig.ts';
 import { modelFile } from './catalog/models.ts';
 import { platformFile } from './catalog/platforms.ts';
-import { priceFile, withCounts, withoutReserved } from './catalog/prices.ts';
+import { priceFile, withCounts, withNodeNames, withoutReserved } from './catalog/prices.ts';
 import { commitDates, type Row } from './catalog/sources.ts';
 
 const inputs = [
@@ -44,7 +44,8 @@ const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
 const counts = csv('price_row_counts.csv');
 const instances = withCounts([...csv('instances.csv'), ...csv('instances_more.csv')], counts);
-const prices = withoutReserved(withCounts(csv('prices.csv'), counts), csv('instance_notes.csv'));
+const notes = csv('instance_notes.csv');
+const prices = withNodeNames(withoutReserved(withCounts(csv('prices.csv'), counts), notes), notes);
 
 mkdirSync(output, { recursive: true });
 write('gpus', gpus.file);

@@ -16,6 +16,12 @@ export function withCounts(rows: readonly Row[], counts: readonly Row[]): readon
   });
 }
 
+/** The price rows with the name that nodes carry, where a price page names its products otherwise. */
+export function withNodeNames(rows: readonly Row[], notes: readonly Row[]): readonly Row[] {
+  const named = new Map(notes.filter(({ fact }) => fact === 'node_instance_type').map((row) => [key(row), row.value]));
+  return rows.map((row): Row => ({ ...row, instance_type: named.get(key(row)) ?? row.instance_type ?? '' }));
+}
+
 /**
  * The price rows without the on-demand price of machines that are not sold on demand: retired and preview sizes, capacity blocks, machines for
  * reservations and flex-start only.

@@ -179,7 +179,7 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */
-function pricedDevices(model: string, { devices, perPod }: PodAccelerator): number {
+function pricedDevices(model: string, { devices, perPod }: Pick<PodAccelerator, 'devices' | 'perPod'>): number {
   const table = migTable(model);
   if (table === undefined || devices === null || !perPod || devices >= perPod) return devices ?? 0;
   const share = devices / perPod;
@@ -237,7 +237,7 @@ function assumptionsOf(
   if (models.length > 1 && modelHint === undefined) found.push({ kind: 'models', models });
   if (providerFrom === 'config') found.push({ kind: 'provider', provider: provider ?? '', from: 'config' });
   if (devices !== null && perPod && (form === 'mig' || devices < perPod)) {
-    const share = devices / perPod;
+    const share = pricedDevices(model, { devices, perPod }) / perPod;
     if (form === 'mig' || form === 'whole' || form === 'shared') found.push({ kind: 'share', requested, form, share });
   }
   if (capacity === 'unknown') found.push({ kind: 'capacity', capacity: 'on-demand', from: 'default' });

@@ -10,6 +10,11 @@ export function machineOf({ provider, instanceType: name, gpu, gpuCount }: Offer
   return { provider, name, gpu, gpuCount, vcpu: known?.vcpu ?? null, memoryGiB: known?.memoryGiB ?? null };
 }
 
+/** Whether an offer is the price of one device, in whatever machine: per-GPU clouds, TPU chips. */
+export function isPerDevice({ instanceType: name }: Pick<Offer, 'instanceType'>): boolean {
+  return name === 'per GPU' || name.endsWith(' chip');
+}
+
 /**
  * Whether a machine meets one of the terms, by the rules of the scheduler: a label that the machine does not have meets only `NotIn` and
  * `DoesNotExist`. Labels that do not follow from the instance type are ignored.

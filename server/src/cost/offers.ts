@@ -1,11 +1,18 @@
 import type { Offer, Provider } from '../catalog/index.ts';
-import { defaultRegion, gpus, isGpuCountLabel, isInstanceTypeLabel, offers } from '../catalog/index.ts';
+import {
+  defaultRegion,
+  gpus,
+  isGpuCountLabel,
+  isInstanceTypeLabel,
+  maxGpusPerInstance,
+  offers,
+} from '../catalog/index.ts';
 import { allowedValues } from '../model/node-terms.ts';
 import type { PodNeeds } from '../model/pod-needs.ts';
 import type { Placement } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
-import { fits, isAllowed, machineOf, shareOf } from './machines.ts';
+import { fits, isAllowed, isPerDevice, machineOf, shareOf } from './machines.ts';
 
 /** The capacity type at which an offer is priced. */
 export type Pricing = 'on-demand' | 'spot';
@@ -169,7 +176,7 @@ function allowedOffers(model: string, { terms, nodeGpus }: Placement, provider: 
   const offered = offers({ gpu: model, provider }).filter(
     ({ gpuCount, instanceType }) => gpuCount >= 1 || named.includes(instanceType),
   );
-  const allowed = offered.filter((offer) => isAllowed(terms, machineOf(offer)));
+  const allowed = offered.filter((offer) => isPerDevice(offer) || isAllowed(terms, machineOf(offer)));
   if (allowed.length > 0 || nodeGpus.length === 0) return allowed;
   // No known machine has this number of devices: price it per device.
   const others = terms.map((term) => term.filter(({ key }) => !isGpuCountLabel(key)));
@@ -214,17 +221,25 @@ function chosen(candidates: readonly PricedOffer[], request: Request, pricing: P
   const roomy = known.filter(({ offer }) => fits(request.needs, machineOf(offer as Offer)));
   const prices = roomy.length > 0 ? roomy : known;
   if (request.each) return [...prices].sort(byAmount);
-  const fewest = Math.min(...prices.map(({ offer }) => offer.gpuCount));
-  const [best] = prices.filter(({ offer }) => offer.gpuCount === fewest).sort(byAmount);
+  const cards = ({ offer }: PodPrice) => cardsOf(offer, request.devices);
+  const fewest = Math.min(...prices.map(cards));
+  const [best] = prices.filter((price) => cards(price) === fewest).sort(byAmount);
   return best === undefined ? [] : [best];
+}
+
+/** The devices of a machine; a price per device is for as many as the pod requests. */
+function cardsOf(offer: PricedOffer, devices: number): number {
+  if (!isPerDevice(offer)) return Math.max(1, offer.gpuCount);
+  // No node has more of them than the largest known machine.
+  return Math.min(Math.max(1, Math.ceil(devices)), maxGpusPerInstance(offer.gpu) ?? devices);
 }
 
 /** The price of a pod on a machine; undefined if the machine has too few devices or no such price. */
 function priceOn(offer: PricedOffer, { devices, needs }: Request, pricing: Pricing): PodPrice | undefined {
   const instanceHourly = pricing === 'spot' ? offer.spot : offer.onDemand;
   // The node of a fractional machine reports its part of a card as one device.
-  const cards = Math.max(1, offer.gpuCount);
+  const cards = cardsOf(offer, devices);
   if (instanceHourly === null || cards < devices) return undefined;
-  const share = shareOf(devices, needs, machineOf(offer as Offer), cards);
+  const share = isPerDevice(offer) ? devices : shareOf(devices, needs, machineOf(offer as Offer), cards);
   return { offer, pricing, share, hourly: instanceHourly * share };
 }
