@@ -3,7 +3,7 @@ import type { Inherited, ObjectName } from '../model/referenced.ts';
 import type { ModelHint } from '../model/workload.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Assumption } from './assumption.ts';
-import { formatHourly } from './money.ts';
+import { formatHourly, formatNumber } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
 
 // The wording of assumptions for hovers and reports.
@@ -60,6 +60,10 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return `No price known for ${assumption.capacity} capacity: on-demand price`;
     case 'share':
       return shareWords(assumption);
+    case 'stranded': {
+      const { instanceType, cards, devices, unused } = assumption;
+      return `${instanceType} has ${cards} devices: pods with ${formatNumber(devices)} leave ${unused} unused`;
+    }
     case 'slice':
       return `A ${assumption.topology} slice has ${assumption.chips} chips, and all of them cost`;
     case 'podsPerGpu':

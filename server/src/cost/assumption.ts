@@ -35,6 +35,14 @@ export type Assumption =
       readonly form: 'mig' | 'whole' | 'shared';
       readonly share: number;
     }
+  /** Identical pods leave devices of the machine unused. */
+  | {
+      readonly kind: 'stranded';
+      readonly instanceType: string;
+      readonly cards: number;
+      readonly devices: number;
+      readonly unused: number;
+    }
   /** The pods do not fill the TPU slices that they run on. */
   | { readonly kind: 'slice'; readonly topology: string; readonly chips: number }
   | { readonly kind: 'podsPerGpu'; readonly pods: number; readonly from: 'config' }

@@ -6,6 +6,7 @@ import { isValues } from '../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices } from './custom-prices.ts';
+import { isPerDevice } from './machines.ts';
 import { HOURS_PER_MONTH } from './money.ts';
 import type { NoEstimate } from './no-estimate.ts';
 import type { PodPrice, Pricing, Quote } from './offers.ts';
@@ -173,9 +174,18 @@ function priceOfDevices(podSet: PodSet, accelerator: PodAccelerator, own: OwnPri
     assumptions: [
       ...assumptionsOf(accelerator, models, podSet, spotOnly && !spotKnown),
       ...selected.flatMap((one) => one.assumptions),
+      ...selected.flatMap(({ prices }) => ends(prices).flatMap((price) => stranded(price, devices))),
       ...(spotOnly && spotKnown ? spot : onDemand).flatMap(spotElsewhere),
     ],
   };
+}
+
+/** Devices that no other pod of the same kind can use: those that do not fill another pod, or whose CPU and memory are taken. */
+function stranded({ offer, share }: PodPrice, devices: number): readonly Assumption[] {
+  const { instanceType, gpuCount: cards } = offer;
+  if (isPerDevice(offer) || devices < 1 || devices >= cards) return [];
+  const unused = share === 1 ? cards - devices : cards % devices;
+  return unused === 0 ? [] : [{ kind: 'stranded', instanceType, cards, devices, unused }];
 }
 
 /** The devices that the price counts: those of the request, or more if its slices do not fill a card. */

@@ -2,7 +2,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { missingFor } from '../cost/no-estimate.ts';
 import { timesCount } from '../cost/range.ts';
-import type { CostResult } from '../cost/types.ts';
+import type { CostEstimate, CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
@@ -66,6 +66,14 @@ function allReplicas(workload: Workload, { cost }: CostResult): readonly string[
   return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
 }
 
+/** `node p5.48xlarge $55.04/h`, if the pods take a part of one machine: the node costs that much, whoever uses the rest. */
+function nodeWords({ basis }: CostEstimate): string | undefined {
+  const [first, ...others] = basis;
+  if (first === undefined || first.share >= 1 || first.provider === null) return undefined;
+  if (others.some(({ instanceType }) => instanceType !== first.instanceType)) return undefined;
+  return `node ${first.instanceType} ${formatHourly(first.instanceHourly)}`;
+}
+
 /** `$6.88–$20.64/h on demand · $3.30–$9.90/h spot · $5,022/month idle`, or which fact is missing. */
 export function costWords(workload: Workload, { cost, unknown }: CostResult): string {
   if (cost === null) {
@@ -75,6 +83,8 @@ export function costWords(workload: Workload, { cost, unknown }: CostResult): st
   const pricings = new Set(cost.basis.map(({ pricing }) => pricing));
   const onSpot = pricings.size === 1 && pricings.has('spot');
   const parts = [`${formatHourly(cost.hourly)}${onSpot ? ' spot' : pricings.size === 1 ? ' on demand' : ''}`];
+  const node = nodeWords(cost);
+  if (node !== undefined) parts[0] += ` (${node})`;
   if (!onSpot && cost.spotHourly !== null) parts.push(`${formatHourly(cost.spotHourly)} spot`);
   // Only serving can be idle; a job ends.
   if (workload.role === 'serving' && workload.roleConfidence !== 'guess')
