@@ -7,6 +7,7 @@ import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
+import { type InlineValues, inlineValues } from './inline-values.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
@@ -15,7 +16,15 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
-import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import {
+  lowerAvoided,
+  lowerContainers,
+  lowerSelectors,
+  lowerTolerations,
+  lowerVolumes,
+  selectorsIn,
+  text,
+} from './pod.ts';
 import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
@@ -35,31 +44,50 @@ export function lowerDocument(
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = lowerManifests(document);
   const root = document.root === null ? undefined : rootCursor(document.root);
-  const workloads =
-    root !== undefined && mayBeValues(root)
-      ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, crossReferences) ?? []);
+  if (root !== undefined && mayBeValues(root)) {
+    const place = { release: null, namespace: null };
+    return { manifests, workloads: valuesBlocks(root).map((block) => lowerValues(block, place, document, options)) };
+  }
+  const workloads = manifests.flatMap((manifest) => [
+    ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
+    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, ...place }) =>
+      valuesBlocks(values, chart)
+        .map((block) => (isWhole ? block : withUnsetReplicas(block)))
+        .map((block) => lowerValues(block, place, document, options)),
+    ),
+  ]);
   return { manifests, workloads };
 }
 
-/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
-function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
-  const name = path === '' ? null : path;
+/** Other values may set what these leave out. */
+function withUnsetReplicas(block: ValuesBlock): ValuesBlock {
+  return block.podSet.replicas === undefined ? { ...block, podSet: { ...block.podSet, pods: exactly(null) } } : block;
+}
+
+/** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
+function lowerValues(
+  { path, root, podSet, counted, role }: ValuesBlock,
+  { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
+  document: YamlDocument,
+  options: ModelOptions,
+): Workload {
+  const names = [release ?? '', path].filter((name) => name !== '');
   const manifest = {
     document,
     root,
     apiVersion: '',
     kind: valuesKind,
-    name,
-    namespace: null,
+    name: names.length === 0 ? null : names.join(': '),
+    namespace,
     labels: [],
     annotations: [],
   };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
   const context = { options, crossReferences: noCrossReferences };
+  if (counted) return lowerWorkload(manifest, lowered, role, context);
   const workload = lowerWorkload(manifest, lowered, 'definition', context);
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
+  return { ...workload, replica: { ...workload, role: 'unknown', perReplica: true, podSets } };
 }
 
 /** What one object will run; undefined if it runs nothing. */
@@ -141,7 +169,7 @@ function lowerPodSet(
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
   );
-  const selectors = lowerSelectors(pod);
+  const selectors = [...lowerSelectors(pod), ...selectorsIn(source.nodeSelector)];
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];

@@ -98,7 +98,12 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  const plain = entries(getIn(pod, 'nodeSelector')).map(
+  return [...selectorsIn(getIn(pod, 'nodeSelector')), ...lowerAffinity(pod)];
+}
+
+/** The labels in a mapping. */
+export function selectorsIn(labels: Cursor | undefined): readonly Selector[] {
+  return entries(labels).map(
     (entry): Selector => ({
       key: keyOf(entry),
       values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
@@ -106,7 +111,6 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
       at: entry,
     }),
   );
-  return [...plain, ...lowerAffinity(pod)];
 }
 
 /** The node labels that the pods avoid: required node affinity with `NotIn` in every term. */

@@ -42,6 +42,8 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** This is such a replica. */
+  readonly perReplica?: true;
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
