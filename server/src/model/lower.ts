@@ -13,6 +13,7 @@ import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
+import { manifestsInTexts } from './manifests-in-texts.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
@@ -42,11 +43,15 @@ export function lowerDocument(
   options: ModelOptions,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
-  const manifests = lowerManifests(document);
+  const manifests = [...lowerManifests(document), ...manifestsInTexts(document)];
   const root = document.root === null ? undefined : rootCursor(document.root);
   if (root !== undefined && mayBeValues(root)) {
     const place = { release: null, namespace: null };
-    return { manifests, workloads: valuesBlocks(root).map((block) => lowerValues(block, place, document, options)) };
+    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, options));
+    return {
+      manifests,
+      workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],
+    };
   }
   const workloads = manifests.flatMap((manifest) => [
     ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
@@ -123,8 +128,9 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
+  const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
+    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {

@@ -14,6 +14,8 @@ export interface Manifest {
   readonly namespace: string | null;
   readonly labels: readonly Located<string>[];
   readonly annotations: readonly Located<string>[];
+  /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
+  readonly created?: 'later';
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';

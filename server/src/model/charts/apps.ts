@@ -1,6 +1,7 @@
 import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
 import type { PodCount } from '../kinds/kind.ts';
-import { between, exactly, times } from '../kinds/pod-sets.ts';
+import { between, exactly } from '../kinds/pod-sets.ts';
+import { workerPods } from '../kinds/ray.ts';
 import { lowerCount } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf } from '../values-parts.ts';
 import type { Container } from '../workload.ts';
@@ -131,22 +132,13 @@ function rayGroups(values: Cursor): readonly ChartBlock[] {
   return [
     ...(isMap(head) && head !== undefined ? [block(head, 'head', exactly(1))] : []),
     ...groups.flatMap((group) =>
-      isMap(group) ? [block(group, keyOf(group), workersOf(group, scales, group === worker ? 1 : null))] : [],
+      isMap(group) ? [block(group, keyOf(group), workersOf(group, scales, group === worker ? 1 : 0))] : [],
     ),
   ];
 }
 
-/** @param unset the replicas in the chart's own values; null if the group has none there */
-function workersOf(group: Cursor, scales: Cursor | undefined, unset: number | null): PodCount {
+/** @param unset the replicas in the chart's own values */
+function workersOf(group: Cursor, scales: Cursor | undefined, unset: number): PodCount {
   if (asBoolean(getIn(group, 'disabled')) === true) return exactly(0);
-  const hosts = lowerCount(getIn(group, 'numOfHosts'), 1);
-  const written = getIn(group, 'replicas');
-  const replicas = written === undefined && unset === null ? null : lowerCount(written, unset ?? 1);
-  if (isTemplated(scales)) return exactly(null);
-  if (asBoolean(scales) !== true) return times(exactly(replicas), hosts);
-  const max = getIn(group, 'maxReplicas');
-  return times(
-    between(lowerCount(getIn(group, 'minReplicas'), 0), max === undefined ? null : lowerCount(max, 0)),
-    hosts,
-  );
+  return isTemplated(scales) ? exactly(null) : workerPods(group, asBoolean(scales) === true, unset);
 }

@@ -1,0 +1,53 @@
+import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { documentsInBlock, documentsInScript } from '../yaml/embedded.ts';
+import type { YamlDocument, YamlScalar } from '../yaml/node.ts';
+import { manifestsAt } from './manifest.ts';
+import type { Manifest } from './workload.ts';
+
+/**
+ * The Kubernetes objects in the literal blocks of a document: manifests in ConfigMaps and in steps of workflows, and here-documents of scripts.
+ * Their cursors have spans in the document. Something else creates these objects, so the number of their pods is unknown, except for a
+ * workflow's own step.
+ */
+export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
+  if (document.root === null || !mayHaveManifests.test(document.text)) return [];
+  const root = rootCursor(document.root);
+  // Schemas describe objects with examples.
+  if (asText(getIn(root, 'kind')) === 'CustomResourceDefinition') return [];
+  return literalBlocks(root).flatMap((block) => {
+    const { at, scalar } = block;
+    if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
+    const whole = documentsInBlock(document, scalar);
+    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
+    if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
+    return documentsInScript(document, scalar).flatMap((node) => manifestsAt(document, rootCursor(node)).map(later));
+  });
+}
+
+/** An indented line with the first field of an object. */
+const mayHaveManifests = /^[ \t]+apiVersion:/m;
+
+function later(manifest: Manifest): Manifest {
+  return { ...manifest, created: 'later' };
+}
+
+interface Block {
+  readonly at: Cursor;
+  readonly scalar: YamlScalar;
+}
+
+/** The literal blocks of a document. Metadata only repeats or describes objects. */
+function literalBlocks(cursor: Cursor): readonly Block[] {
+  const { node } = cursor;
+  if (node.kind === 'scalar') return node.style === 'literal' && !cursor.shared ? [{ at: cursor, scalar: node }] : [];
+  return [...entries(cursor), ...items(cursor)].flatMap((child) =>
+    keyOf(child) === 'metadata' || keyOf(child) === 'description' ? [] : literalBlocks(child),
+  );
+}
+
+/** Whether the block is the manifest of the only step of an Argo workflow. https://argo-workflows.readthedocs.io/en/latest/walk-through/kubernetes-resources/ */
+function runsOnce(root: Cursor, block: Cursor): boolean {
+  const template = block.parent?.parent;
+  if (asText(getIn(root, 'kind')) !== 'Workflow' || keyOf(block) !== 'manifest' || template === undefined) return false;
+  return asText(getIn(template, 'name')) === asText(getIn(root, 'spec', 'entrypoint'));
+}
