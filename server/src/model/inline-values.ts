@@ -1,4 +1,4 @@
-import { asText, type Cursor, getIn, items, rootCursor } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
 import { documentsInBlock } from '../yaml/embedded.ts';
 import { groupOf } from './manifest.ts';
 import type { Manifest } from './workload.ts';
@@ -12,6 +12,8 @@ export interface InlineValues {
   readonly namespace: string | null;
   /** No other values are merged into these. */
   readonly isWhole: boolean;
+  /** The chart is installed any number of times. */
+  readonly isGenerated?: true;
 }
 
 /** The values in an object of Flux, Argo CD, Rancher Fleet, k3s and the like; empty for all other objects. */
@@ -30,30 +32,32 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
     (spec, manifest) => {
       const chart = asText(getIn(spec, 'chart', 'spec', 'chart')) ?? asText(getIn(spec, 'chartRef', 'name'));
       const isWhole = getIn(spec, 'valuesFrom') === undefined;
-      return at(getIn(spec, 'values'), { ...release(manifest, chart), isWhole });
+      const namespace = asText(getIn(spec, 'targetNamespace')) ?? manifest.namespace;
+      return at(getIn(spec, 'values'), { ...release(manifest, chart), namespace, isWhole });
     },
   ],
   // https://argo-cd.readthedocs.io/en/stable/user-guide/helm/
   ['argoproj.io/Application', argoSources],
-  ['argoproj.io/ApplicationSet', (spec, manifest) => argoSources(getIn(spec, 'template', 'spec'), manifest)],
+  [
+    'argoproj.io/ApplicationSet',
+    (spec, manifest) =>
+      argoSources(getIn(spec, 'template', 'spec'), manifest).map((one) => ({ ...one, isGenerated: true })),
+  ],
   // https://docs.k3s.io/helm
   [
     'helm.cattle.io/HelmChart',
-    (spec, manifest) =>
-      inBlock(manifest, getIn(spec, 'valuesContent'), release(manifest, asText(getIn(spec, 'chart')))),
+    (spec, manifest) => inBlock(manifest, getIn(spec, 'valuesContent'), k3s(spec, manifest)),
   ],
   [
     'helm.cattle.io/HelmChartConfig',
-    (spec, manifest) =>
-      inBlock(manifest, getIn(spec, 'valuesContent'), {
-        ...release(manifest, manifest.name ?? undefined),
-        isWhole: false,
-      }),
+    (spec, manifest) => inBlock(manifest, getIn(spec, 'valuesContent'), { ...k3s(spec, manifest), isWhole: false }),
   ],
   // https://fleet.rancher.io/ref-bundle
   ['fleet.cattle.io/Bundle', (spec, manifest) => fleet(getIn(spec, 'helm'), manifest)],
   // https://kubectl.docs.kubernetes.io/references/kustomize/builtins/#_helmchartinflationgenerator_
   ['kustomize.config.k8s.io/Kustomization', (_, manifest) => kustomizeCharts(manifest)],
+  // Flux and others read values from ConfigMaps.
+  ['/ConfigMap', (_, manifest) => inConfigMap(manifest)],
   // https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm
   [
     'addons.cluster.x-k8s.io/HelmChartProxy',
@@ -67,6 +71,12 @@ type Release = Omit<InlineValues, 'values'>;
 function release({ name, namespace }: Manifest, chart: string | undefined): Release {
   // An OCI address ends with the name of the chart.
   return { chart: chart?.slice(chart.lastIndexOf('/') + 1), release: name, namespace, isWhole: true };
+}
+
+/** A HelmChartConfig has the name of its HelmChart. */
+function k3s(spec: Cursor | undefined, manifest: Manifest): Release {
+  const chart = asText(getIn(spec, 'chart')) ?? manifest.name ?? undefined;
+  return { ...release(manifest, chart), namespace: asText(getIn(spec, 'targetNamespace')) ?? null };
 }
 
 function at(values: Cursor | undefined, rest: Release): readonly InlineValues[] {
@@ -85,7 +95,8 @@ function argoSources(spec: Cursor | undefined, manifest: Manifest): readonly Inl
     const helm = getIn(source, 'helm');
     const isWhole = getIn(helm, 'parameters') === undefined && getIn(helm, 'valueFiles') === undefined;
     const name = asText(getIn(source, 'chart')) ?? asText(getIn(source, 'path'));
-    const rest = { ...release(manifest, name), isWhole };
+    const namespace = asText(getIn(spec, 'destination', 'namespace')) ?? null;
+    const rest = { ...release(manifest, name), namespace, isWhole };
     return [...at(getIn(helm, 'valuesObject'), rest), ...inBlock(manifest, getIn(helm, 'values'), rest)];
   });
 }
@@ -102,4 +113,13 @@ function kustomizeCharts(manifest: Manifest): readonly InlineValues[] {
     const rest = { ...release(manifest, asText(getIn(chart, 'name'))), release: name, isWhole };
     return at(getIn(chart, 'valuesInline'), rest);
   });
+}
+
+/** Files of values, which other values may precede or follow. */
+function inConfigMap(manifest: Manifest): readonly InlineValues[] {
+  return entries(getIn(manifest.root, 'data')).flatMap((file) =>
+    /values[\w.-]*\.ya?ml$/.test(keyOf(file))
+      ? inBlock(manifest, file, { ...release(manifest, undefined), isWhole: false })
+      : [],
+  );
 }

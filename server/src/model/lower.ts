@@ -55,23 +55,24 @@ export function lowerDocument(
   }
   const workloads = manifests.flatMap((manifest) => [
     ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
-    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, ...place }) =>
+    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, isGenerated, ...place }) =>
       valuesBlocks(values, chart)
-        .map((block) => (isWhole ? block : withUnsetReplicas(block)))
+        .map((block) =>
+          isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
+        )
         .map((block) => lowerValues(block, place, document, options)),
     ),
   ]);
   return { manifests, workloads };
 }
 
-/** Other values may set what these leave out. */
-function withUnsetReplicas(block: ValuesBlock): ValuesBlock {
-  return block.podSet.replicas === undefined ? { ...block, podSet: { ...block.podSet, pods: exactly(null) } } : block;
+function ofUnknownSize(block: ValuesBlock): ValuesBlock {
+  return { ...block, podSet: { ...block.podSet, pods: exactly(null) } };
 }
 
 /** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
 function lowerValues(
-  { path, root, podSet, counted, role }: ValuesBlock,
+  { path, root, podSet, counted, role, wholeResources }: ValuesBlock,
   { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
   document: YamlDocument,
   options: ModelOptions,
@@ -89,10 +90,13 @@ function lowerValues(
   };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
   const context = { options, crossReferences: noCrossReferences };
-  if (counted) return lowerWorkload(manifest, lowered, role, context);
-  const workload = lowerWorkload(manifest, lowered, 'definition', context);
+  const workload = {
+    ...lowerWorkload(manifest, lowered, counted ? role : 'definition', context),
+    ...(wholeResources && { wholeResources }),
+  };
+  if (counted) return workload;
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  return { ...workload, replica: { ...workload, role: 'unknown', perReplica: true, podSets } };
+  return { ...workload, replica: { ...workload, role: role ?? 'unknown', perReplica: true, podSets } };
 }
 
 /** What one object will run; undefined if it runs nothing. */

@@ -111,6 +111,24 @@ export function requestOf(resource: string, amount: Cursor): readonly Accelerato
   return [{ resource, form: known.form, limit, request: undefined, count: countOf(limit) }];
 }
 
+/**
+ * JupyterHub: KubeSpawner's own names, and those of its chart. A profile replaces whole mappings of its defaults.
+ * https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html, https://z2jh.jupyter.org/en/stable/resources/reference.html
+ */
+export function extraResources(block: Cursor, defaults = block): readonly AcceleratorRequest[] {
+  const limits = getIn(block, 'extra_resource_limits') ?? getIn(defaults, 'extraResource', 'limits');
+  const requests = getIn(block, 'extra_resource_guarantees') ?? getIn(defaults, 'extraResource', 'guarantees');
+  const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
+  return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
+    const known = acceleratorResource(resource);
+    if (known === undefined) return [];
+    const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
+      (quantity) => quantity && lowerQuantity(quantity),
+    );
+    return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
+  });
+}
+
 /** A request that the chart adds itself. */
 export function unwritten(resource: string, count: number | null): AcceleratorRequest {
   const form = acceleratorResource(resource)?.form ?? 'whole';

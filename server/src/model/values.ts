@@ -1,25 +1,19 @@
-import { acceleratorResource } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asText, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
 import type { YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
 import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodSetSource } from './kinds/kind.ts';
-import { countOf, lowerContainer, lowerContainers } from './pod.ts';
-import { lowerQuantity } from './quantity.ts';
-import { containerOf, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
-import type { AcceleratorRequest, Container, Role, Workload } from './workload.ts';
+import { lowerContainer, lowerContainers } from './pod.ts';
+import { containerOf, extraResources, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
+import type { AcceleratorRequest, Container, Workload } from './workload.ts';
 
 /** A mapping in a values file that describes a part of a pod. */
-export interface ValuesBlock {
+export interface ValuesBlock extends ChartBlock {
   /** Its path in the notation of Helm's `--set`, with the names of list items: `servingEngineSpec.modelSpec[llama]`. */
   readonly path: string;
-  readonly root: Cursor;
-  readonly podSet: PodSetSource;
-  /** The chart is known, and so is the number of its pods; otherwise the block is a definition. */
+  /** The chart decides the number of pods in a known way; otherwise the block is a definition. */
   readonly counted: boolean;
-  /** The role, if the chart decides it. */
-  readonly role?: Role | undefined;
 }
 
 /** The kind shown for workloads in values files. */
@@ -78,7 +72,7 @@ function walk(cursor: Cursor, { path, depth, known, chart }: Place, found: Value
   if (getIn(cursor, 'apiVersion') !== undefined && getIn(cursor, 'kind') !== undefined) return;
   const own = known.get(cursor.node);
   if (own !== undefined) {
-    found.push({ path, root: own.root, podSet: own.podSet, counted: true, role: own.role });
+    found.push({ path, counted: own.uncounted !== true, ...own });
     // Other blocks of the same chart can be below this one.
     if (![...known.values()].some((other) => other !== own && isBelow(other.root, cursor))) return;
   }
@@ -86,7 +80,7 @@ function walk(cursor: Cursor, { path, depth, known, chart }: Place, found: Value
   if (blocks !== undefined && blocks.length > 0) {
     const byNode = new Map(blocks.map((block) => [block.root.node, block]));
     const atRoot = byNode.get(cursor.node);
-    if (atRoot !== undefined) found.push({ path, ...atRoot, counted: true });
+    if (atRoot !== undefined) found.push({ path, counted: atRoot.uncounted !== true, ...atRoot });
     for (const child of entries(cursor)) {
       if (child.node.kind === 'scalar' || (atRoot !== undefined && isRead(child))) continue;
       walk(child, { ...below(joined(path, keyOf(child))), known: byNode }, found);
@@ -97,7 +91,8 @@ function walk(cursor: Cursor, { path, depth, known, chart }: Place, found: Value
     const { pod } = podSet;
     const counted = pod === cursor && isScaffold(cursor);
     const block = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, counted };
-    found.push({ ...block, podSet: counted ? { ...podSet, pods: replicasOf(cursor) } : podSet });
+    if (counted) found.push({ ...block, podSet: { ...podSet, pods: replicasOf(cursor) }, wholeResources: true });
+    else found.push({ ...block, podSet });
   }
   for (const child of entries(cursor)) {
     if (child.node.kind === 'scalar' || isRead(child)) continue;
@@ -189,25 +184,6 @@ function hasAmounts(resources: Cursor | undefined): boolean {
 function requestedGpus(block: Cursor): readonly AcceleratorRequest[] {
   const count = getIn(block, 'requestGPU');
   return count === undefined ? [] : requestOf(asText(getIn(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
-}
-
-/**
- * JupyterHub: KubeSpawner's own names, and those of its chart.
- * https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html, https://z2jh.jupyter.org/en/stable/resources/reference.html
- */
-function extraResources(block: Cursor): readonly AcceleratorRequest[] {
-  const chart = getIn(block, 'extraResource');
-  const limits = getIn(block, 'extra_resource_limits') ?? getIn(chart, 'limits');
-  const requests = getIn(block, 'extra_resource_guarantees') ?? getIn(chart, 'guarantees');
-  const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
-  return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
-    const known = acceleratorResource(resource);
-    if (known === undefined) return [];
-    const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
-      (quantity) => quantity && lowerQuantity(quantity),
-    );
-    return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
-  });
 }
 
 function isList(cursor: Cursor | undefined): boolean {

@@ -44,6 +44,8 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** The object is partial, but its `resources` are complete. */
+  readonly wholeResources?: true;
   /** This is such a replica. */
   readonly perReplica?: true;
   /** Another file that fills in values of this one: `values.yaml`. */

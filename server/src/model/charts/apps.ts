@@ -15,9 +15,10 @@ export const appCharts: readonly Chart[] = [
     date: '2026-11-22',
     owns: (values) => containersIn(values, 'controllers', 'containers'),
     blocks: (values) =>
-      entries(getIn(values, 'controllers')).map((controller) =>
-        controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
-      ),
+      entries(getIn(values, 'controllers')).map((controller) => ({
+        ...controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+        wholeResources: true,
+      })),
   },
   {
     names: [],
@@ -125,7 +126,7 @@ function rayGroups(values: Cursor): readonly ChartBlock[] {
   const image = (group: Cursor) => getIn(group, 'image') ?? getIn(values, 'image');
   const block = (group: Cursor, name: string, pods: PodCount): ChartBlock => {
     const container = containerOf({ at: group, name, image: image(group) });
-    return { root: group, podSet: { ...podSetOf(group, [container]), name, pods } };
+    return { root: group, podSet: { ...podSetOf(group, [container]), name, pods }, wholeResources: true };
   };
   const worker = getIn(values, 'worker');
   const groups = [...(worker === undefined ? [] : [worker]), ...entries(getIn(values, 'additionalWorkerGroups'))];

@@ -20,4 +20,8 @@ export interface ChartBlock {
   readonly podSet: PodSetSource;
   /** The role, if the chart decides it. */
   readonly role?: Role;
+  /** Users or other objects start the pods, so their number is unknown. */
+  readonly uncounted?: true;
+  /** The pods get exactly the written `resources`: the chart has no own ones with accelerators, to which Helm would add the written ones. */
+  readonly wholeResources?: true;
 }

@@ -1,12 +1,13 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { appCharts } from './apps.ts';
 import type { Chart } from './chart.ts';
+import { notebookCharts } from './notebooks.ts';
 import { servingCharts } from './serving.ts';
 
 export type { ChartBlock } from './chart.ts';
 
 /** The charts whose templates gpulint knows. To add one, add an entry to its family's table. */
-const charts: readonly Chart[] = [...servingCharts, ...appCharts];
+const charts: readonly Chart[] = [...servingCharts, ...notebookCharts, ...appCharts];
 
 const byName = new Map(charts.flatMap((chart) => chart.names.map((name) => [name, chart] as const)));
 
