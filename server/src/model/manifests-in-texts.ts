@@ -1,6 +1,6 @@
-import { asText, type Cursor, entries, getIn, items, keyOf, rootCursor } from '../yaml/cursor.ts';
-import { documentsInBlock, documentsInScript } from '../yaml/embedded.ts';
-import type { YamlDocument, YamlScalar } from '../yaml/node.ts';
+import { asText, type Cursor, getIn, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { documentsInBlock, documentsInScript, literalBlocks } from '../yaml/embedded.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { manifestsAt } from './manifest.ts';
 import type { Manifest } from './workload.ts';
 
@@ -14,8 +14,7 @@ export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
   const root = rootCursor(document.root);
   // Schemas describe objects with examples.
   if (asText(getIn(root, 'kind')) === 'CustomResourceDefinition') return [];
-  return literalBlocks(root).flatMap((block) => {
-    const { at, scalar } = block;
+  return literalBlocks(root).flatMap(({ at, scalar }) => {
     if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
     const whole = documentsInBlock(document, scalar);
     const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
@@ -29,20 +28,6 @@ const mayHaveManifests = /^[ \t]+apiVersion:/m;
 
 function later(manifest: Manifest): Manifest {
   return { ...manifest, created: 'later' };
-}
-
-interface Block {
-  readonly at: Cursor;
-  readonly scalar: YamlScalar;
-}
-
-/** The literal blocks of a document. Metadata only repeats or describes objects. */
-function literalBlocks(cursor: Cursor): readonly Block[] {
-  const { node } = cursor;
-  if (node.kind === 'scalar') return node.style === 'literal' && !cursor.shared ? [{ at: cursor, scalar: node }] : [];
-  return [...entries(cursor), ...items(cursor)].flatMap((child) =>
-    keyOf(child) === 'metadata' || keyOf(child) === 'description' ? [] : literalBlocks(child),
-  );
 }
 
 /** Whether the block is the manifest of the only step of an Argo workflow. https://argo-workflows.readthedocs.io/en/latest/walk-through/kubernetes-resources/ */

@@ -1,28 +1,74 @@
-import type { YamlDocument, YamlNode, YamlScalar } from './node.ts';
+import { type Cursor, entries, items, keyOf, rootCursor } from './cursor.ts';
+import type { YamlComment, YamlDocument, YamlNode, YamlScalar } from './node.ts';
 import { parseDocument } from './parse.ts';
 import { shiftSpan } from './span.ts';
 
-/** Longer blocks are data. */
-const maxLength = 200_000;
+/** A YAML document in the text of another one, with spans in the outer text: findings and edits apply to that. */
+interface EmbeddedDocument {
+  readonly root: YamlNode;
+  readonly comments: readonly YamlComment[];
+}
+
+/** A literal block (`|`) and its place. */
+export interface LiteralBlock {
+  readonly at: Cursor;
+  readonly scalar: YamlScalar;
+}
+
+/** The literal blocks below a place. Metadata only repeats or describes objects. */
+export function literalBlocks(cursor: Cursor): readonly LiteralBlock[] {
+  const { node } = cursor;
+  if (node.kind === 'scalar') return node.style === 'literal' && !cursor.shared ? [{ at: cursor, scalar: node }] : [];
+  return [...entries(cursor), ...items(cursor)].flatMap((child) =>
+    keyOf(child) === 'metadata' || keyOf(child) === 'description' ? [] : literalBlocks(child),
+  );
+}
 
 /**
- * The YAML documents in a literal block (`|`), with spans in the document around it, so findings and edits apply to the outer text. All lines
- * of such a block have the same indentation, with which YAML may also start a document. Blocks with unreadable text have no documents.
+ * The YAML documents in a literal block. All its lines have the same indentation, with which YAML may also start a document. Blocks with
+ * unreadable text have no documents.
  */
 export function documentsInBlock(document: YamlDocument, scalar: YamlScalar): readonly YamlNode[] {
-  if (scalar.style !== 'literal' || scalar.span.end - scalar.span.start > maxLength) return [];
-  const header = document.text.indexOf('\n', scalar.span.start);
-  // An explicit indentation indicator means that the first line is indented deeper than the others.
-  if (header === -1 || /\d/.test(document.text.slice(scalar.span.start, header).replace(/#.*/, ''))) return [];
-  return documentsInLines(document, header + 1, scalar.span.end, false);
+  return readBlock(document, scalar).map(({ root }) => root);
 }
 
 /** The YAML documents in the here-documents (`<<EOF`) of a script in a literal block. The shell replaces variables in them. */
 export function documentsInScript(document: YamlDocument, scalar: YamlScalar): readonly YamlNode[] {
+  return readScript(document, scalar).map(({ root }) => root);
+}
+
+/** The document with the comments of its embedded documents, which edits and suppressions need. */
+export function withEmbeddedComments(document: YamlDocument): YamlDocument {
+  if (document.root === null || !mayEmbed.test(document.text)) return document;
+  const found = literalBlocks(rootCursor(document.root)).flatMap(({ scalar }) => {
+    if (!/(?:^|\s)#/.test(scalar.source)) return [];
+    const whole = readBlock(document, scalar).filter(({ root }) => root.kind === 'map');
+    return (whole.length > 0 ? whole : readScript(document, scalar)).flatMap(({ comments }) => comments);
+  });
+  if (found.length === 0) return document;
+  const comments = [...document.comments, ...found].sort((a, b) => a.span.start - b.span.start);
+  return { ...document, comments };
+}
+
+/** Signs of manifests and of charts' values in blocks. */
+const mayEmbed = /^[ \t]+apiVersion:|\bvalues[\w.-]*:[ \t]*[|]/m;
+
+/** Longer blocks are data. */
+const maxLength = 200_000;
+
+function readBlock(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
+  if (scalar.style !== 'literal' || scalar.span.end - scalar.span.start > maxLength) return [];
+  const header = document.text.indexOf('\n', scalar.span.start);
+  // An explicit indentation indicator means that the first line is indented deeper than the others.
+  if (header === -1 || /\d/.test(document.text.slice(scalar.span.start, header).replace(/#.*/, ''))) return [];
+  return readLines(document, header + 1, scalar.span.end, false);
+}
+
+function readScript(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
   const { text } = document;
   const { start, end } = scalar.span;
   if (scalar.style !== 'literal' || end - start > maxLength) return [];
-  const found: YamlNode[] = [];
+  const found: EmbeddedDocument[] = [];
   let closed = start;
   for (const match of text.slice(start, end).matchAll(/<<-?[ \t]*(["']?)(\w{1,40})\1[^\n]*\n/g)) {
     const [opening, quote, word = ''] = match;
@@ -31,7 +77,7 @@ export function documentsInScript(document: YamlDocument, scalar: YamlScalar): r
     const to = lineOf(word, text, from, end);
     if (to === undefined) continue;
     closed = to;
-    found.push(...documentsInLines(document, from, to, quote === ''));
+    found.push(...readLines(document, from, to, quote === ''));
   }
   return found;
 }
@@ -48,11 +94,18 @@ function lineOf(word: string, text: string, from: number, end: number): number |
 }
 
 /** @param expands whether a shell replaces `$VARIABLE` and `$(command)` first */
-function documentsInLines({ text }: YamlDocument, from: number, to: number, expands: boolean): readonly YamlNode[] {
+function readLines({ text }: YamlDocument, from: number, to: number, expands: boolean): readonly EmbeddedDocument[] {
   const indent = /^(?:[ \t]*\r?\n)*( *)/.exec(text.slice(from, to))?.[1]?.length ?? 0;
-  return splitAt(text.slice(from, to), indent).flatMap(({ start, end }) => {
-    const { root, problems } = parseDocument(text.slice(from + start, from + end), 0);
-    return root === null || problems.length > 0 ? [] : [shifted(root, from + start, expands)];
+  return splitAt(text.slice(from, to), indent).flatMap((part) => {
+    const start = from + part.start;
+    const { root, problems, comments } = parseDocument(text.slice(start, from + part.end), 0);
+    if (root === null || problems.some(({ readable }) => readable !== true)) return [];
+    return [
+      {
+        root: shifted(root, start, expands),
+        comments: comments.map((comment) => ({ ...comment, span: shiftSpan(comment.span, start) })),
+      },
+    ];
   });
 }
 
