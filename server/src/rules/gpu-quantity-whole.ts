@@ -108,7 +108,7 @@ function wholeDevices(
   if (form === 'memory' || form === 'percent') return undefined;
   const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
   const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
-  return fix(`Set ${resource} to ${count}`, 'unsafe', edits);
+  return fix(`Set ${keyOf(wrong.at) || resource} to ${count}`, 'unsafe', edits);
 }
 
 /** The smallest slice of at least the requested share. */
