@@ -1,6 +1,6 @@
-import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, items, type Located } from '../../yaml/cursor.ts';
-import { knownCount, product } from '../count.ts';
-import type { PodSetSource } from '../kinds/kind.ts';
+import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
+import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
@@ -171,35 +171,49 @@ function modelservice(values: Cursor, role: string): readonly ChartBlock[] {
   const sizes = getIn(block, 'parallelism');
   const resource = acceleratorOf(getIn(values, 'accelerator'));
   const count = product(lowerCount(getIn(sizes, 'tensor'), 1), localData(sizes));
-  const containers = lowerContainers(block).map((container) =>
-    container.type === 'app' && resource !== undefined && container.accelerators.length === 0
-      ? { ...container, accelerators: [unwritten(resource, count)] }
-      : container,
-  );
-  const created = asBoolean(getIn(block, 'create')) !== false;
-  const pods = created ? times(exactly(lowerCount(getIn(block, 'replicas'), 1)), workers(sizes)) : exactly(0);
+  const containers = lowerContainers(block).map((container) => {
+    const isSimulator = container.image?.value.includes('llm-d-inference-sim') === true;
+    if (container.type !== 'app' || isSimulator || resource === undefined || container.accelerators.length > 0)
+      return container;
+    return { ...container, accelerators: [unwritten(resource, count)] };
+  });
+  const multinode = asBoolean(getIn(values, 'multinode')) === true;
+  const pods = times(modelserviceReplicas(block, role), multinode ? workers(sizes) : 1);
   return [{ root: block, podSet: { ...podSetOf(block, containers), name: role, pods }, role: 'serving' }];
 }
 
-/** The resource of an accelerator type; undefined for CPUs, for claims, and for types with a resource in the chart's own table. */
-function acceleratorOf(accelerator: Cursor | undefined): string | undefined {
-  const type = asText(getIn(accelerator, 'type')) ?? 'nvidia';
-  return type === 'nvidia' && asBoolean(getIn(accelerator, 'dra')) !== true ? 'nvidia.com/gpu' : undefined;
+/** Releases of the chart differ in whether prefill has a replica by default. */
+function modelserviceReplicas(block: Cursor, role: string): PodCount {
+  if (asBoolean(getIn(block, 'create')) === false) return exactly(0);
+  const replicas = getIn(block, 'replicas');
+  return exactly(replicas === undefined && role === 'prefill' ? null : lowerCount(replicas, 1));
 }
 
+/** The resource of an accelerator type; undefined for CPUs, for claims, and for types of the project's own. */
+function acceleratorOf(accelerator: Cursor | undefined): string | undefined {
+  if (asBoolean(getIn(accelerator, 'dra')) === true || getIn(accelerator, 'resources') !== undefined) return undefined;
+  return modelserviceResources.get(asText(getIn(accelerator, 'type')) ?? 'nvidia');
+}
+
+const modelserviceResources: ReadonlyMap<string, string> = new Map([
+  ['nvidia', 'nvidia.com/gpu'],
+  ['amd', 'amd.com/gpu'],
+  ['intel-gaudi', 'habana.ai/gaudi'],
+  ['intel-i915', 'gpu.intel.com/i915'],
+  ['intel-xe', 'gpu.intel.com/xe'],
+  ['google', 'google.com/tpu'],
+]);
+
+/** Older releases derive it from `data`. */
 function localData(sizes: Cursor | undefined): number | null {
   const local = getIn(sizes, 'dataLocal');
   if (local !== undefined) return lowerCount(local, 1);
-  const data = lowerCount(getIn(sizes, 'data'), 1);
-  const nodes = lowerCount(getIn(sizes, 'workers'), 1);
-  return data === null || nodes === null || nodes === 0 || data % nodes !== 0 ? null : knownCount(data / nodes);
+  return lowerCount(getIn(sizes, 'data'), 1) === 1 ? 1 : null;
 }
 
+/** Older releases derive it from `data` and `dataLocal`. */
 function workers(sizes: Cursor | undefined): number | null {
   const written = getIn(sizes, 'workers');
   if (written !== undefined) return lowerCount(written, 1);
-  const data = lowerCount(getIn(sizes, 'data'), 1);
-  const local = lowerCount(getIn(sizes, 'dataLocal'), 1);
-  if (getIn(sizes, 'dataLocal') === undefined || isTemplated(getIn(sizes, 'data'))) return data === null ? null : 1;
-  return data === null || local === null || local === 0 || data % local !== 0 ? null : data / local;
+  return getIn(sizes, 'data') === undefined ? 1 : null;
 }
