@@ -147,7 +147,7 @@ function lowerWorkload(
     roleConfidence: found.confidence,
     roleFrom: found.from,
     podSets,
-    partial: defines || lowered.partial || podSets.some(isPartial),
+    partial: defines || manifest.isPatch === true || lowered.partial || podSets.some(isPartial),
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,

@@ -18,6 +18,7 @@ export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
     if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
     const whole = documentsInBlock(document, scalar);
     const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
+    if (isPatch(at)) return objects.map((one) => ({ ...later(one), isPatch: true }));
     if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
     return documentsInScript(document, scalar).flatMap((node) => manifestsAt(document, rootCursor(node)).map(later));
   });
@@ -28,6 +29,14 @@ const mayHaveManifests = /^[ \t]+apiVersion:/m;
 
 function later(manifest: Manifest): Manifest {
   return { ...manifest, created: 'later' };
+}
+
+/** Whether a block changes objects that are elsewhere: a patch of kustomize, Flux or a Helm release. */
+function isPatch(block: Cursor): boolean {
+  for (let here: Cursor | undefined = block; here !== undefined; here = here.parent) {
+    if (/^patch(?:es)?(?:StrategicMerge|Json6902)?$/.test(keyOf(here))) return true;
+  }
+  return false;
 }
 
 /** Whether the block is the manifest of the only step of an Argo workflow. https://argo-workflows.readthedocs.io/en/latest/walk-through/kubernetes-resources/ */

@@ -16,6 +16,8 @@ export interface Manifest {
   readonly annotations: readonly Located<string>[];
   /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
   readonly created?: 'later';
+  /** The text is only a patch of the object. */
+  readonly isPatch?: true;
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';

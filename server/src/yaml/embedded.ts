@@ -1,4 +1,5 @@
 import { type Cursor, entries, items, keyOf, rootCursor } from './cursor.ts';
+import { countWhere, lineStartsIn } from './document-marks.ts';
 import type { YamlComment, YamlDocument, YamlNode, YamlScalar } from './node.ts';
 import { parseDocument } from './parse.ts';
 import { shiftSpan } from './span.ts';
@@ -65,32 +66,35 @@ function readBlock(document: YamlDocument, scalar: YamlScalar): readonly Embedde
 }
 
 function readScript(document: YamlDocument, scalar: YamlScalar): readonly EmbeddedDocument[] {
-  const { text } = document;
   const { start, end } = scalar.span;
-  if (scalar.style !== 'literal' || end - start > maxLength) return [];
+  const text = document.text.slice(start, end);
+  if (scalar.style !== 'literal' || text.length > maxLength || !text.includes('<<')) return [];
+  const places = linesByText(text);
   const found: EmbeddedDocument[] = [];
-  let closed = start;
-  for (const match of text.slice(start, end).matchAll(/<<-?[ \t]*(["']?)(\w{1,40})\1[^\n]*\n/g)) {
+  let closed = 0;
+  for (const match of text.matchAll(/<<-?[ \t]*(["']?)(\w{1,40})\1[^\n]*\n/g)) {
     const [opening, quote, word = ''] = match;
-    const from = start + match.index + opening.length;
-    if (from < closed) continue;
-    const to = lineOf(word, text, from, end);
-    if (to === undefined) continue;
+    const from = match.index + opening.length;
+    const closing = places.get(word) ?? [];
+    const to = closing[countWhere(closing, (at) => at < from)];
+    if (from < closed || to === undefined) continue;
     closed = to;
-    found.push(...readLines(document, from, to, quote === ''));
+    found.push(...readLines(document, start + from, start + to, quote === ''));
   }
   return found;
 }
 
-/** The start of the line that consists of a word. */
-function lineOf(word: string, text: string, from: number, end: number): number | undefined {
-  for (let at = from; at < end; ) {
-    const newline = text.indexOf('\n', at);
-    const next = newline === -1 || newline >= end ? end : newline + 1;
-    if (text.slice(at, next).trim() === word) return at;
-    at = next;
+/** The offsets of lines by their text without indentation. */
+function linesByText(text: string): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const start of lineStartsIn(text)) {
+    const newline = text.indexOf('\n', start);
+    const line = text.slice(start, newline === -1 ? text.length : newline).trim();
+    const known = places.get(line);
+    if (known === undefined) places.set(line, [start]);
+    else known.push(start);
   }
-  return undefined;
+  return places;
 }
 
 /** @param expands whether a shell replaces `$VARIABLE` and `$(command)` first */
