@@ -44,10 +44,11 @@ export function lowerDocument(
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
   const manifests = [...lowerManifests(document), ...manifestsInTexts(document)];
+  const context = { options, crossReferences };
   const root = document.root === null ? undefined : rootCursor(document.root);
   if (root !== undefined && mayBeValues(root)) {
     const place = { release: null, namespace: null };
-    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, options));
+    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, context));
     return {
       manifests,
       workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],
@@ -60,7 +61,7 @@ export function lowerDocument(
         .map((block) =>
           isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
         )
-        .map((block) => lowerValues(block, place, document, options)),
+        .map((block) => lowerValues(block, place, document, context)),
     ),
   ]);
   return { manifests, workloads };
@@ -75,7 +76,7 @@ function lowerValues(
   { path, root, podSet, counted, role, wholeResources }: ValuesBlock,
   { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
   document: YamlDocument,
-  options: ModelOptions,
+  context: LoweringContext,
 ): Workload {
   const names = [release ?? '', path].filter((name) => name !== '');
   const manifest = {
@@ -89,7 +90,6 @@ function lowerValues(
     annotations: [],
   };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, crossReferences: noCrossReferences };
   const workload = {
     ...lowerWorkload(manifest, lowered, counted ? role : 'definition', context),
     ...(wholeResources && { wholeResources }),

@@ -59,6 +59,7 @@ export function firstOf(block: Cursor | undefined, keys: readonly string[]): Cur
 export interface ContainerParts {
   readonly at: Cursor;
   readonly name: string;
+  readonly type?: Container['type'];
   readonly image?: Cursor | undefined;
   readonly resources?: Cursor | undefined;
   /** Requests outside `resources`. */
@@ -68,8 +69,8 @@ export interface ContainerParts {
 }
 
 export function containerOf(parts: ContainerParts): Container {
-  const { at, name, image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
-  const container = lowerContainer(at, 'app', name, resources);
+  const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
+  const container = lowerContainer(at, type, name, resources);
   const extra = listOf(getIn(at, 'extraArgs'));
   return {
     ...container,

@@ -43,7 +43,7 @@ export function mayBeValues(root: Cursor): boolean {
  */
 export function valuesBlocks(root: Cursor, chart?: string): readonly ValuesBlock[] {
   const found: ValuesBlock[] = [];
-  walk(root, { path: '', depth: 0, known: new Map(), chart }, found);
+  walk(root, { path: '', depth: 0, made: new Map(), chart }, found);
   return found;
 }
 
@@ -54,13 +54,13 @@ interface Place {
   readonly path: string;
   readonly depth: number;
   /** What a chart above makes of mappings, by node. */
-  readonly known: ReadonlyMap<YamlNode, ChartBlock>;
+  readonly made: ReadonlyMap<YamlNode, ChartBlock>;
   readonly chart: string | undefined;
 }
 
-function walk(cursor: Cursor, { path, depth, known, chart }: Place, found: ValuesBlock[]): void {
+function walk(cursor: Cursor, { path, depth, made, chart }: Place, found: ValuesBlock[]): void {
   if (depth > maxDepth) return;
-  const below = (key: string) => ({ path: key, depth: depth + 1, known, chart: undefined });
+  const below = (key: string) => ({ path: key, depth: depth + 1, made, chart: undefined });
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
@@ -70,20 +70,22 @@ function walk(cursor: Cursor, { path, depth, known, chart }: Place, found: Value
   }
   // Skip whole objects that a chart passes on.
   if (getIn(cursor, 'apiVersion') !== undefined && getIn(cursor, 'kind') !== undefined) return;
-  const own = known.get(cursor.node);
+  const own = made.get(cursor.node);
   if (own !== undefined) {
     found.push({ path, counted: own.uncounted !== true, ...own });
     // Other blocks of the same chart can be below this one.
-    if (![...known.values()].some((other) => other !== own && isBelow(other.root, cursor))) return;
+    if (![...made.values()].some((other) => other !== own && isBelow(other.root, cursor))) return;
   }
-  const blocks = own === undefined ? chartOf(cursor, chart)?.blocks(cursor) : undefined;
-  if (blocks !== undefined && blocks.length > 0) {
+  const known = own === undefined ? chartOf(cursor, chart) : undefined;
+  const blocks = known?.blocks(cursor) ?? [];
+  if (blocks.length > 0) {
     const byNode = new Map(blocks.map((block) => [block.root.node, block]));
     const atRoot = byNode.get(cursor.node);
     if (atRoot !== undefined) found.push({ path, counted: atRoot.uncounted !== true, ...atRoot });
     for (const child of entries(cursor)) {
       if (child.node.kind === 'scalar' || (atRoot !== undefined && isRead(child))) continue;
-      walk(child, { ...below(joined(path, keyOf(child))), known: byNode }, found);
+      if (known?.shared?.includes(keyOf(child))) continue;
+      walk(child, { ...below(joined(path, keyOf(child))), made: byNode }, found);
     }
     return;
   }

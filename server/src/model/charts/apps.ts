@@ -19,6 +19,7 @@ export const appCharts: readonly Chart[] = [
         ...controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
         wholeResources: true,
       })),
+    shared: ['defaultPodOptions', 'defaultContainerOptions'],
   },
   {
     names: [],
@@ -30,6 +31,7 @@ export const appCharts: readonly Chart[] = [
         const pod = getIn(workload, 'podSpec');
         return pod === undefined ? [] : [controllerOf(workload, pod, getIn(values, 'podOptions'))];
       }),
+    shared: ['podOptions'],
   },
   {
     names: ['ray-cluster'],
@@ -91,24 +93,37 @@ function containersIn(values: Cursor, key: string, ...path: readonly string[]): 
 }
 
 /**
- * A controller of the common library: a mapping of containers by name, with the options of its pod above them.
+ * A controller of the common library: mappings of containers by name, with the options of its pod above them.
  * @param holder the mapping with `containers`
  * @param defaults the options of all pods, which apply where a controller has none
  */
 function controllerOf(controller: Cursor, holder: Cursor, defaults: Cursor | undefined): ChartBlock {
-  const own = getIn(controller, 'pod') ?? holder;
-  const placed = firstOf(own, ['nodeSelector', 'affinity', 'tolerations']) !== undefined;
-  const pod = placed || defaults === undefined ? own : defaults;
-  const containers = entries(getIn(holder, 'containers')).flatMap((container): readonly Container[] =>
-    container.node.kind === 'map' && asBoolean(getIn(container, 'enabled')) !== false
-      ? [containerOf({ at: container, name: keyOf(container) })]
-      : [],
-  );
-  const set = podSetOf(pod, containers);
+  const pod = withDefaults(getIn(controller, 'pod') ?? (holder === controller ? undefined : holder), defaults);
+  const containers = [...named(holder, 'initContainers', 'init'), ...named(holder, 'containers', 'app')];
+  const set = podSetOf(pod ?? controller, containers);
   return {
     root: controller,
     podSet: { ...set, name: keyOf(controller), replicas: getIn(controller, 'replicas'), pods: podsOf(controller) },
   };
+}
+
+/** The options of a pod, completed by those of all pods. */
+function withDefaults(own: Cursor | undefined, defaults: Cursor | undefined): Cursor | undefined {
+  if (own?.node.kind !== 'map' || defaults?.node.kind !== 'map') return own ?? defaults;
+  const { node } = own;
+  const missing = defaults.node.entries.filter(({ key }) => getIn(own, key) === undefined);
+  return {
+    ...own,
+    node: { ...node, entries: [...missing.map((entry) => ({ ...entry, shared: true })), ...node.entries] },
+  };
+}
+
+function named(holder: Cursor, key: string, type: Container['type']): readonly Container[] {
+  return entries(getIn(holder, key)).flatMap((container) =>
+    container.node.kind === 'map' && asBoolean(getIn(container, 'enabled')) !== false
+      ? [containerOf({ at: container, name: keyOf(container), type })]
+      : [],
+  );
 }
 
 /** One per node in a DaemonSet; a Job or CronJob runs one pod at a time. */

@@ -12,6 +12,8 @@ export interface Chart {
   /** Whether a mapping has keys that only this chart's values have. */
   readonly owns: (values: Cursor) => boolean;
   readonly blocks: (values: Cursor) => readonly ChartBlock[];
+  /** Keys at the top whose values are parts of all blocks. */
+  readonly shared?: readonly string[];
 }
 
 /** The pods that a chart makes of one mapping of its values. */
