@@ -57,7 +57,7 @@ export function lowerDocument(
   const workloads = manifests.flatMap((manifest) => [
     ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
     ...inlineValues(manifest).flatMap(({ values, chart, isWhole, isGenerated, ...place }) =>
-      valuesBlocks(values, chart)
+      valuesBlocks(values, { chart })
         .map((block) =>
           isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
         )

@@ -39,11 +39,11 @@ export function mayBeValues(root: Cursor): boolean {
  * The mappings in a chart's values that describe which accelerators pods take and where they run. Values of well-known charts are read as
  * their templates read them. Other charts may do anything with their values, so only two forms are read: fields that charts pass to Kubernetes
  * unchanged (`resources`, `nodeSelector`, `tolerations`, lists of containers), and unambiguous keys.
- * @param chart the name of the chart, if it is known
+ * @param release for values that an object carries: the chart that it installs, if its name is known
  */
-export function valuesBlocks(root: Cursor, chart?: string): readonly ValuesBlock[] {
+export function valuesBlocks(root: Cursor, release?: { readonly chart: string | undefined }): readonly ValuesBlock[] {
   const found: ValuesBlock[] = [];
-  walk(root, { path: '', depth: 0, made: new Map(), chart }, found);
+  walk(root, { path: '', depth: 0, made: new Map(), chart: release?.chart, installed: release && root }, found);
   return found;
 }
 
@@ -56,11 +56,13 @@ interface Place {
   /** What a chart above makes of mappings, by node. */
   readonly made: ReadonlyMap<YamlNode, ChartBlock>;
   readonly chart: string | undefined;
+  /** The values of a release: a chart of the project is counted in its own templates. */
+  readonly installed: Cursor | undefined;
 }
 
-function walk(cursor: Cursor, { path, depth, made, chart }: Place, found: ValuesBlock[]): void {
+function walk(cursor: Cursor, { path, depth, made, chart, installed }: Place, found: ValuesBlock[]): void {
   if (depth > maxDepth) return;
-  const below = (key: string) => ({ path: key, depth: depth + 1, made, chart: undefined });
+  const below = (key: string) => ({ path: key, depth: depth + 1, made, chart: undefined, installed });
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
@@ -91,10 +93,11 @@ function walk(cursor: Cursor, { path, depth, made, chart }: Place, found: Values
   }
   for (const podSet of own === undefined ? podSetsOf(cursor) : []) {
     const { pod } = podSet;
-    const counted = pod === cursor && isScaffold(cursor);
-    const block = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, counted };
-    if (counted) found.push({ ...block, podSet: { ...podSet, pods: replicasOf(cursor) }, wholeResources: true });
-    else found.push({ ...block, podSet });
+    const block = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet, counted: false };
+    const isScaffold = pod === cursor && depth === 0 && isScaffoldValues(cursor);
+    if (!isScaffold) found.push(block);
+    else if (cursor !== installed) found.push({ ...block, wholeResources: true });
+    else found.push({ ...block, podSet: { ...podSet, pods: replicasOf(cursor) }, counted: true, wholeResources: true });
   }
   for (const child of entries(cursor)) {
     if (child.node.kind === 'scalar' || isRead(child)) continue;
@@ -108,9 +111,8 @@ function isBelow(cursor: Cursor, above: Cursor): boolean {
 }
 
 /** The layout of `helm create`: one Deployment, with its replicas, image and resources next to each other at the top. */
-function isScaffold(block: Cursor): boolean {
-  const isTop = block.parent === undefined || /^values(?:Object|Inline)?$/.test(keyOf(block));
-  return isTop && getIn(block, 'replicaCount') !== undefined && isMap(getIn(block, 'image'));
+function isScaffoldValues(values: Cursor): boolean {
+  return getIn(values, 'replicaCount') !== undefined && isMap(getIn(values, 'image'));
 }
 
 /** Whether a child is a part of its block and has no blocks itself. */
