@@ -74,7 +74,7 @@ export default defineRule({
       if (wrong === undefined) continue;
       context.report({
         message: isDropped(wrong)
-          ? `requestGPU ${wrong.text} is rounded down to 0 by the chart: the pods start without a GPU`
+          ? `requestGPU must be a whole number, not ${wrong.text}: the chart rounds it down to 0, so the pod gets no GPU`
           : `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
         span: spanOf(wrong.at),
         fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
