@@ -24,6 +24,7 @@ import {
   lowerTolerations,
   lowerVolumes,
   selectorsIn,
+  selectorsInTerms,
   text,
 } from './pod.ts';
 import type { Inherited } from './referenced.ts';
@@ -179,7 +180,11 @@ function lowerPodSet(
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
   );
-  const selectors = [...lowerSelectors(pod), ...selectorsIn(source.nodeSelector)];
+  const selectors = [
+    ...lowerSelectors(pod),
+    ...selectorsIn(source.nodeSelector),
+    ...selectorsInTerms(source.nodeSelectorTerms),
+  ];
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];

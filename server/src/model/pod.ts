@@ -98,7 +98,8 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  return [...selectorsIn(getIn(pod, 'nodeSelector')), ...lowerAffinity(pod)];
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  return [...selectorsIn(getIn(pod, 'nodeSelector')), ...selectorsInTerms(getIn(required, 'nodeSelectorTerms'))];
 }
 
 /** The labels in a mapping. */
@@ -133,9 +134,8 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
 }
 
 /** Terms are alternatives, so a label is required only if every term names it; its values are then combined. */
-function lowerAffinity(pod: Cursor): readonly Selector[] {
-  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+export function selectorsInTerms(list: Cursor | undefined): readonly Selector[] {
+  const terms = items(list).map((term) =>
     items(getIn(term, 'matchExpressions')).flatMap((expression): Selector[] => {
       const key = asText(getIn(expression, 'key'));
       if (key === undefined || asString(getIn(expression, 'operator')) !== 'In') return [];

@@ -12,8 +12,9 @@ import type { AcceleratorRequest, Container } from './workload.ts';
 /** The pods of a mapping that describes them. */
 export function podSetOf(block: Cursor, containers: readonly Container[]): PodSetSource {
   const type = instanceTypeOf(block);
-  // KubeSpawner's names are in snake case.
+  // KubeSpawner's names are in snake case; vLLM's production stack has the terms without their wrapping.
   const nodeSelector = getIn(block, 'node_selector');
+  const nodeSelectorTerms = firstOf(block, ['nodeSelectorTerms', 'node_affinity_required']);
   return {
     name: 'replica',
     pod: block,
@@ -23,6 +24,7 @@ export function podSetOf(block: Cursor, containers: readonly Container[]): PodSe
     containers,
     ...(type === undefined ? {} : { instanceType: type }),
     ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(nodeSelectorTerms === undefined ? {} : { nodeSelectorTerms }),
   };
 }
 

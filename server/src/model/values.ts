@@ -146,7 +146,7 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
-  const sets: PodSetSource[] = containers.length > 0 || placed ? [podSetOf(block, containers)] : [];
+  const sets: PodSetSource[] = containers.length > 0 || placed ? [placedAbove(podSetOf(block, containers))] : [];
   const others = entries(block).filter((entry) => componentResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
@@ -154,6 +154,15 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
       sets.push({ ...podSetOf(block, [container]), pod: resources, replicas: undefined });
   }
   return sets;
+}
+
+/** A component without its own node labels takes those next to it in the mapping above. */
+function placedAbove(podSet: PodSetSource): PodSetSource {
+  const { pod, containers = [] } = podSet;
+  const above = getIn(pod.parent, 'nodeSelector');
+  const isPlaced = podSet.nodeSelector !== undefined || getIn(pod, 'nodeSelector') !== undefined;
+  if (isPlaced || above === undefined || !containers.some(namesAccelerators)) return podSet;
+  return { ...podSet, nodeSelector: above };
 }
 
 /** The containers in a `containers` list. */
@@ -167,7 +176,10 @@ function listedContainers(block: Cursor): readonly Container[] {
 function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const requests = [...requestedGpus(block), ...extraResources(block)];
-  if (hasAmounts(getIn(block, 'resources')) || requests.length > 0) return [containerOf({ at: block, name, requests })];
+  // A component without its own image takes the one in the mapping above.
+  const image = getIn(block, 'image') ?? (block.parent?.node.kind === 'map' ? getIn(block.parent, 'image') : undefined);
+  if (hasAmounts(getIn(block, 'resources')) || requests.length > 0)
+    return [containerOf({ at: block, name, image, requests })];
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
   if (keyOf(block) === 'resources' || !namesVendorResource(block)) return [];
   return [containerOf({ at: block, name, resources: block })];

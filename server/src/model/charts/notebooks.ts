@@ -42,10 +42,12 @@ function server(block: Cursor, singleuser: Cursor, name: string): ChartBlock {
   const image = getIn(block, 'image') ?? getIn(singleuser, 'image');
   const set = podSetOf(block, [containerOf({ at: block, name, image, requests })]);
   const nodeSelector = set.nodeSelector ?? getIn(singleuser, 'nodeSelector');
+  const nodeSelectorTerms = set.nodeSelectorTerms ?? getIn(singleuser, 'extraNodeAffinity', 'required');
   const podSet = {
     ...set,
     pods: exactly(null),
     ...(block === singleuser || nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(nodeSelectorTerms === undefined ? {} : { nodeSelectorTerms }),
   };
   return { root: block, podSet, role: 'interactive', uncounted: true, wholeResources: true };
 }

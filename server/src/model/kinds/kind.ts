@@ -73,6 +73,8 @@ export interface PodSetSource {
   readonly instanceType?: Located<string>;
   /** For values that name the node labels under another key than `nodeSelector`. */
   readonly nodeSelector?: Cursor;
+  /** The same for the terms of required node affinity. */
+  readonly nodeSelectorTerms?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
   readonly inheritedPods?: InheritedPods;
   /** The facts that another object states. */
