@@ -58,6 +58,25 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['kustomize.config.k8s.io/Kustomization', (_, manifest) => kustomizeCharts(manifest)],
   // Flux and others read values from ConfigMaps.
   ['/ConfigMap', (_, manifest) => inConfigMap(manifest)],
+  // https://github.com/crossplane-contrib/provider-helm
+  [
+    'helm.crossplane.io/Release',
+    (spec, manifest) => {
+      const provider = getIn(spec, 'forProvider');
+      const isWhole = getIn(provider, 'valuesFrom') === undefined && getIn(provider, 'set') === undefined;
+      const rest = { ...release(manifest, asText(getIn(provider, 'chart', 'name'))), isWhole };
+      return at(getIn(provider, 'values'), { ...rest, namespace: asText(getIn(provider, 'namespace')) ?? null });
+    },
+  ],
+  // https://projectsveltos.github.io/sveltos/ (one release per cluster)
+  [
+    'config.projectsveltos.io/ClusterProfile',
+    (spec, manifest) =>
+      items(getIn(spec, 'helmCharts')).flatMap((chart) => {
+        const rest = release(manifest, asText(getIn(chart, 'chartName')));
+        return inBlock(manifest, getIn(chart, 'values'), { ...rest, isGenerated: true });
+      }),
+  ],
   // https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm
   [
     'addons.cluster.x-k8s.io/HelmChartProxy',
