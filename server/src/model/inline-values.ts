@@ -80,8 +80,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   // https://github.com/kubernetes-sigs/cluster-api-addon-provider-helm
   [
     'addons.cluster.x-k8s.io/HelmChartProxy',
-    (spec, manifest) =>
-      inBlock(manifest, getIn(spec, 'valuesTemplate'), release(manifest, asText(getIn(spec, 'chartName')))),
+    (spec, manifest) => {
+      const rest = release(manifest, asText(getIn(spec, 'chartName')));
+      return inBlock(manifest, getIn(spec, 'valuesTemplate'), { ...rest, isGenerated: true });
+    },
   ],
 ]);
 
