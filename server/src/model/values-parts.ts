@@ -91,7 +91,7 @@ export function listOf(list: Cursor | undefined): readonly Located<string>[] {
 
 /** Environment variables, as a list or as a mapping of names to values. */
 export function variables(block: Cursor): Container['env'] {
-  return ['env', 'extraEnv', 'extraEnvVars', 'envVars', 'containerEnv'].flatMap((key) =>
+  return ['env', 'environment', 'extraEnv', 'extraEnvVars', 'envVars', 'containerEnv'].flatMap((key) =>
     variablesIn(getIn(block, key)),
   );
 }

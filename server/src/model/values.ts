@@ -156,10 +156,15 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   return sets;
 }
 
+/** The mapping above a component, if its image and node labels are for its components: it has no pods itself. */
+function partsAbove({ parent }: Cursor): Cursor | undefined {
+  return getIn(parent, 'resources') === undefined ? parent : undefined;
+}
+
 /** A component without its own node labels takes those next to it in the mapping above. */
 function placedAbove(podSet: PodSetSource): PodSetSource {
   const { pod, containers = [] } = podSet;
-  const above = getIn(pod.parent, 'nodeSelector');
+  const above = getIn(partsAbove(pod), 'nodeSelector');
   const isPlaced = podSet.nodeSelector !== undefined || getIn(pod, 'nodeSelector') !== undefined;
   if (isPlaced || above === undefined || !containers.some(namesAccelerators)) return podSet;
   return { ...podSet, nodeSelector: above };
@@ -176,8 +181,7 @@ function listedContainers(block: Cursor): readonly Container[] {
 function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
   const requests = [...requestedGpus(block), ...extraResources(block)];
-  // A component without its own image takes the one in the mapping above.
-  const image = getIn(block, 'image') ?? (block.parent?.node.kind === 'map' ? getIn(block.parent, 'image') : undefined);
+  const image = getIn(block, 'image') ?? getIn(partsAbove(block), 'image');
   if (hasAmounts(getIn(block, 'resources')) || requests.length > 0)
     return [containerOf({ at: block, name, image, requests })];
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
