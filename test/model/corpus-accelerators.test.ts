@@ -19,6 +19,7 @@ const reasons: readonly (readonly [where: RegExp, why: string])[] = [
   [/ sharing\.timeSlicing\.resources/, "a device plugin's config without its ConfigMap"],
   [/^inference\.networking\.x-k8s\.io\/InferenceModel /, 'the kind has no such field and makes no pods'],
   [/ [Ss]pec\.replicatedJobs.*template\.spec\.resources\.requests/, 'resources of a pod, which hold no accelerators'],
+  [/no object tests\.(?:set|asserts)\./, 'a test of helm-unittest'],
   [/ apiVersion.*kind\./, 'invalid indentation: reported as a syntax error'],
   [
     / {2,}image| image\.registry|affinity\.nodeAffinity\.containers/,

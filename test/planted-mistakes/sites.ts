@@ -34,8 +34,9 @@ export interface PodSite {
 }
 
 /** Containers with a plain count of one accelerator. */
-export function containerSites({ workloads }: DocumentAnalysis): readonly ContainerSite[] {
-  return workloads.flatMap((workload) =>
+export function containerSites({ workloads, document }: DocumentAnalysis): readonly ContainerSite[] {
+  const own = workloads.filter(({ manifest }) => isInDocument(manifest.root, document));
+  return own.flatMap((workload) =>
     workload.podSets.flatMap((podSet) =>
       podSet.containers.flatMap((container) => containerSite(workload, podSet, container) ?? []),
     ),
@@ -56,11 +57,11 @@ export function podSites(analysis: DocumentAnalysis): readonly PodSite[] {
 
 /** Objects of some kinds, with the way to each (an item of a List has one). */
 export function manifestsOf(
-  { manifests }: DocumentAnalysis,
+  { manifests, document }: DocumentAnalysis,
   ...kinds: readonly string[]
 ): readonly { readonly manifest: Manifest; readonly root: Cursor; readonly path: Path }[] {
   return manifests
-    .filter(({ kind }) => kinds.includes(kind))
+    .filter(({ kind, root }) => kinds.includes(kind) && isInDocument(root, document))
     .map((manifest) => ({ manifest, root: documentRoot(manifest.root), path: pathOf(manifest.root) }));
 }
 
@@ -99,6 +100,11 @@ function containerSite(workload: Workload, podSet: PodSet, container: Container)
     requested: request.request !== undefined,
     listed: /^(containers|initContainers)$/.test(String(container.at.parent?.step)),
   };
+}
+
+/** Paths lead only to the document's own nodes, not to those of texts in it. */
+function isInDocument(cursor: Cursor, { root }: DocumentAnalysis['document']): boolean {
+  return documentRoot(cursor).node === root;
 }
 
 function documentRoot(cursor: Cursor): Cursor {

@@ -12,6 +12,20 @@ export function scriptInput({ text }: MountedScript): ProcessInput {
   return { command: ['bash', '-c', text], args: [], env: [] };
 }
 
+/**
+ * A check of a container as it is, and as each script from a ConfigMap runs in it. The place of all words of a script is the argument that names
+ * it.
+ */
+export function eachLaunch<Context>(check: (container: Container, context: Context) => void): typeof check {
+  return (container, context) => {
+    check(container, context);
+    for (const { text, at } of container.scripts) {
+      const command = ['bash', '-c', text].map((value) => ({ value, at }));
+      check({ ...container, command, args: [], scripts: [] }, context);
+    }
+  };
+}
+
 /** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */
 export function checkpointSigns(container: Container): readonly CheckpointSign[] {
   const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script)));

@@ -4,7 +4,6 @@ import { missingFor } from '../cost/no-estimate.ts';
 import { timesCount } from '../cost/range.ts';
 import type { CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
-import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
@@ -61,7 +60,7 @@ function lensTitle(workload: Workload, result: CostResult): string {
 function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
   const { manifest, podSets } = workload;
   const count = lowerCount(podSets[0]?.replicas, 1);
-  if (!isValues(workload) || cost === null || count === null || count < 2) return [];
+  if (!workload.perReplica || cost === null || count === null || count < 2) return [];
   const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
   return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
 }

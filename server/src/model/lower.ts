@@ -7,15 +7,26 @@ import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
+import { type InlineValues, inlineValues } from './inline-values.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
 import { kindEntry } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
+import { manifestsInTexts } from './manifests-in-texts.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
-import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import {
+  lowerAvoided,
+  lowerContainers,
+  lowerSelectors,
+  lowerTolerations,
+  lowerVolumes,
+  selectorsIn,
+  selectorsInTerms,
+  text,
+} from './pod.ts';
 import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
 import { scaled } from './scaled.ts';
@@ -33,33 +44,60 @@ export function lowerDocument(
   options: ModelOptions,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
-  const manifests = lowerManifests(document);
+  const manifests = [...lowerManifests(document), ...manifestsInTexts(document)];
+  const context = { options, crossReferences };
   const root = document.root === null ? undefined : rootCursor(document.root);
-  const workloads =
-    root !== undefined && mayBeValues(root)
-      ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, crossReferences) ?? []);
+  if (root !== undefined && mayBeValues(root)) {
+    const place = { release: null, namespace: null };
+    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, context));
+    return {
+      manifests,
+      workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],
+    };
+  }
+  const workloads = manifests.flatMap((manifest) => [
+    ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
+    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, isGenerated, ...place }) =>
+      valuesBlocks(values, { chart })
+        .map((block) =>
+          isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
+        )
+        .map((block) => lowerValues(block, place, document, context)),
+    ),
+  ]);
   return { manifests, workloads };
 }
 
-/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
-function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
-  const name = path === '' ? null : path;
+function ofUnknownSize(block: ValuesBlock): ValuesBlock {
+  return { ...block, podSet: { ...block.podSet, pods: exactly(null) } };
+}
+
+/** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
+function lowerValues(
+  { path, root, podSet, counted, role, wholeResources }: ValuesBlock,
+  { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
+  document: YamlDocument,
+  context: LoweringContext,
+): Workload {
+  const names = [release ?? '', path].filter((name) => name !== '');
   const manifest = {
     document,
     root,
     apiVersion: '',
     kind: valuesKind,
-    name,
-    namespace: null,
+    name: names.length === 0 ? null : names.join(': '),
+    namespace,
     labels: [],
     annotations: [],
   };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, crossReferences: noCrossReferences };
-  const workload = lowerWorkload(manifest, lowered, 'definition', context);
+  const workload = {
+    ...lowerWorkload(manifest, lowered, counted ? role : 'definition', context),
+    ...(wholeResources && { wholeResources }),
+  };
+  if (counted) return workload;
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
+  return { ...workload, replica: { ...workload, role: role ?? 'unknown', perReplica: true, podSets } };
 }
 
 /** What one object will run; undefined if it runs nothing. */
@@ -95,8 +133,9 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
+  const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
+    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -109,7 +148,7 @@ function lowerWorkload(
     roleConfidence: found.confidence,
     roleFrom: found.from,
     podSets,
-    partial: defines || lowered.partial || podSets.some(isPartial),
+    partial: defines || manifest.isPatch === true || lowered.partial || podSets.some(isPartial),
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
@@ -141,7 +180,11 @@ function lowerPodSet(
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
   );
-  const selectors = lowerSelectors(pod);
+  const selectors = [
+    ...lowerSelectors(pod),
+    ...selectorsIn(source.nodeSelector),
+    ...selectorsInTerms(source.nodeSelectorTerms),
+  ];
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];

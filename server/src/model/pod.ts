@@ -98,7 +98,13 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
-  const plain = entries(getIn(pod, 'nodeSelector')).map(
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  return [...selectorsIn(getIn(pod, 'nodeSelector')), ...selectorsInTerms(getIn(required, 'nodeSelectorTerms'))];
+}
+
+/** The labels in a mapping. */
+export function selectorsIn(labels: Cursor | undefined): readonly Selector[] {
+  return entries(labels).map(
     (entry): Selector => ({
       key: keyOf(entry),
       values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
@@ -106,7 +112,6 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
       at: entry,
     }),
   );
-  return [...plain, ...lowerAffinity(pod)];
 }
 
 /** The node labels that the pods avoid: required node affinity with `NotIn` in every term. */
@@ -129,9 +134,8 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
 }
 
 /** Terms are alternatives, so a label is required only if every term names it; its values are then combined. */
-function lowerAffinity(pod: Cursor): readonly Selector[] {
-  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+export function selectorsInTerms(list: Cursor | undefined): readonly Selector[] {
+  const terms = items(list).map((term) =>
     items(getIn(term, 'matchExpressions')).flatMap((expression): Selector[] => {
       const key = asText(getIn(expression, 'key'));
       if (key === undefined || asString(getIn(expression, 'operator')) !== 'In') return [];

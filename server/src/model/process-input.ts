@@ -11,11 +11,14 @@ export function processInput({ command, args, env }: Container): ProcessInput {
   };
 }
 
-/** What a container is for, by its command line and its image. */
-export function useOf({ image, command, args }: Container): ReturnType<typeof containerUse> {
-  return containerUse({
+/** What a container is for, by its command line, the scripts that it runs, and its image. */
+export function useOf({ image, command, args, scripts }: Container): ReturnType<typeof containerUse> {
+  const own = containerUse({
     ...(image && { image: image.value }),
     command: command.map(({ value }) => value),
     args: args.map(({ value }) => value),
   });
+  if (own.confidence === 'certain') return own;
+  const inScripts = scripts.map(({ text }) => containerUse({ command: ['bash', '-c', text], args: [] }));
+  return inScripts.find(({ confidence }) => confidence === 'certain') ?? (own.use === null ? inScripts[0] : own) ?? own;
 }

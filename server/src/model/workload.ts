@@ -14,6 +14,10 @@ export interface Manifest {
   readonly namespace: string | null;
   readonly labels: readonly Located<string>[];
   readonly annotations: readonly Located<string>[];
+  /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
+  readonly created?: 'later';
+  /** The text is only a patch of the object. */
+  readonly isPatch?: true;
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';
@@ -42,6 +46,10 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** The object is partial, but its `resources` are complete. */
+  readonly wholeResources?: true;
+  /** This is such a replica. */
+  readonly perReplica?: true;
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */

@@ -1,7 +1,7 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
 import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -73,7 +73,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'parallelism',
   severity: 'error',
-  container(container, context) {
+  container: eachLaunch((container, context: PodSetContext) => {
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
@@ -96,7 +96,7 @@ export default defineRule({
       span: place.span,
       fixes: () => [devices === tensor ? setTensor(place.value, tensor, gpus, context) : undefined],
     });
-  },
+  }),
 });
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */

@@ -1,6 +1,6 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
@@ -92,7 +92,7 @@ export default defineRule({
       },
     });
   },
-  container(container, context) {
+  container: eachLaunch((container, context: PodSetContext) => {
     const { workload } = context;
     if (workload.partial || container.type !== 'app') return;
     const pods = podsOfGroup(context);
@@ -129,7 +129,7 @@ export default defineRule({
         },
       });
     }
-  },
+  }),
 });
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */

@@ -71,6 +71,10 @@ export interface PodSetSource {
   readonly claims?: readonly Cursor[];
   /** For kinds that name the instance type outside the pod. */
   readonly instanceType?: Located<string>;
+  /** For values that name the node labels under another key than `nodeSelector`. */
+  readonly nodeSelector?: Cursor;
+  /** The same for the terms of required node affinity. */
+  readonly nodeSelectorTerms?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
   readonly inheritedPods?: InheritedPods;
   /** The facts that another object states. */

@@ -64,13 +64,13 @@ export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLoweri
  * With in-tree autoscaling, the group scales between its bounds. Without it, the group has `replicas` (default 0), which the operator raises to
  * the floor and lowers to the ceiling. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
  */
-function workerPods(group: Cursor, autoscaled: boolean): PodCount {
+export function workerPods(group: Cursor, autoscaled: boolean, unset = 0): PodCount {
   if (asBoolean(getIn(group, 'suspend')) === true) return exactly(0);
   const hosts = lowerCount(getIn(group, 'numOfHosts'), 1);
   const min = lowerCount(getIn(group, 'minReplicas'), 0);
   const max = lowerCount(getIn(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
   if (autoscaled) return times({ min, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
-  const replicas = lowerCount(getIn(group, 'replicas'), 0);
+  const replicas = lowerCount(getIn(group, 'replicas'), unset);
   if (replicas === null || min === null || max === null) return exactly(null);
   return times(exactly(Math.min(Math.max(replicas, min), max)), hosts);
 }

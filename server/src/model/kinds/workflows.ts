@@ -2,7 +2,7 @@ import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, items } from '../../yaml/cursor.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
-import { countOf, lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
+import { countOf, lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
@@ -78,7 +78,16 @@ function templateContainers(template: Cursor): readonly Container[] {
   if (main === undefined && set.length === 0) return [];
   const sidecars = items(getIn(template, 'sidecars')).map((sidecar) => lowerContainer(sidecar, 'app'));
   const init = lowerContainers(template).filter(({ type }) => type !== 'app');
-  return [...init, ...(main === undefined ? [] : [lowerContainer(main, 'app', 'main')]), ...set, ...sidecars];
+  return [...init, ...(main === undefined ? [] : [mainOf(main)]), ...set, ...sidecars];
+}
+
+/** The main container; `source` is the script that its command runs. */
+function mainOf(main: Cursor): Container {
+  const container = lowerContainer(main, 'app', 'main');
+  const source = text(getIn(main, 'source'));
+  const shell = container.command.at(-1);
+  if (source === undefined || shell === undefined || !/(?:^|\/)(?:ba|z|k|da)?sh$/.test(shell.value)) return container;
+  return { ...container, command: [...container.command, { value: '-c', at: source.at }, source] };
 }
 
 /** https://github.com/kubeflow/spark-operator/blob/master/docs/api-docs.md */
