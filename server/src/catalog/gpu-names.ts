@@ -66,17 +66,18 @@ function wordsOf(text: string): readonly string[] {
     .replace(/(?:\b|-mig-|_)(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*/g, ' ')
     .replace(/\((?:r|tm)\)/g, ' ')
     .replace(/max-q/g, 'maxq')
+    .replace(/dgx[-_ ]?spark/g, 'gb10')
     .replace(/(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
     .replace(/([a-z]\d{1,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
-    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu)(?=[a-z]*\d)/g, `$1${mark}`)
+    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu|dgx|hgx)(?=[a-z]*\d)/g, `$1${mark}`)
     .replace(/(\d[a-z]?)(?=(?:sxm\d?|pcie|nvlink|nvl|hbm\d?e?|oam)\b)/g, `$1${mark}`);
   return separate.split(/[^a-z0-9]+/).filter((word) => word !== '');
 }
 
 /** Words that say nothing about the model. */
 const brands: ReadonlySet<string> = new Set(
-  'nvidia amd intel google aws habana huawei tesla geforce instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal nvswitch mega corporation graphics'.split(
+  'nvidia amd intel google aws habana huawei tesla geforce grid dgx hgx instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal nvswitch mega corporation graphics'.split(
     ' ',
   ),
 );
@@ -85,9 +86,9 @@ function isProperty(word: string): boolean {
   return formOf(word) !== undefined || memoryIn(word) !== undefined || isIgnored(word);
 }
 
-/** Details that no card in the catalog differs in, chips, and counts: `hbm3`, `nvl72`, `ga102gl`, `8x`. */
+/** Details that no card in the catalog differs in, chips, virtual cards and counts: `hbm3`, `nvl72`, `ga102gl`, `16q`, `8x`. */
 function isIgnored(word: string): boolean {
-  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)(?:\d{3}gl|\d\d[1-9])|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(
+  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)(?:\d{3}gl|\d\d[1-9])|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}[xabcq])$/.test(
     word,
   );
 }
@@ -234,7 +235,6 @@ const aliases = table<readonly string[]>({
   gaudi1: ['gaudi'],
   gaudi2: ['gaudi', 'hl225'],
   gaudi3: ['gaudi', 'hl325'],
-  gb10: ['dgxspark'],
   qualcommai100: ['ai100', 'aic100'],
 });
 
