@@ -235,6 +235,8 @@ const aliases = table<readonly string[]>({
   gaudi1: ['gaudi'],
   gaudi2: ['gaudi', 'hl225'],
   gaudi3: ['gaudi', 'hl325'],
+  ascend910: ['ascend910a'],
+  ascend910b: ['ascend910b1', 'ascend910b2', 'ascend910b3', 'ascend910b4'],
   qualcommai100: ['ai100', 'aic100'],
 });
 

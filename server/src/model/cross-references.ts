@@ -79,8 +79,8 @@ export interface Landing {
   readonly toleratesRequested: boolean;
   /** One of them is in a sibling of the referencing file's folder, or of a folder above it. */
   readonly siblingFolder: boolean;
-  /** Catalog id of the GPU that all of them have. */
-  readonly gpu: string | null;
+  /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
+  readonly gpus: readonly string[];
 }
 
 export interface Dangling {

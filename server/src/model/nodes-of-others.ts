@@ -17,8 +17,8 @@ export function modelsOfNodes(
 function ofPool(selectors: readonly Selector[], crossReferences: CrossReferences): readonly NamedModels[] {
   if (selectors.length === 0) return [];
   const wanted = selectors.map(({ key, values }) => ({ key, values: values.map(({ value }) => value) }));
-  const model = gpus.get(crossReferences.landingOf(wanted, false)?.gpu ?? '');
-  return model === undefined ? [] : [{ candidates: [model], from: 'node-pool' }];
+  const candidates = (crossReferences.landingOf(wanted, false)?.gpus ?? []).flatMap((id) => gpus.get(id) ?? []);
+  return candidates.length === 0 ? [] : [{ candidates, from: 'node-pool' }];
 }
 
 /** The model of all GPU pools of the project, for pods that select no nodes. */
@@ -29,9 +29,9 @@ export function onlyPool(
 ): readonly NamedModels[] {
   if (selectors.length > 0 || getIn(pod, 'affinity') !== undefined) return [];
   const landing = crossReferences.landingOf([], true);
-  const model = gpus.get(landing?.gpu ?? '');
-  if (landing === undefined || model === undefined || landing.siblingFolder) return [];
-  return [{ candidates: [model], from: 'hint', hint: { basis: 'pool', text: landing.first.name } }];
+  const candidates = (landing?.gpus ?? []).flatMap((id) => gpus.get(id) ?? []);
+  if (landing === undefined || candidates.length !== 1 || landing.siblingFolder) return [];
+  return [{ candidates, from: 'hint', hint: { basis: 'pool', text: landing.first.name } }];
 }
 
 function ofQueue(
