@@ -106,6 +106,12 @@ test.each([
   ['the only pool', karpenter(types('g6.xlarge')), pod(anywhere), 'l4 (hint)'],
   ['the labels of a flavor', queues('big', 'example.org/gpu: h200'), pod(anywhere, inQueue), 'h200-141gb-sxm (queue)'],
   ['the name of a flavor', queues('spot-a40', 'pool: gpus'), pod(anywhere, inQueue), 'a40 (queue)'],
+  [
+    'the variables of a ConfigMap',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: ml}\ndata: {GPU_TYPE: A40, GPU_COUNT: "4080"}\n',
+    pod(anywhere).replace('image:', 'envFrom: [{configMapRef: {name: settings}}], image:'),
+    'a40 (hint)',
+  ],
   ['a flavor without a model', queues('big', 'pool: gpus'), pod(anywhere, inQueue), 'null (null)'],
 ])('%s', (_, others, text, expected) => {
   const workloads = analyse(`${others}---\n${text}`).documents.flatMap((document) => document.workloads);

@@ -67,10 +67,12 @@ function wordsOf(text: string): readonly string[] {
     .replace(/\((?:r|tm)\)/g, ' ')
     .replace(/max-q/g, 'maxq')
     .replace(/dgx[-_ ]?spark/g, 'gb10')
-    .replace(/(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
+    .replace(/(?<![a-z\d])(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
     .replace(/([a-z]\d{1,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
     .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu|dgx|hgx)(?=[a-z]*\d)/g, `$1${mark}`)
+    .replace(/([a-z]\d{1,3}[a-z]?)(?=(?:pool|np|nodes?|gpus?|spot)\b)/g, `$1${mark}`)
+    .replace(/(pool|node|spot)(?=[a-z]\d{2,3}[a-z]?\b)/g, `$1${mark}`)
     .replace(/(\d[a-z]?)(?=(?:sxm\d?|pcie|nvlink|nvl|hbm\d?e?|oam)\b)/g, `$1${mark}`);
   return separate.split(/[^a-z0-9]+/).filter((word) => word !== '');
 }
@@ -145,6 +147,8 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   for (let end = start; end < words.length && core.length < longestCore; end += 1) {
     const word = words[end] ?? '';
     if (brands.has(word) || isProperty(word)) continue;
+    // `a10-0` is not an A100.
+    if (/\d$/.test(core) && /^\d/.test(word)) break;
     core += word;
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
@@ -167,6 +171,8 @@ interface Card {
   readonly model: GpuModel;
   readonly memory: number | null;
   readonly form: Form | undefined;
+  /** The core means this card only together with its form: `A6000 Ada` is an RTX 6000 Ada. */
+  readonly needsForm?: true;
 }
 
 /** The cards with the written properties. Memory is compared loosely, because it is rounded and counted in different units. */
@@ -179,7 +185,7 @@ function chosen(cards: readonly Card[], words: readonly string[], bareMemory: nu
   const fitting = memory === undefined ? cards : cards.filter((card) => off(card) === nearest);
   const writtenForms = words.flatMap((word) => formOf(word) ?? []);
   const ofForm = fitting.filter(({ form }) => form !== undefined && writtenForms.includes(form));
-  const left = ofForm.length > 0 ? ofForm : fitting;
+  const left = ofForm.length > 0 ? ofForm : fitting.filter(({ needsForm }) => needsForm !== true);
   const rank = ({ form }: Card) => usualForms.indexOf(form);
   const usual = left.filter(
     (card) => !left.some((other) => rank(other) < rank(card) && (other.memory === card.memory || card.form === 'nvl')),
@@ -198,7 +204,11 @@ const cores = lazy(() => {
     const core = words.filter((word) => !brands.has(word) && !isProperty(word)).join('');
     const form = words.map(formOf).find((known) => known !== undefined);
     const card = { model, memory: model.memoryGiB, form };
-    for (const name of [core, ...otherNames(core)]) index.set(name, [...(index.get(name) ?? []), card]);
+    const add = (name: string, named: Card) => index.set(name, [...(index.get(name) ?? []), named]);
+    for (const name of [core, ...otherNames(core)]) add(name, card);
+    const number = form === 'ada' ? /^rtx(\d{4})$/.exec(core)?.[1] : undefined;
+    if (number !== undefined)
+      for (const name of [`a${number}`, `rtxa${number}`]) add(name, { ...card, needsForm: true });
   }
   return index;
 });

@@ -15,7 +15,7 @@ import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
-import { modelsOfNodes, onlyPool } from './nodes-of-others.ts';
+import { modelsInConfigMaps, modelsOfNodes, onlyPool } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
@@ -182,6 +182,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
           hints: () => [
             ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+            ...modelsInConfigMaps(containers, namespace, crossReferences),
             ...onlyPool(nodes, pod, crossReferences),
           ],
         },

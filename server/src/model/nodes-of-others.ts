@@ -1,8 +1,8 @@
 import { gpus } from '../catalog/index.ts';
-import { type Cursor, getIn, isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isTemplated, items, keyOf, type Located } from '../yaml/cursor.ts';
 import type { CrossReferences, FlavorFacts } from './cross-references.ts';
-import { modelsInLabel, modelsMentioned, type NamedModels } from './named-models.ts';
-import type { Selector } from './workload.ts';
+import { isAboutDevices, modelsInLabel, modelsInList, modelsMentioned, type NamedModels } from './named-models.ts';
+import type { Container, Selector } from './workload.ts';
 
 /** The models of the nodes that other objects describe: the node pool that a pod selects, and the flavors of its queue. */
 export function modelsOfNodes(
@@ -32,6 +32,27 @@ export function onlyPool(
   const candidates = (landing?.gpus ?? []).flatMap((id) => gpus.get(id) ?? []);
   if (landing === undefined || candidates.length !== 1 || landing.siblingFolder) return [];
   return [{ candidates, from: 'hint', hint: { basis: 'pool', text: landing.first.name } }];
+}
+
+/** The models in the ConfigMaps whose entries are environment variables of the containers. */
+export function modelsInConfigMaps(
+  containers: readonly Container[],
+  namespace: string | null,
+  crossReferences: CrossReferences,
+): readonly NamedModels[] {
+  return containers.flatMap(({ at }) =>
+    items(getIn(at, 'envFrom')).flatMap((source) => {
+      const name = getIn(source, 'configMapRef', 'name');
+      if (name === undefined || isTemplated(name)) return [];
+      const files = crossReferences.configMap(namespace, asText(name) ?? '');
+      if (files === undefined) return [];
+      return Object.entries(files.facts).flatMap(([key, value]): readonly NamedModels[] => {
+        const candidates = isAboutDevices(key) ? modelsInList(value) : [];
+        const hint = { basis: 'argument', text: `${key}=${value}` } as const;
+        return candidates.length === 0 ? [] : [{ candidates, from: 'hint', hint }];
+      });
+    }),
+  );
 }
 
 function ofQueue(
