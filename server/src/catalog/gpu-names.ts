@@ -150,6 +150,7 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
     // `a10-0` is not an A100.
     if (/\d$/.test(core) && /^\d/.test(word)) break;
     core += word;
+    if (!beginnings().has(core)) break;
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
   if (found === undefined) return undefined;
@@ -164,7 +165,15 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   return models.length === 0 ? undefined : { core: found.core, start, end: bare ? end + 1 : end, models };
 }
 
-const longestCore = 20;
+const longestCore = 30;
+
+/** Everything that a core begins with: most words begin none. */
+const beginnings = lazy(() => {
+  const found = new Set<string>();
+  for (const core of [...cores().keys(), ...numbers().keys()])
+    for (let end = 1; end <= core.length; end += 1) found.add(core.slice(0, end));
+  return found;
+});
 
 /** A card, with the properties in its name. */
 interface Card {
