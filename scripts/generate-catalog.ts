@@ -1,5 +1,5 @@
 /**
- * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, prices.csv, aws_spot_savings.csv,
+ * Converts a folder of gathered facts (gpus.json, mig_profiles.json, instances.csv, instances_more.csv, prices.csv, aws_spot_savings.csv,
  * cloud_conventions.json, model_memory.json) into server/src/catalog/data/*.json. The output is deterministic.
  *
  *   npx tsx scripts/generate-catalog.ts <facts folder> [<output folder>]
@@ -21,6 +21,7 @@ const inputs = [
   'gpus.json',
   'mig_profiles.json',
   'instances.csv',
+  'instances_more.csv',
   'prices.csv',
   'aws_spot_savings.csv',
   'cloud_conventions.json',
@@ -39,7 +40,7 @@ const text = Object.fromEntries(inputs.map((name) => [name, readFileSync(join(fo
 >;
 const dates = commitDates(Object.values(text));
 const gpus = gpuFile(JSON.parse(text['gpus.json']), dates);
-const instances = csv('instances.csv');
+const instances = [...csv('instances.csv'), ...csv('instances_more.csv')];
 const prices = csv('prices.csv');
 
 mkdirSync(output, { recursive: true });

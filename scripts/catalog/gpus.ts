@@ -1,3 +1,4 @@
+import { moreGpus } from './more-gpus.ts';
 import { byText, type CommitDates, clean, dateOf, SourceTable } from './sources.ts';
 
 interface Accelerator {
@@ -55,7 +56,10 @@ const azureSource =
 
 export function gpuFile(facts: { readonly accelerators: readonly Accelerator[] }, dates: CommitDates) {
   const sources = new SourceTable();
-  const records = [...facts.accelerators].sort((a, b) => byText(a.catalog_id, b.catalog_id)).map(record);
+  const gathered = [...facts.accelerators].sort((a, b) => byText(a.catalog_id, b.catalog_id)).map(record);
+  const known = new Set(gathered.map(({ id }) => id));
+  const others = moreGpus(sources).filter(({ id }) => !known.has(id));
+  const records = [...gathered, ...others].sort((a, b) => byText(a.id, b.id));
   const idByName = new Map(facts.accelerators.map((gpu) => [gpu.id, gpu.catalog_id]));
   return { file: { sources: sources.toJSON(), gpus: records }, idByName };
 

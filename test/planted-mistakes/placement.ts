@@ -68,7 +68,9 @@ function migNotOnGpu(analysis: DocumentAnalysis): readonly Mistake[] {
 function instanceWithoutGpu(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap((site) => {
     const types =
-      site.first.vendor === 'nvidia' ? ['m5.2xlarge', 'c6i.xlarge', 'inf2.xlarge'] : ['m5.2xlarge', 'g5.xlarge'];
+      site.first.vendor === 'nvidia'
+        ? ['m5.2xlarge', 'ml.c6i.xlarge', 'inf2.xlarge', 'Standard_F8s_v2']
+        : ['m5.2xlarge', 'g5.xlarge'];
     // Another selector of machines would contradict these, and be told as well.
     const others = site.podSet.selectors.some(
       ({ key, from }) => (key !== instanceType || from === 'affinity') && tells(key),

@@ -1,3 +1,4 @@
+export { gpusMentioned, gpusNamed } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';

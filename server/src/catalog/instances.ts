@@ -3,11 +3,14 @@ import { sourceText, storedInstances } from './stored.ts';
 import type { InstanceType } from './types.ts';
 
 /**
- * An instance type by its provider's name, which is also the value of the label node.kubernetes.io/instance-type. Undefined if it is not in
- * the catalog.
+ * An instance type by its provider's name, which is also the value of the label node.kubernetes.io/instance-type, in any case. SageMaker adds
+ * a prefix to the names of EC2 (`ml.p5.48xlarge`), and Azure's names are written with and without theirs. Undefined if it is not in the catalog.
  */
 export function instanceType(name: string): InstanceType | undefined {
-  return byName().get(name);
+  const exact = byName().get(name);
+  if (exact !== undefined || name.length > 63) return exact;
+  const lower = name.toLowerCase().replace(/^ml\./, '');
+  return byLowerName().get(lower) ?? (/^n[cdv]/.test(lower) ? byLowerName().get(`standard_${lower}`) : undefined);
 }
 
 /** Every instance type, by provider and name. */
@@ -32,6 +35,8 @@ export const allInstanceTypes: () => readonly InstanceType[] = lazy(() =>
 );
 
 const byName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name, instance])));
+
+const byLowerName = lazy(() => new Map(allInstanceTypes().map((instance) => [instance.name.toLowerCase(), instance])));
 
 /** The largest number of a GPU model in one instance type; undefined if no known instance type has the model. */
 export function maxGpusPerInstance(gpu: string): number | undefined {

@@ -1,4 +1,5 @@
 import { table } from '../yaml/table.ts';
+import { gpusNamed } from './gpu-names.ts';
 import type { AcceleratorForm, Vendor } from './types.ts';
 
 /** What an extended resource stands for, with the source. */
@@ -18,6 +19,8 @@ const hamiRenamed = 'kubernetes-sigs/kueue@e48a2396 (2026-11-22):pkg/workload/wo
 const hamiRenamedShare = 'FPT Cloud: GPU sharing with HAMi, seen in a public text (2026-11-22)';
 const volcano = 'Volcano vGPU documentation, seen in a public text';
 const volcanoShare = 'volcano-sh/volcano@ed72c7c8:docs/user-guide (GPU sharing and GPU number)';
+// https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus: `resources.gpus` renames devices by a pattern of card names.
+const renamedPlugin = 'NVIDIA/k8s-device-plugin@1b826acc:internal/config/resources (patterns of card names)';
 const unsourced = 'unsourced';
 
 /** Names that must match exactly. Resources that accompany accelerators (EFA, RDMA, host devices) are not accelerators. */
@@ -89,7 +92,17 @@ export function acceleratorResource(name: string): AcceleratorResource | undefin
   if (known !== undefined) return known;
   // Most queried names are cpu and memory.
   if (!name.includes('/')) return undefined;
-  return families.find(({ prefix, rest }) => name.startsWith(prefix) && rest.test(name.slice(prefix.length)));
+  const family = families.find(({ prefix, rest }) => name.startsWith(prefix) && rest.test(name.slice(prefix.length)));
+  return family ?? cardResource(name);
+}
+
+/** A resource that a device plugin names after the card: `nvidia.com/a100`, `nvidia.com/GA102GL_A10`. */
+function cardResource(name: string): AcceleratorResource | undefined {
+  const [, owner, card = ''] = /^(nvidia|amd|gpu\.intel|intel)\.com\/(.{2,60})$/.exec(name) ?? [];
+  if (owner === undefined || !/\d/.test(card)) return undefined;
+  const vendor = owner.replace('gpu.', '') as Vendor;
+  if (!gpusNamed(card).some((gpu) => gpu.vendor === vendor)) return undefined;
+  return { vendor, form: 'whole', source: renamedPlugin };
 }
 
 /** The names that must match exactly, sorted, for near-miss messages. */

@@ -1,5 +1,7 @@
 import { providerName } from '../catalog/index.ts';
 import type { Inherited, ObjectName } from '../model/referenced.ts';
+import type { ModelHint } from '../model/workload.ts';
+import { shorten } from '../yaml/shorten.ts';
 import type { Assumption } from './assumption.ts';
 import { formatHourly } from './money.ts';
 import { modelName, requestedWords } from './requested-words.ts';
@@ -33,6 +35,8 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
       return assumption.nodePool === null
         ? `GPU model ${modelName(assumption.model)} from ${source('gpu')}`
         : `GPU model ${modelName(assumption.model)} from node pool ${assumption.nodePool} in ${source('nodePools')}`;
+    case 'hint':
+      return `GPU model ${assumption.models.map(modelName).join(' or ')} suggested by ${hintWords(assumption.hint)}`;
     case 'models': {
       const names = assumption.models.map(modelName);
       const all = names.length > 2 ? 'all of them' : 'both';
@@ -67,6 +71,21 @@ function lineOf(assumption: Assumption, origins: ValueOrigins | undefined): stri
     }
   }
 }
+
+function hintWords({ basis, text }: ModelHint): string {
+  const shown = shorten(text, 60);
+  return basis === 'comment' ? `the comment "${shown}"` : `${basisWords[basis]} ${shown}`;
+}
+
+const basisWords: Readonly<Record<Exclude<ModelHint['basis'], 'comment'>, string>> = {
+  node: 'the node label',
+  pool: 'the only GPU pools, such as',
+  preference: 'the preferred node label',
+  toleration: 'the toleration',
+  queue: 'the queue or label',
+  argument: 'the value',
+  name: 'the name',
+};
 
 const factWords: Readonly<Record<Inherited['fact'], string>> = {
   gpuCount: 'GPU count',

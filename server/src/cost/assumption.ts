@@ -1,6 +1,6 @@
 import type { Inherited } from '../model/referenced.ts';
 import type { RequestedResource } from '../model/requested-resource.ts';
-import type { Capacity } from '../model/workload.ts';
+import type { Capacity, ModelHint } from '../model/workload.ts';
 
 /** A value that an estimate assumes because the object does not set it. `assumption-words.ts` has the wording. */
 export type Assumption =
@@ -10,6 +10,8 @@ export type Assumption =
   /** The replicas have no upper bound; `pods` are priced. */
   | { readonly kind: 'unbounded'; readonly podSet: string; readonly pods: number }
   | { readonly kind: 'gpu'; readonly model: string; readonly nodePool: string | null; readonly from: 'config' }
+  /** A name or a comment suggests the model. */
+  | { readonly kind: 'hint'; readonly models: readonly string[]; readonly hint: ModelHint }
   /** A selector matches several models; the range covers each. */
   | { readonly kind: 'models'; readonly models: readonly string[] }
   | { readonly kind: 'provider'; readonly provider: string; readonly from: 'config' }

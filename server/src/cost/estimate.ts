@@ -201,7 +201,7 @@ function pricedModels({ model, candidates, modelFrom }: PodAccelerator): readonl
 }
 
 function assumptionsOf(
-  { form, devices, perPod, modelFrom, requested }: PodAccelerator,
+  { form, devices, perPod, modelFrom, modelHint, requested }: PodAccelerator,
   models: readonly string[],
   { placement: { capacity, nodePool, provider, providerFrom } }: PodSet,
   noSpot: boolean,
@@ -209,7 +209,8 @@ function assumptionsOf(
   const found: Assumption[] = [];
   const [model = ''] = models;
   if (modelFrom === 'config') found.push({ kind: 'gpu', model, nodePool, from: 'config' });
-  if (models.length > 1) found.push({ kind: 'models', models });
+  if (modelHint !== undefined) found.push({ kind: 'hint', models, hint: modelHint });
+  if (models.length > 1 && modelHint === undefined) found.push({ kind: 'models', models });
   if (providerFrom === 'config') found.push({ kind: 'provider', provider: provider ?? '', from: 'config' });
   if (devices !== null && perPod && (form === 'mig' || devices < perPod)) {
     const share = devices / perPod;

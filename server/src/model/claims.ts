@@ -1,5 +1,5 @@
-import type { Vendor } from '../catalog/index.ts';
-import { gpus, gpusByLabel } from '../catalog/index.ts';
+import type { GpuModel, Vendor } from '../catalog/index.ts';
+import { gpus, gpusByLabel, gpusMentioned } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import type { Referenced, ReferencedDevice } from './cross-references.ts';
@@ -116,8 +116,9 @@ export function deviceOf(
   const expression = expressions.join('\n');
   const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
   const profile = named ? `${named[1]}.${named[2]}` : equalTo(expression, 'profile');
-  const product = equalTo(expression, 'productName')?.replaceAll(' ', '-');
-  const models = product === undefined ? [] : gpusByLabel('nvidia.com/gpu.product', product);
+  const product = equalTo(expression, 'productName')?.replaceAll(' ', '-') ?? '';
+  const exact = gpusByLabel('nvidia.com/gpu.product', product);
+  const models = exact.length > 0 ? exact : modelsInExpression(expression, vendor);
   const cut = /^mig\b/.test(deviceClass) || profile !== undefined;
   return [
     {
@@ -132,6 +133,20 @@ export function deviceOf(
       ...(models.length > 0 ? { models, modelFrom: 'device-class' as const } : {}),
     },
   ];
+}
+
+/**
+ * The models in the texts that a CEL expression compares attributes with: `productName.matches('.*a100.*')`, `['model'] == 'A100-80GB'`. None
+ * if the expression also excludes devices.
+ */
+function modelsInExpression(expression: string, vendor: Vendor | null): readonly GpuModel[] {
+  if (expression.length > 4_000 || /!/.test(expression)) return [];
+  const texts = [...expression.matchAll(/["']([^"'\n]{2,80})["']/g)].map(([, text = '']) => text);
+  const models = texts.flatMap((text) => {
+    const machine = gpusByLabel('node.kubernetes.io/instance-type', text);
+    return machine.length > 0 ? machine : gpusMentioned(text);
+  });
+  return [...new Set(models)].filter((model) => vendor === null || model.vendor === vendor);
 }
 
 const vendors: readonly (readonly [pattern: RegExp, vendor: Vendor])[] = [

@@ -53,6 +53,14 @@ export interface CrossReferences {
    * if there are none or if one of them is incomplete.
    */
   landingOf(required: readonly RequiredLabel[], isFree: boolean): Landing | undefined;
+  /** The nodes that the queue of a workload chooses from: the labels of the ResourceFlavors behind a LocalQueue. */
+  flavorsOf(namespace: string | null, localQueue: string): readonly FlavorFacts[];
+}
+
+export interface FlavorFacts {
+  readonly name: string;
+  /** The labels of its nodes; null if no file defines the flavor. */
+  readonly labels: Table<string> | null;
 }
 
 /** A node label that a pod requires, with the allowed values. */
@@ -71,6 +79,8 @@ export interface Landing {
   readonly toleratesRequested: boolean;
   /** One of them is in a sibling of the referencing file's folder, or of a folder above it. */
   readonly siblingFolder: boolean;
+  /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
+  readonly gpus: readonly string[];
 }
 
 export interface Dangling {
@@ -176,6 +186,8 @@ export interface WorkloadFacts {
 export interface QueueFacts {
   /** null if a template may add more. */
   readonly resources: readonly string[] | null;
+  /** The names of its flavors, in order. */
+  readonly flavors: readonly string[];
 }
 
 /** The cross-references of a document without others. */
@@ -192,4 +204,5 @@ export const noCrossReferences: CrossReferences = {
   clusterQueueOf: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
+  flavorsOf: () => [],
 };

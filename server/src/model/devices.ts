@@ -1,8 +1,10 @@
+import type { GpuModel } from '../catalog/index.ts';
 import { acceleratorResource, migByResource } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
-import { resolveModel, selectedModels } from './gpu-model.ts';
+import { noOtherNames, type OtherNames, resolveModel, selectedModels } from './gpu-model.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
+import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
 import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
@@ -25,6 +27,7 @@ export function lowerPodAccelerators(
   source: AcceleratorSource,
   selectors: readonly Selector[],
   options: ModelOptions,
+  otherNames: OtherNames = noOtherNames,
 ): readonly PodAccelerator[] {
   const { containers, replacing, additional } = source;
   const named = replacing === undefined ? requestedResources(containers) : [];
@@ -37,8 +40,14 @@ export function lowerPodAccelerators(
   const onlyCounters = counters.length === named.length;
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
-    const slices = migByResource(resource).map(({ gpu }) => gpu.id);
-    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
+    const named = modelsInResource(resource);
+    // A name that leaves the generation open, such as habana.ai/gaudi, only restricts the models.
+    const slices = named.length > 1 ? named.map(({ id }) => id) : migByResource(resource).map(({ gpu }) => gpu.id);
+    const vendor = acceleratorResource(resource)?.vendor ?? null;
+    const resolved = resolveModel(vendor, slices, selected, options, {
+      ...otherNames,
+      stated: () => [...(named.length === 1 ? [inName(named)] : []), ...otherNames.stated()],
+    });
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
@@ -61,7 +70,7 @@ export function lowerPodAccelerators(
     const resolved: Resolved =
       models.length > 0
         ? { candidates: models.map(({ id }) => id), modelFrom: accelerator.modelFrom ?? null }
-        : resolveModel(vendor, slices, selected, options);
+        : resolveModel(vendor, slices, selected, options, otherNames);
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
@@ -74,6 +83,10 @@ export function lowerPodAccelerators(
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
   }));
+}
+
+function inName(candidates: readonly GpuModel[]): NamedModels {
+  return { candidates, from: 'resource-name' };
 }
 
 interface NamedRequest {

@@ -8,8 +8,9 @@ import {
   nodeLabelMeaning,
 } from '../catalog/index.ts';
 import { isTemplated } from '../yaml/cursor.ts';
+import { modelsInLabel, type NamedModels, namesMachine } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
-import type { ModelFrom, Selector } from './workload.ts';
+import type { ModelFrom, ModelHint, Selector } from './workload.ts';
 
 /** The models that a pod's node selectors allow. */
 export interface SelectedModels {
@@ -21,7 +22,17 @@ export interface Resolved {
   /** Catalog ids; more than one if several models fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
+  readonly modelHint?: ModelHint;
 }
+
+/** What names a model apart from the labels of nodes. */
+export interface OtherNames {
+  /** Annotations, node pools and queues that state it. */
+  readonly stated: () => readonly NamedModels[];
+  readonly hints: () => readonly NamedModels[];
+}
+
+export const noOtherNames: OtherNames = { stated: () => [], hints: () => [] };
 
 /**
  * The intersection of the models that each selector allows. A selector that names an unknown card or machine allows none, so that the config
@@ -31,12 +42,12 @@ export function selectedModels(selectors: readonly Selector[]): SelectedModels |
   let selected: SelectedModels | undefined;
   let unknown: SelectedModels | undefined;
   for (const selector of selectors) {
-    const models = modelsOf(selector);
+    const models = modelsInWords(selector);
     if (models.length === 0) {
       if (namesModel(selector)) unknown ??= { candidates: [], from: selector.from };
       continue;
     }
-    const from: ModelFrom = isOfInstance(selector.key) ? 'instance-type' : selector.from;
+    const from: ModelFrom = isOfInstance(selector) ? 'instance-type' : selector.from;
     const both = selected?.candidates.filter((model) => models.includes(model));
     // A rule reports contradicting selectors; here the first one applies.
     if (both === undefined) selected = { candidates: models, from };
@@ -51,7 +62,8 @@ function namesModel({ key, values }: Selector): boolean {
 }
 
 /**
- * The models that a request can be for: those of the selectors, else that of the config, else every card with the requested slices.
+ * The models that a request can be for: those of the selectors, else those stated elsewhere, else that of the config, else what a name or a
+ * comment suggests, else every card with the requested slices.
  * @param cuttable catalog ids of the cards with the requested slices; empty for whole cards
  */
 export function resolveModel(
@@ -59,23 +71,61 @@ export function resolveModel(
   cuttable: readonly string[],
   selected: SelectedModels | undefined,
   options: ModelOptions,
+  { stated, hints }: OtherNames,
 ): Resolved {
   const fits = (model: GpuModel) =>
     (vendor === null || model.vendor === vendor) && (cuttable.length === 0 || cuttable.includes(model.id));
   const candidates = selected?.candidates.filter(fits) ?? [];
-  if (selected !== undefined && candidates.length > 0)
-    return { candidates: candidates.map(({ id }) => id), modelFrom: selected.from };
+  if (selected !== undefined && candidates.length > 0) return narrowed(candidates, selected.from, hints);
   // A selector for a GPU without this resource is a contradiction, which the config must not hide.
   if (selected !== undefined) return { candidates: [], modelFrom: null };
+  const firstOf = (named: readonly NamedModels[]) =>
+    named.map((one) => ({ ...one, candidates: one.candidates.filter(fits) })).find((one) => one.candidates.length > 0);
+  const elsewhere = firstOf(stated());
+  if (elsewhere !== undefined) return narrowed(elsewhere.candidates, elsewhere.from, hints);
   const configured = options.gpu === null ? undefined : gpus.get(options.gpu);
   if (configured !== undefined && fits(configured)) return { candidates: [configured.id], modelFrom: 'config' };
+  const suggested = firstOf(hints());
+  if (suggested?.hint !== undefined)
+    return {
+      candidates: suggested.candidates.map(({ id }) => id),
+      modelFrom: suggested.from,
+      modelHint: suggested.hint,
+    };
   if (cuttable.length > 0) return { candidates: [...new Set(cuttable)], modelFrom: 'resource-name' };
   return { candidates: [], modelFrom: null };
 }
 
-function isOfInstance(key: string): boolean {
-  const names = nodeLabelMeaning(key);
-  return names === 'instance-type' || names === 'instance-family';
+/** The required models or, if they are several, those among them that a hint names: `a100` may be 40 or 80 GB, `vllm-a100-80gb` is not. */
+function narrowed(models: readonly GpuModel[], modelFrom: ModelFrom, hints: OtherNames['hints']): Resolved {
+  const all = { candidates: models.map(({ id }) => id), modelFrom };
+  if (models.length < 2) return all;
+  for (const { candidates, hint } of hints()) {
+    const both = models.filter((model) => candidates.includes(model));
+    if (both.length > 0 && both.length < models.length && hint !== undefined)
+      return { candidates: both.map(({ id }) => id), modelFrom, modelHint: hint };
+  }
+  return all;
+}
+
+function isOfInstance({ key, values }: Selector): boolean {
+  return (
+    nodeLabelMeaning(key) === 'instance-family' ||
+    namesMachine(
+      key,
+      values.map(({ value }) => value),
+    )
+  );
+}
+
+/** The models that one selector allows, by a value of the catalog or by any other spelling of a name. */
+function modelsInWords(selector: Selector): readonly GpuModel[] {
+  const exact = modelsOf(selector);
+  if (exact.length > 0 || selector.values.some(({ at }) => isTemplated(at))) return exact;
+  return modelsInLabel(
+    selector.key,
+    selector.values.map(({ value }) => value),
+  );
 }
 
 /** The models that one selector allows; empty if it is not about models or if one of its values is unknown. */

@@ -14,7 +14,10 @@ import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
 import { manifestsInTexts } from './manifests-in-texts.ts';
+import { modelHints } from './model-hints.ts';
+import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
+import { modelsInConfigMaps, modelsOfNodes, onlyPool } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
 import {
@@ -135,7 +138,7 @@ function lowerWorkload(
   const defines = role === 'definition';
   const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
+    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -170,12 +173,9 @@ function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSourc
   });
 }
 
-function lowerPodSet(
-  source: PodSetSource,
-  namespace: string | null,
-  { options, crossReferences }: LoweringContext,
-): PodSet {
+function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
+  const { namespace } = manifest;
   const volumes = lowerVolumes(pod);
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
@@ -191,7 +191,10 @@ function lowerPodSet(
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
+  const labels = lowerStrings(getIn(source.metadata, 'labels'));
   const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const tolerations = lowerTolerations(pod);
+  const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),
@@ -206,7 +209,7 @@ function lowerPodSet(
     pods: source.pods,
     replicas: source.replicas,
     pod,
-    labels: lowerStrings(getIn(source.metadata, 'labels')),
+    labels,
     annotations,
     containers,
     accelerators: inherited.withLocation(
@@ -218,11 +221,19 @@ function lowerPodSet(
         },
         nodes,
         inPool,
+        {
+          stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
+          hints: () => [
+            ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+            ...modelsInConfigMaps(containers, namespace, crossReferences),
+            ...onlyPool(nodes, pod, crossReferences),
+          ],
+        },
       ),
     ),
     selectors,
     avoided,
-    tolerations: lowerTolerations(pod),
+    tolerations,
     volumes,
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),

@@ -99,7 +99,9 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
   const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  return [...selectorsIn(getIn(pod, 'nodeSelector')), ...selectorsInTerms(getIn(required, 'nodeSelectorTerms'))];
+  // JupyterHub's profiles use the names of Python.
+  const labels = getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector');
+  return [...selectorsIn(labels), ...selectorsInTerms(getIn(required, 'nodeSelectorTerms'))];
 }
 
 /** The labels in a mapping. */

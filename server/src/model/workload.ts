@@ -141,6 +141,8 @@ export interface PodAccelerator {
   /** All models that fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
+  /** What suggests the model, if nothing requires it. */
+  readonly modelHint?: ModelHint;
 }
 
 export type ModelFrom =
@@ -151,7 +153,15 @@ export type ModelFrom =
   | 'annotation'
   | 'device-class'
   | 'node-pool'
+  | 'queue'
+  | 'hint'
   | 'config';
+
+/** A text that suggests a GPU model. */
+export interface ModelHint {
+  readonly basis: 'node' | 'pool' | 'preference' | 'toleration' | 'queue' | 'argument' | 'name' | 'comment';
+  readonly text: string;
+}
 
 /** One node label that the pods require: from nodeSelector or from required node affinity with `In`. */
 export interface Selector {

@@ -94,8 +94,8 @@ const firstToolkit = table<number>({
 
 function toolkitFor({ accelerators }: PodSet): { readonly name: string; readonly version: number } | undefined {
   const [only, ...others] = accelerators;
-  if (only === undefined || others.length > 0 || only.modelFrom === null || only.modelFrom === 'config')
-    return undefined;
+  if (only === undefined || others.length > 0) return undefined;
+  if (only.modelFrom === null || only.modelFrom === 'config' || only.modelFrom === 'hint') return undefined;
   const models = only.model === null ? only.candidates : [only.model];
   const versions = models.map((id) => firstToolkit[gpus.get(id)?.architecture ?? ''] ?? 0);
   const version = Math.min(...versions);

@@ -96,7 +96,7 @@ const onPremisesSizes: ReadonlySet<number> = new Set([10, 16, 20]);
 
 /** The most GPUs of a selected model in one node. Servers hold eight of any GPU, except for superchips such as GH200. */
 function maxPerNode({ model, modelFrom }: PodAccelerator): number | undefined {
-  if (model === null || modelFrom === 'config') return undefined;
+  if (model === null || modelFrom === 'config' || modelFrom === 'hint') return undefined;
   const most = maxGpusPerInstance(model);
   if (most === undefined) return undefined;
   return Math.max(most, /^g[hb]\d/i.test(model) ? 1 : 8);

@@ -80,15 +80,20 @@ function requestOf({ accelerators }: PodSet): { readonly resource: string; reado
   return resource === undefined || vendor === undefined ? undefined : { resource, vendor };
 }
 
-/** Families without accelerators. AWS families with accelerators start with g, p, inf, trn, dl, vt or f; Google's N1 can have GPUs attached. */
+/**
+ * Families without accelerators. AWS families with accelerators start with g, p, inf, trn, dl, vt or f; Google's N1 can have GPUs attached;
+ * Azure's start with N, and Oracle's have GPU in their name.
+ */
 const plainTypes = [
   /^(?:m|c|r|t|x|i|d|z)\d[a-z-]*\.(?:nano|micro|small|medium|large|\d*xlarge|metal(?:-\d+xl)?)$/,
   /^(?:e2|n2|n2d|n4|c2|c2d|c3|c3d|c4|c4a|t2d|t2a|m1|m2|m3|h3)-(?:standard|highmem|highcpu|micro|small|medium|megamem|ultramem|metal)(?:-\d+)?$/,
+  /^Standard_(?:[ABDEFLM]|DC|EC|FX|H[BC]?)\d\w*$/,
+  /^(?:VM|BM)\.(?:Standard|DenseIO|Optimized)[\w.]*$/,
 ];
 
 function lacks(type: string, vendor: string): boolean {
   const known = instanceType(type);
-  if (known === undefined) return plainTypes.some((pattern) => pattern.test(type));
+  if (known === undefined) return plainTypes.some((pattern) => pattern.test(type.replace(/^ml\./, '')));
   const model = gpus.get(known.gpu ?? '');
   return model !== undefined && model.vendor !== vendor;
 }

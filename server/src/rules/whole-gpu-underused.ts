@@ -133,7 +133,9 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   const count = wholeGpus(container, podSet);
   // Only NVIDIA GPUs are partitioned and shared in the same way in every cluster.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
-  const gpu = gpus.get(acceleratorByName(podSet.accelerators, request.resource)?.model ?? '');
+  const inPod = acceleratorByName(podSet.accelerators, request.resource);
+  // The size of a card that only a name or a comment suggests proves nothing.
+  const gpu = inPod?.modelHint === undefined ? gpus.get(inPod?.model ?? '') : undefined;
   const memory = gpu === undefined ? null : deviceGiB(gpu);
   const { estimate } = estimateServing(servedModel(container, workload));
   if (gpu === undefined || memory === null || estimate === null || estimate.tuned) return undefined;

@@ -46,6 +46,7 @@ export type Facts =
   | { readonly type: 'localQueue'; readonly clusterQueue: string }
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
+  | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
@@ -84,6 +85,8 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     }
     case 'kueue.x-k8s.io/ClusterQueue':
       return { type: 'queue', facts: queueFacts(spec) };
+    case 'kueue.x-k8s.io/ResourceFlavor':
+      return { type: 'flavor', facts: writtenStrings(getIn(spec, 'nodeLabels')) };
     case 'policy/PodDisruptionBudget':
       return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':
@@ -211,8 +214,15 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
     isTemplated(groups) ||
     covered.some((list) => isIncomplete(list) || isTemplated(list));
   const names = covered.flatMap(items);
-  if (unknown || names.some(isTemplated)) return { resources: null };
-  return { resources: names.flatMap((name) => asText(name) ?? []) };
+  const flavors = items(groups).flatMap((group) =>
+    items(getIn(group, 'flavors')).flatMap((flavor) => asText(getIn(flavor, 'name')) ?? []),
+  );
+  if (unknown || names.some(isTemplated)) return { resources: null, flavors };
+  return { resources: names.flatMap((name) => asText(name) ?? []), flavors };
+}
+
+function writtenStrings(map: Cursor | undefined): Table<string> {
+  return tableOf(entries(map).flatMap((entry) => (isTemplated(entry) ? [] : [[keyOf(entry), asText(entry) ?? '']])));
 }
 
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {

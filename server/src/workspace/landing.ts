@@ -29,7 +29,7 @@ interface Pool extends Found {
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested'> | undefined;
+  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus'> | undefined;
 }
 
 interface Pools {
@@ -97,7 +97,12 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
   if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
   const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
   const taints = first.taints?.filter(shared) ?? [];
-  return { taints, toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true) };
+  const gpus = pools.map((pool) => pool.gpus ?? []);
+  return {
+    taints,
+    toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
+    gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
+  };
 }
 
 function canHave({ labels }: NodePool, { key, values }: RequiredLabel): boolean {

@@ -1,6 +1,13 @@
 import { normalizeUri } from '../config/places.ts';
 import type { ProjectConfig } from '../config.ts';
-import type { BudgetFacts, CrossReferences, QueueFacts, Referenced, ScalerFacts } from '../model/cross-references.ts';
+import type {
+  BudgetFacts,
+  CrossReferences,
+  FlavorFacts,
+  QueueFacts,
+  Referenced,
+  ScalerFacts,
+} from '../model/cross-references.ts';
 import { scalableKinds } from '../model/kinds/index.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import type { Table } from '../yaml/table.ts';
@@ -83,6 +90,10 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
             likelyTargets(scope, found),
           ),
         ),
+      ),
+    flavorsOf: (namespace, name) =>
+      read(['LocalQueue', 'ClusterQueue', 'ResourceFlavor'], ['flavorsOf', namespace, name], () =>
+        flavorsOf(scope, namespace, name),
       ),
     landingOf: (wanted, isFree) =>
       read(poolKinds, ['landingOf', JSON.stringify([wanted, isFree])], () => landingOf(scope, wanted, isFree)),
@@ -169,6 +180,13 @@ function clusterQueueOf(scope: Scope, namespace: string | null, name: string): R
   // Those that are equally near are apart, or none is.
   const siblingFolder = locals.slice(0, 1).some(({ folders }) => isInSiblingFolder(scope, folders));
   return agreement && { ...agreement, siblingFolder: agreement.siblingFolder || siblingFolder };
+}
+
+function flavorsOf(scope: Scope, namespace: string | null, queue: string): readonly FlavorFacts[] {
+  return (clusterQueueOf(scope, namespace, queue)?.facts.flavors ?? []).map((name) => {
+    const flavor = agreed(scope, candidates(scope, 'kueue.x-k8s.io/ResourceFlavor', null, name), 'flavor');
+    return { name, labels: flavor?.facts ?? null };
+  });
 }
 
 /** The ClusterQueue that all of them reference. */

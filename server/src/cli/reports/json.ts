@@ -12,7 +12,7 @@ import {
 } from '../../features/actions/unused-suppressions.ts';
 import { namesAccelerators, requestsAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
-import type { PodSet, Workload } from '../../model/workload.ts';
+import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
 import type { Fix } from '../../rewrite/fix.ts';
 import { ruleDocsUrl, unusedSuppressionDocsUrl } from '../../rules/docs.ts';
 import type { Finding, Severity } from '../../rules/rule.ts';
@@ -125,14 +125,27 @@ function toReportPodSet({ name, pods, accelerators }: PodSet): ReportWorkload['p
   return {
     name,
     pods,
-    accelerators: accelerators.map(({ requested, perPod, devices, model, modelFrom }) => ({
+    accelerators: accelerators.map(({ requested, perPod, devices, model, modelFrom, candidates, modelHint }) => ({
       resource: resourceText(requested),
       perPod,
       devices,
       model,
-      modelFrom,
+      modelFrom: reportedSource(modelFrom, modelHint),
+      ...(candidates.length > 1 ? { models: [...candidates] } : {}),
+      ...(modelHint === undefined ? {} : { modelHint: modelHint.text }),
     })),
   };
+}
+
+/** Version 1 of the report has fewer sources than the model: names of nodes and queues are those of their pool. */
+function reportedSource(
+  from: ModelFrom | null,
+  hint: ModelHint | undefined,
+): ReportWorkload['podSets'][number]['accelerators'][number]['modelFrom'] {
+  if (from === 'queue') return 'node-pool';
+  if (from !== 'hint') return from;
+  if (hint?.basis === 'preference') return 'affinity';
+  return hint?.basis === 'node' || hint?.basis === 'pool' || hint?.basis === 'queue' ? 'node-pool' : 'annotation';
 }
 
 function toReportCost({ basis, assumptions, ...amounts }: CostEstimate): NonNullable<ReportWorkload['cost']> {

@@ -35,6 +35,14 @@ const accelerator = z.object({
     ])
     .nullable()
     .describe('The source of the model.'),
+  models: z
+    .array(z.string())
+    .optional()
+    .describe('The ids of all models that fit, if the object names several: an A100 may have 40 or 80 GB.'),
+  modelHint: z
+    .string()
+    .optional()
+    .describe('The text that suggests the model, such as a name or a comment, if nothing requires it.'),
 });
 
 const podSet = z.object({

@@ -14,6 +14,7 @@ import {
 import type { ProjectConfig } from '../../config.ts';
 import { gpuPrices, priceRange } from '../../cost/gpu-prices.ts';
 import { formatHourly } from '../../cost/money.ts';
+import { modelsInLabel } from '../../model/named-models.ts';
 import { acceleratorByName, type RequestedResource } from '../../model/requested-resource.ts';
 import type {
   AcceleratorRequest,
@@ -155,7 +156,9 @@ function requestedSentence(kind: RequestedResource['kind'], name: string): strin
 }
 
 function selectorHit(selector: Selector, offset: number, config: ProjectConfig): Hit | undefined {
-  if (!isGpuLabel(selector.key) && !isInstanceTypeLabel(selector.key)) return undefined;
+  const values = selector.values.map(({ value }) => value);
+  const isKnown = isGpuLabel(selector.key) || isInstanceTypeLabel(selector.key);
+  if (!isKnown && modelsInLabel(selector.key, values).length === 0) return undefined;
   for (const { value, at: cursor } of selector.values) {
     if (isAt(spanOf(cursor), offset))
       return { span: spanOf(cursor), facts: valueFacts(selector.key, value, config), cost: true };
@@ -209,7 +212,8 @@ function valueFacts(key: string, value: string, { prices }: ProjectConfig): read
     ];
     return [{ kind: 'text', text: `${providerName(type.provider)} ${type.name}: ${parts.filter(Boolean).join(', ')}` }];
   }
-  return gpusByLabel(key, value).map((gpu): Block => {
+  const exact = gpusByLabel(key, value);
+  return (exact.length > 0 ? exact : modelsInLabel(key, [value])).map((gpu): Block => {
     const range = priceRange(gpuPrices(gpu, undefined, prices));
     const price = range === null ? '' : `; ${formatHourly(range)} on demand, depending on the provider`;
     return { kind: 'text', text: `${gpu.name}: ${describeGpu(gpu)}${price}` };

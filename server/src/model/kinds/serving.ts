@@ -1,4 +1,4 @@
-import { gpusByLabel } from '../../catalog/index.ts';
+import { gpusByLabel, gpusMentioned } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, isTemplated } from '../../yaml/cursor.ts';
 import { table } from '../../yaml/table.ts';
@@ -108,14 +108,11 @@ function profileDevices(profile: Cursor): readonly ImplicitDevices[] {
   const vendor = name.startsWith('nvidia-gpu-') ? 'nvidia' : name.startsWith('amd-gpu-') ? 'amd' : null;
   // A custom profile may take anything.
   if (vendor === null) return [{ ...base, vendor, each: null }];
-  const models = gpusByLabel('cloud.google.com/gke-accelerator', gkeNames[name] ?? '');
+  const models = gpusMentioned(name).filter((model) => model.vendor === vendor);
   return [{ ...base, vendor, each: 1, models }];
 }
 
 const tpuLabels = table<string>({ v5e: 'tpu-v5-lite-podslice', v6e: 'tpu-v6e-slice' });
-
-/** Profiles whose name identifies one model; an H100 may be one of three. */
-const gkeNames = table<string>({ 'nvidia-gpu-l4': 'nvidia-l4', 'nvidia-gpu-t4': 'nvidia-tesla-t4' });
 
 /** Resources have plain names, as with the Dynamo operator. https://github.com/vllm-project/production-stack/tree/main/operator */
 function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {

@@ -1,0 +1,190 @@
+import type { GpuModel } from '../catalog/index.ts';
+import { gpusByLabel, gpusNamed } from '../catalog/index.ts';
+import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { commentModels } from './comment-models.ts';
+import {
+  excludes,
+  isAboutDevices,
+  modelsInLabel,
+  modelsInList,
+  modelsMentioned,
+  type NamedModels,
+} from './named-models.ts';
+import type { Container, Manifest, ModelHint, Selector, Toleration } from './workload.ts';
+
+// What suggests a GPU model without requiring it: names of node pools, queues and objects, preferences, tolerations, arguments and comments.
+// The best hint applies, and the reader sees it.
+
+/** The parts of a pod set that can suggest a model. */
+export interface HintSource {
+  readonly manifest: Manifest;
+  /** The name of the pod set. */
+  readonly name: string;
+  readonly pod: Cursor;
+  readonly selectors: readonly Selector[];
+  readonly tolerations: readonly Toleration[];
+  readonly containers: readonly Container[];
+}
+
+/** The suggested models, the most reliable first. */
+export function modelHints(source: HintSource): readonly NamedModels[] {
+  return [
+    ...source.selectors.flatMap(nodeHint),
+    ...nodeNameHint(source.pod),
+    ...preferred(source.pod).flatMap(preferenceHint),
+    ...source.tolerations.flatMap(tolerationHint),
+    ...fieldHints(source),
+    ...argumentHints(source),
+    ...nameHints(source),
+    ...commentModels(source).flatMap(({ models, text }) => hint(models, 'comment', text)),
+  ];
+}
+
+function hint(candidates: readonly GpuModel[], basis: ModelHint['basis'], text: string): readonly NamedModels[] {
+  return candidates.length === 0 ? [] : [{ candidates, from: 'hint', hint: { basis, text } }];
+}
+
+/** `cloud.google.com/gke-nodepool: h100-pool`, `kubernetes.io/hostname: dgx-a100-1`. */
+function nodeHint({ key, values }: Selector): readonly NamedModels[] {
+  // `rack: a10` and `team: l4` are not cards.
+  if (values.some(({ value, at }) => isTemplated(at) || value.length < 4)) return [];
+  const models = values.map(({ value }) => modelsOnNodes(value));
+  if (models.some((found) => found.length === 0)) return [];
+  return hint([...new Set(models.flat())], 'node', labelWords(key, values[0]?.value ?? ''));
+}
+
+/** The node by its name, and labels that it must have with any value. */
+function nodeNameHint(pod: Cursor): readonly NamedModels[] {
+  const node = getIn(pod, 'nodeName');
+  const name = node === undefined || isTemplated(node) ? '' : (asText(node) ?? '');
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
+  const keys = items(getIn(required, 'nodeSelectorTerms', 0, 'matchExpressions')).flatMap((expression) =>
+    asString(getIn(expression, 'operator')) === 'Exists' ? (asText(getIn(expression, 'key')) ?? []) : [],
+  );
+  return [name, ...keys].flatMap((written) => hint(modelsOnNodes(written), 'node', written));
+}
+
+/** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
+function modelsOnNodes(name: string): readonly GpuModel[] {
+  const mentioned = modelsMentioned(name);
+  if (mentioned.length > 0) return mentioned;
+  const families = name
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => /^(?:p[2-6]|g[4-7]|dl\d)\w{0,2}$/.test(word));
+  return [...new Set(families.flatMap((family) => gpusByLabel('karpenter.k8s.aws/instance-family', family)))];
+}
+
+interface Preference {
+  readonly key: string;
+  readonly values: readonly string[];
+}
+
+/** The node labels that a pod prefers. */
+function preferred(pod: Cursor): readonly Preference[] {
+  const terms = getIn(pod, 'affinity', 'nodeAffinity', 'preferredDuringSchedulingIgnoredDuringExecution');
+  return items(terms).flatMap((term) =>
+    items(getIn(term, 'preference', 'matchExpressions')).flatMap((expression): Preference[] => {
+      const key = asText(getIn(expression, 'key'));
+      const values = items(getIn(expression, 'values'));
+      if (key === undefined || asString(getIn(expression, 'operator')) !== 'In' || values.some(isTemplated)) return [];
+      return [{ key, values: values.flatMap((value) => asText(value) ?? []) }];
+    }),
+  );
+}
+
+function preferenceHint({ key, values }: Preference): readonly NamedModels[] {
+  const stated = modelsInLabel(key, values);
+  const models = stated.length > 0 ? stated : modelsMentioned(values.length === 1 ? (values[0] ?? '') : '');
+  return hint(models, 'preference', labelWords(key, values[0] ?? ''));
+}
+
+/** `gpu-type=a100:NoSchedule`. */
+function tolerationHint({ key, value }: Toleration): readonly NamedModels[] {
+  if (isTemplated(key?.at) || isTemplated(value?.at)) return [];
+  const written = value === undefined ? (key?.value ?? '') : value.value;
+  const models = [modelsOnNodes(written), modelsOnNodes(key?.value ?? '')].find((found) => found.length > 0) ?? [];
+  return hint(models, 'toleration', labelWords(key?.value ?? '', value?.value ?? ''));
+}
+
+/** Fields next to the pods or above: `gpuType: A100` of a custom resource, `node_instance_type: p4d.24xlarge` of a chart. */
+function fieldHints({ pod }: HintSource): readonly NamedModels[] {
+  const found: NamedModels[] = [];
+  let level = 0;
+  for (let at: Cursor | undefined = pod; at !== undefined && level < 8; at = at.parent) {
+    level += 1;
+    for (const entry of entries(at).slice(0, 64)) {
+      const value = asText(entry);
+      if (value === undefined || isTemplated(entry)) continue;
+      const key = keyOf(entry);
+      const models = machineField.test(key)
+        ? modelsOnMachine(key, value)
+        : isAboutDevices(key)
+          ? modelsInList(value)
+          : [];
+      found.push(...hint(models, 'argument', `${key}: ${value}`));
+    }
+  }
+  return found;
+}
+
+function modelsOnMachine(key: string, value: string): readonly GpuModel[] {
+  const stated = modelsInLabel(key, [value]);
+  return stated.length > 0 ? stated : modelsOnNodes(value);
+}
+
+const machineField =
+  /(?:instance|machine|node|vm|server)[-_]?(?:type|class|size|shape|family|profile|pools?|groups?)$|^(?:shape|sku)$/i;
+
+/** Environment variables and arguments about accelerators, and the resources that Ray and Slurm schedule by. */
+function argumentHints({ manifest: { root }, pod, containers }: HintSource): readonly NamedModels[] {
+  const variables = containers.flatMap(({ env }) =>
+    env.flatMap(({ name, value }) => {
+      if (value === undefined || isTemplated(value.at) || !/gpu|accelerator/i.test(name)) return [];
+      return hint(modelsInList(value.value), 'argument', `${name}=${value.value}`);
+    }),
+  );
+  // Ray's group, and the configuration of Serve and of Slurm.
+  const group = pod.parent?.parent;
+  const texts = [
+    ...containers.flatMap(({ command, args }) => [...command, ...args].map(({ value }) => value)),
+    ...entries(getIn(group, 'rayStartParams')).flatMap((entry) => asText(entry) ?? []),
+    asText(getIn(root, 'spec', 'serveConfigV2')) ?? '',
+    asText(getIn(root, 'spec', 'extraConf')) ?? '',
+  ];
+  const written = texts.flatMap((text) => {
+    const found = text.length > maxText ? null : acceleratorArgument.exec(text);
+    return found === null ? [] : hint(gpusNamed(found[1] ?? '', true), 'argument', found[0]);
+  });
+  return [...variables, ...written];
+}
+
+const maxText = 20_000;
+/** `accelerator_type: "H100"`, `--gpu-type=a100`, `--gres=gpu:a100:4`. */
+const acceleratorArgument =
+  /(?:accelerator[_-]?type|gpu[_-]?(?:type|model|name|product)|accelerator(?=[=:])|gres=gpu)\\?["']?[=: ]{1,3}\\?["']?([\w-]{2,40})/i;
+
+/** The names of the object and of its pods, and of its queue: `llama-70b-h100`. */
+function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] {
+  const queues = [...manifest.labels, ...manifest.annotations].filter(
+    ({ at }) => /queue(?:-name)?$/.test(keyOf(at)) || (isAboutDevices(keyOf(at)) && !excludes(keyOf(at))),
+  );
+  const queued = [...queues.filter(({ at }) => !isTemplated(at)).map(({ value }) => value)];
+  const spec = getIn(manifest.root, 'spec', 'queue');
+  if (spec !== undefined && !isTemplated(spec)) queued.push(asText(spec) ?? '');
+  const isTemplatedName = isTemplated(getIn(manifest.root, 'metadata', 'name'));
+  // What a profile of JupyterHub is called.
+  const title = getIn(pod.parent, 'display_name');
+  const groups = [name, ...(title === undefined || isTemplated(title) ? [] : [asText(title) ?? ''])];
+  const object = manifest.name === null || isTemplatedName ? '' : manifest.name;
+  return [
+    ...queued.flatMap((queue) => hint(modelsMentioned(queue), 'queue', queue)),
+    ...groups.flatMap((group) => hint(modelsOnNodes(group), 'name', group)),
+    ...hint(modelsMentioned(object), 'name', object),
+  ];
+}
+
+function labelWords(key: string, value: string): string {
+  const short = key.slice(key.lastIndexOf('/') + 1);
+  return value === '' ? short : `${short} ${value}`;
+}
