@@ -75,12 +75,12 @@ export function lowerManifest(
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
   }
-  const guessed = lowerByShape(manifest);
+  const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;
-  const workload = lowerWorkload(manifest, guessed, undefined, context);
+  const workload = lowerWorkload(manifest, guessed, guessed.role, context);
   // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
-  return uses ? { ...workload, byShape: true, partial: true } : undefined;
+  return uses ? { ...workload, byShape: true } : undefined;
 }
 
 interface LoweringContext {

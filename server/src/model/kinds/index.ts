@@ -43,9 +43,14 @@ export function kindEntry(group: string, kind: string): KindEntry | undefined {
   return byName.get(`${group}/${kind}`);
 }
 
+/** The entries of all groups for kinds with a name. */
+export function sameNamedKinds(kind: string): readonly KindEntry[] {
+  return kinds.filter((entry) => entry.kinds.includes(kind));
+}
+
 /** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {
-  return kindEntry(group, kind) ?? kinds.find((entry) => entry.kinds.includes(kind));
+  return kindEntry(group, kind) ?? sameNamedKinds(kind)[0];
 }
 
 /** The scalable kinds with a name, as `group/kind`. */
