@@ -1,4 +1,5 @@
-import { asText, getIn } from '../../yaml/cursor.ts';
+import { asText, getIn, keyOf } from '../../yaml/cursor.ts';
+import { table } from '../../yaml/table.ts';
 import { product } from '../count.ts';
 import type { CrossReferences } from '../cross-references.ts';
 import { groupOf, lowerStrings } from '../manifest.ts';
@@ -33,12 +34,16 @@ export function lowerByShape(manifest: Manifest, context: ShapeContext): KindLow
       place,
       places.filter((other) => other !== place),
     );
-  const unknown = perNode.test(kind);
   const own = pods.map((found): PodSetSource => {
-    const { pods: number, replicas } = count(found);
-    return { ...sourceOf(found), replicas, pods: unknown ? exactly(null) : number };
+    const { pods: number, replicas, hasSize = false } = count(found);
+    const isUnset = onDemand.test(kind) && replicas === undefined && number.max === 1;
+    return { ...sourceOf(found, hasSize), replicas, pods: perNode.test(kind) || isUnset ? exactly(null) : number };
   });
-  const inner = objects.flatMap((found) => embeddedPods(found, count(found).pods, manifest, context));
+  const inner = objects.flatMap((found) => {
+    const { pods: copies, replicas } = count(found);
+    const unset = replicas === undefined ? unsetCopies[`${group}/${kind}`] : undefined;
+    return embeddedPods(found, unset === undefined ? copies : exactly(unset), manifest, context);
+  });
   const podSets = [...own, ...inner];
   if (podSets.length === 0) return undefined;
   const role = definitions.test(kind) ? { role: 'definition' as const } : {};
@@ -51,14 +56,22 @@ function forkOf(manifest: Manifest, pods: readonly ShapePods[], context: ShapeCo
   for (const entry of sameNamedKinds(manifest.kind)) {
     const lowered = entry.lower({ ...manifest, ...context });
     const places = new Set(lowered.podSets.map(({ pod }) => pod.node));
-    if (places.size > 0 && pods.every(({ pod }) => places.has(pod.node))) return entry.role === undefined ? lowered : { ...lowered, role: entry.role };
+    if (places.size > 0 && pods.every(({ pod }) => places.has(pod.node)))
+      return entry.role === undefined ? lowered : { ...lowered, role: entry.role };
   }
   return undefined;
 }
 
-function sourceOf({ name, pod, containers, implicitDevices }: ShapePods): Omit<PodSetSource, 'pods' | 'replicas'> {
+/** @param hasSize whether the pods are the members of a group: then a number of GPUs may be for one of them or for all */
+function sourceOf(
+  { name, pod, containers, implicitDevices }: ShapePods,
+  hasSize: boolean,
+): Omit<PodSetSource, 'pods' | 'replicas'> {
   const metadata = getIn(pod.parent, 'metadata');
-  return { name, pod, metadata, containers, ...(implicitDevices && { implicitDevices }) };
+  const devices = implicitDevices?.map((one) =>
+    hasSize && !/per/i.test(keyOf(one.at ?? pod)) && !/per/i.test(one.requested.name) ? { ...one, perPod: null } : one,
+  );
+  return { name, pod, metadata, containers, ...(devices && { implicitDevices: devices }) };
 }
 
 /** The pods of an object inside this one, as many times as the counts above it say. */
@@ -81,8 +94,14 @@ function embeddedPods(
   }));
 }
 
-/** Kinds that run a pod on every node, or on demand. */
+/** How many copies of an object inside it a kind creates at a time by default. https://www.kubeflow.org/docs/components/katib/ */
+const unsetCopies = table<number>({ 'kubeflow.org/Experiment': 3 });
+
+/** Kinds that run a pod on every node. */
 const perNode = /Daemon|Broadcast|PerNode|EachNode/;
+
+/** Kinds that run as many pods as there is work, unless they have bounds. */
+const onDemand = /^Auto-?scal|^Scaled|Autoscal(?:er|ing)$/;
 
 /** Kinds whose objects other objects or users choose: their pods do not run. */
 const definitions =
@@ -90,8 +109,8 @@ const definitions =
 
 /** Groups whose objects never run pods themselves: schemas, policies, queues, infrastructure, overlays. */
 const podlessGroups =
-  /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling|gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$|^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|^operators\.coreos\.com$|^kustomize\.config\.k8s\.io$|^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|monitoring\.coreos\.com|scheduling\..*|keda\.sh|helm\..*|source\..*)$|\bcluster\.x-k8s\.io$|\.(?:cnrm\.cloud\.google\.com|services\.k8s\.aws|upbound\.io)$|^(?:machine\.openshift\.io|kops\.k8s\.io|nfd\..*|.*kwok.*|config\..*|.*\.config\..*)$/;
+  /^$|^(?:apiextensions|admissionregistration|rbac\.authorization|storage|networking|policy|scheduling|autoscaling|gateway\.networking|metrics|apiregistration|node|resource)\.k8s\.io$|^(?:autoscaling|policy)$|^kueue\.x-k8s\.io$|^autoscaling\.x-k8s\.io$|^karpenter\b|\bkarpenter\.(?:sh|azure\.com|k8s\.aws)$|^(?:cloud\.google|eksctl)\.(?:com|io)$|^operators\.coreos\.com$|^kustomize\.config\.k8s\.io$|^(?:kyverno\.io|.*gatekeeper\.sh|gateway\.envoyproxy\.io|monitoring\.coreos\.com|scheduling\..*|keda\.sh|helm\..*|source\..*)$|\bcluster\.x-k8s\.io$|\.(?:cnrm\.cloud\.google\.com|services\.k8s\.aws|upbound\.io)$|^(?:machine\.openshift\.io|kops\.k8s\.io|nfd\..*|inference\.networking\..*|.*kwok.*|config\..*|.*\.config\..*)$/;
 
 /** Such kinds in groups that also have workloads, as `group/kind`. */
 const podlessKinds =
-  /^(?:nvidia\.com\/(?:ClusterPolicy|NVIDIADriver|GPUCluster)|serving\.kserve\.io\/InferenceGraph|workload\.codeflare\.dev\/AppWrapper|argoproj\.io\/Application(?:Set)?)$|(?:Node|NodeGroup|NodePool|Machine|MachinePool|MachineSet|MachineDeployment|Quota|Queue|Flavor|Budget|LimitRange|Claim|Slice|Device|Driver|Plugin|Project|Team|Tenant|Department|Namespace|Offering|Inventory|Report|Recommendation|Reservation|Cache|Overlay|Provider|HardwareProfile|AcceleratorProfile|PodGroup|Environment|Parameters)$/;
+  /^(?:nvidia\.com\/(?:ClusterPolicy|NVIDIADriver|GPUCluster)|serving\.kserve\.io\/InferenceGraph|workload\.codeflare\.dev\/AppWrapper|argoproj\.io\/Application(?:Set)?)$|(?:Node|NodeGroup|NodePool|Machine|MachinePool|MachineSet|MachineDeployment|Quota|Queue|Flavor|Budget|LimitRange|Claim|Slice|Device|Driver|Plugin|Project|Team|Tenant|Department|Namespace|Offering|Inventory|Report|Recommendation|Reservation|Cache|Overlay|Provider|HardwareProfile|AcceleratorProfile|PodGroup|Environment|Parameters|Host|HostClaim|Gateway)$/;

@@ -9,6 +9,7 @@ import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
 import { nvidiaKinds } from './nvidia.ts';
 import { affectsAccelerators, objectKinds } from './object-kinds.ts';
+import { operatorKinds } from './operators.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
 import { trainingKinds } from './training.ts';
@@ -28,6 +29,7 @@ const kinds: readonly KindEntry[] = [
   ...aibrixKinds,
   ...kaitoKinds,
   ...workflowKinds,
+  ...operatorKinds,
   ...draKinds,
 ];
 

@@ -11,6 +11,8 @@ import { between, exactly, times } from './pod-sets.ts';
 
 export interface ShapeCount {
   readonly pods: PodCount;
+  /** A size counts the members of a group, so that an amount may be for each of them or for all. */
+  readonly hasSize?: boolean;
   /** The innermost written number. */
   readonly replicas: Cursor | undefined;
 }
@@ -31,6 +33,7 @@ export function countPods(place: ShapePlace, others: readonly ShapePlace[]): Sha
   let pods = exactly(1);
   let replicas: Cursor | undefined;
   let counted = false;
+  let hasSize = false;
   for (const mapping of place.above) {
     const factor = factorOf(mapping, place, others);
     const members = besides(mapping, taken);
@@ -40,9 +43,11 @@ export function countPods(place: ShapePlace, others: readonly ShapePlace[]): Sha
     pods = ambiguous ? exactly(null) : multiply(multiply(pods, factor?.pods ?? exactly(1)), members ?? exactly(1));
     replicas ??= factor?.replicas;
     counted = true;
+    hasSize ||= factor?.hasSize === true;
   }
-  if (!counted && place.above.some((mapping) => countsElsewhere(mapping, taken, 0))) return { pods: exactly(null), replicas };
-  return { pods, replicas };
+  if (!counted && place.above.some((mapping) => countsElsewhere(mapping, taken, 0)))
+    return { pods: exactly(null), replicas };
+  return { pods, replicas, hasSize };
 }
 
 function multiply(a: PodCount, b: PodCount): PodCount {
@@ -57,17 +62,30 @@ function isComponent(mapping: Cursor): boolean {
 function besides(mapping: Cursor, taken: ReadonlySet<YamlNode>): PodCount | undefined {
   for (const block of entries(mapping)) {
     if (block.node.kind !== 'map' || taken.has(block.node) || asBoolean(getIn(block, 'enabled')) === false) continue;
-    const [size] = entries(block).flatMap((entry) => countAt(entry) ?? []).filter(({ noun }) => noun === 'size');
-    if (size === undefined || size.value === 1 || /storage|volume|disk|persist|cache|pool/i.test(keyOf(block))) continue;
+    const [size] = entries(block)
+      .flatMap((entry) => countAt(entry) ?? [])
+      .filter(({ noun }) => noun === 'size');
+    if (size === undefined || size.value === 1 || isStorage(keyOf(block))) continue;
     return exactly(/multi-?node|leader-?worker|lws|distributed|gang|group/i.test(keyOf(block)) ? size.value : null);
   }
   return undefined;
 }
 
+/** Whether a block describes storage, which has sizes. */
+function isStorage(key: string): boolean {
+  return /storage|volume|disk|persist|cache|pool/i.test(key);
+}
+
 /** Whether a part of a mapping without pods counts something: it may count the pods (a trait, a policy, a scaler). */
 function countsElsewhere(cursor: Cursor, taken: ReadonlySet<YamlNode>, depth: number): boolean {
   return [...entries(cursor), ...items(cursor)].some((child) => {
-    if (taken.has(child.node) || depth > 3 || /^(?:status|metadata|resources)$/.test(keyOf(child))) return false;
+    if (
+      taken.has(child.node) ||
+      depth > 3 ||
+      /^(?:status|metadata|resources)$/.test(keyOf(child)) ||
+      isStorage(keyOf(child))
+    )
+      return false;
     if (child.node.kind !== 'scalar') return countsElsewhere(child, taken, depth + 1);
     const written = depth > 0 ? countAt(child) : undefined;
     return written !== undefined && written.noun !== 'process' && written.value !== 1 && written.roles.length === 0;
@@ -99,16 +117,19 @@ function factorOf(mapping: Cursor, place: ShapePlace, others: readonly ShapePlac
   const of = (noun: Noun) => counts.filter((count) => count.noun === noun);
   const [size, plain, processes] = [of('size'), of('plain'), of('process')].map(agreed);
   // The replicas of the whole and those of one role in it.
-  const [group, role] = [true, false].map((own) => agreed(of('group').filter(({ roles }) => (roles.length === 0) === own)));
+  const [group, role] = [true, false].map((own) =>
+    agreed(of('group').filter(({ roles }) => (roles.length === 0) === own)),
+  );
   const [at] = counts.map((count) => count.at);
-  if (bounds !== undefined) return { pods: multiply(bounds, exactly(valueOf(size))), replicas: at, scales: true };
+  if (bounds !== undefined) return { pods: multiply(bounds, exactly(factorFrom(size))), replicas: at, scales: true };
   if (at === undefined) return undefined;
   // A server's workers are processes; next to replicas they may be either.
   if (plain !== undefined && counts.length > of('plain').length) return { pods: exactly(null), replicas: at };
   if (processes !== undefined && counts.length > of('process').length) return { pods: exactly(null), replicas: at };
   const members = size === undefined ? (processes ?? plain) : size;
-  const each = shareOf(valueOf(members), size !== undefined && rivals.length > 0, below);
-  return { pods: times(times(exactly(valueOf(group)), valueOf(role)), each), replicas: at };
+  const each = shareOf(factorFrom(members), size !== undefined && rivals.length > 0, below);
+  const pods = times(times(exactly(factorFrom(group)), factorFrom(role)), each);
+  return { pods, replicas: at, hasSize: members !== undefined };
 }
 
 /** One value if all of them are equal, null if they differ; undefined if there are none. */
@@ -118,7 +139,7 @@ function agreed(counts: readonly Written[]): { readonly value: number | null } |
   return { value: others.every(({ value }) => value === first.value) ? first.value : null };
 }
 
-function valueOf(count: { readonly value: number | null } | undefined): number | null {
+function factorFrom(count: { readonly value: number | null } | undefined): number | null {
   return count === undefined ? 1 : count.value;
 }
 
@@ -216,7 +237,8 @@ function boundIn(owner: Cursor, side: 'min' | 'max', isBlock: boolean): number |
     const words = singularsOf(keyOf(entry)).filter((word) => !fillers.has(word));
     const [bound, ...nouns] = words;
     if (bound !== side && bound !== `${side}imum`) return false;
-    const counted = (word: string) => groupNouns.has(word) || processNouns.has(word) || /^(?:scale|size|node)$/.test(word);
+    const counted = (word: string) =>
+      groupNouns.has(word) || processNouns.has(word) || /^(?:scale|size|node)$/.test(word);
     return nouns.length === 0 ? isBlock : nouns.length === 1 && nouns.every(counted);
   });
   return at && numberIn(at);

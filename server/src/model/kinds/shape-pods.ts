@@ -60,7 +60,16 @@ function walk(cursor: Cursor, path: readonly Cursor[], depth: number): Shapes {
 /** Keys that do not contain pods: metadata, storage, placement, and amounts that nobody runs. */
 const unread: ReadonlySet<string> = new Set([
   ...['status', 'metadata', 'resources', 'nodeSelector', 'affinity', 'tolerations', 'env', 'volumes', 'labels'],
-  ...['annotations', 'selector', 'volumeClaimTemplates', 'volumeMounts', 'limits', 'requests', 'quota', 'resourceQuota'],
+  ...[
+    'annotations',
+    'selector',
+    'volumeClaimTemplates',
+    'volumeMounts',
+    'limits',
+    'requests',
+    'quota',
+    'resourceQuota',
+  ],
 ]);
 
 /** A list of `resources` has objects, not amounts. */
@@ -75,7 +84,8 @@ function isObject(cursor: Cursor): boolean {
 /** Whether a mapping has a list of containers, each with a name or an image and at least one with an image or resources. */
 function isPodSpec(cursor: Cursor): boolean {
   const containers = items(getIn(cursor, 'containers'));
-  const has = (container: Cursor, ...keys: readonly string[]) => keys.some((key) => getIn(container, key) !== undefined);
+  const has = (container: Cursor, ...keys: readonly string[]) =>
+    keys.some((key) => getIn(container, key) !== undefined);
   return (
     containers.length > 0 &&
     containers.every((container) => has(container, 'name', 'image')) &&
@@ -109,7 +119,7 @@ function blockDevices(block: Cursor, here: readonly Cursor[]): BlockDevices | un
   const container = { ...lowerContainer(block, 'app', 'main', resourcesOf(block)), image };
   if (container.accelerators.length > 0) return here.some(runsSomething) ? { containers: [container] } : undefined;
   const count = plainCount(block);
-  if (count === undefined || !here.some(runsProgram)) return undefined;
+  if (count === undefined || !isOfProgram(block, here)) return undefined;
   return { containers: [{ ...container, image }], implicitDevices: [count] };
 }
 
@@ -117,7 +127,7 @@ function blockDevices(block: Cursor, here: readonly Cursor[]): BlockDevices | un
 function resourcesOf(block: Cursor): Cursor | undefined {
   const resources = getIn(block, 'resources') ?? getIn(block, 'computeResources') ?? getIn(block, 'resource');
   if (resources !== undefined) return resources;
-  return getIn(block, 'limits') ?? getIn(block, 'requests') ? block : undefined;
+  return (getIn(block, 'limits') ?? getIn(block, 'requests')) ? block : undefined;
 }
 
 function imageOf(block: Cursor): Container['image'] {
@@ -132,6 +142,21 @@ function imageOf(block: Cursor): Container['image'] {
 const programKeys =
   /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images|command|args|entry-?point|script|container|env|envs|envVars|model|models|modelName|modelId|modelRef|modelUri|modelSource|model_name|modelPath|engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i;
 const runKeys = /^(?:replicas|replicaCount|instances|numWorkers|workers|parallelism|port|ports|podTemplate|template)$/;
+
+/** Whether a mapping describes a program, or the hardware of the one that the mapping above it describes. */
+function isOfProgram(block: Cursor, here: readonly Cursor[]): boolean {
+  if (
+    here.some((step) =>
+      /node-?(?:pool|group|s$)|machine|host|hyper|param|config|option|default|profile/i.test(keyOf(step)),
+    )
+  )
+    return false;
+  if (runsProgram(block)) return true;
+  return hardwareKeys.test(keyOf(block)) && here.some(runsProgram);
+}
+
+const hardwareKeys =
+  /^(?:spec|template|compute|hardware|accelerators?|scheduling|deploy(?:ment)?|instance(?:Spec)?|workers?|servers?|predictor|runner|replicas?)$/i;
 
 function runsProgram(mapping: Cursor): boolean {
   return entries(mapping).some((entry) => programKeys.test(keyOf(entry)));
@@ -156,10 +181,15 @@ function plainCount(block: Cursor): ImplicitDevices | undefined {
 
 /** The scalar with the number of GPUs of one pod; undefined if the field is about something else. */
 function countedGpus(entry: Cursor): Cursor | undefined {
-  const words = singularsOf(keyOf(entry)).filter((word) => !/^(?:num|number|of|n|count|request|limit|nvidia)$/.test(word));
+  const words = singularsOf(keyOf(entry)).filter(
+    (word) => !/^(?:num|number|of|n|count|request|limit|nvidia)$/.test(word),
+  );
   const [subject, per, unit, ...rest] = words;
   if (subject !== 'gpu' && subject !== 'accelerator') return undefined;
-  if (rest.length > 0 || (per !== undefined && (per !== 'per' || !/^(?:pod|replica|node|worker|instance|container)$/.test(unit ?? ''))))
+  if (
+    rest.length > 0 ||
+    (per !== undefined && (per !== 'per' || !/^(?:pod|replica|node|worker|instance|container)$/.test(unit ?? '')))
+  )
     return undefined;
   if (entry.node.kind === 'scalar') return isCount(entry) ? entry : undefined;
   if (entry.node.kind !== 'map' || asBoolean(getIn(entry, 'enabled')) === false) return undefined;
@@ -174,9 +204,17 @@ function isCount(scalar: Cursor): boolean {
 /** The vendor is known only from the type, because the word GPU names none. */
 function devicesIn(count: Cursor, entry: Cursor, owner: Cursor | undefined): ImplicitDevices {
   const near = [...entries(entry), ...entries(owner)].filter(({ node }) => node.kind === 'scalar');
-  const types = near.filter((one) => /type|vendor|product|model|resource/i.test(keyOf(one))).map((one) => asText(one) ?? '');
+  const types = near
+    .filter((one) => /type|vendor|product|model|resource/i.test(keyOf(one)))
+    .map((one) => asText(one) ?? '');
   const known = types.map((type) => acceleratorResource(type)).find((one) => one !== undefined);
-  const vendor = known?.vendor ?? (types.some((type) => /nvidia/i.test(type)) ? 'nvidia' : types.some((type) => /\bamd\b/i.test(type)) ? 'amd' : null);
+  const vendor =
+    known?.vendor ??
+    (types.some((type) => /nvidia/i.test(type))
+      ? 'nvidia'
+      : types.some((type) => /\bamd\b/i.test(type))
+        ? 'amd'
+        : null);
   const resource = types.find((type) => acceleratorResource(type) !== undefined);
   return {
     requested: resource === undefined ? { kind: 'field', system: 'field', name: keyOf(entry) } : byName(resource),
