@@ -8,7 +8,7 @@ import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
-import { kindEntry } from './kinds/index.ts';
+import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
@@ -96,7 +96,7 @@ function lowerWorkload(
 ): Workload {
   const defines = role === 'definition';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest.namespace, context),
+    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -131,12 +131,9 @@ function withUniqueNames(sources: readonly PodSetSource[]): readonly PodSetSourc
   });
 }
 
-function lowerPodSet(
-  source: PodSetSource,
-  namespace: string | null,
-  { options, crossReferences }: LoweringContext,
-): PodSet {
+function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossReferences }: LoweringContext): PodSet {
   const { pod } = source;
+  const { namespace } = manifest;
   const volumes = lowerVolumes(pod);
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
@@ -148,7 +145,9 @@ function lowerPodSet(
   const avoided = lowerAvoided(pod);
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
-  const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));
+  const annotations =
+    kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const implicit = [
     // Fractions exclude whole GPUs: the scheduler rejects both together, and elsewhere these annotations have other meanings.
     ...(containers.some(namesAccelerators) ? [] : annotatedFractions(annotations)),

@@ -3,6 +3,7 @@ import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
 import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -101,8 +102,7 @@ export default defineRule({
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
 function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
-  if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
-  if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
+  if (kindOf({ kind, apiVersion }).spansPods === true) return true;
   if (podSets.some(({ name }) => /worker/i.test(name))) return true;
   return (
     getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined

@@ -2,12 +2,13 @@ import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../comman
 import { plural } from '../cost/money.ts';
 import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -66,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
+ * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form several groups.
  *
  * ## Sources
  *
@@ -96,7 +97,16 @@ export default defineRule({
     const { workload } = context;
     if (workload.partial || container.type !== 'app') return;
     const pods = podsOfGroup(context);
-    if (pods !== null) {
+    const bounds = elasticBounds(workload);
+    if (bounds !== undefined) {
+      for (const launch of findNodeCounts(processInput(container))) {
+        if (typeof launch.count !== 'number' && !isReplicas(launch, context.podSet)) continue;
+        reportMismatch(
+          launch,
+          `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
+        );
+      }
+    } else if (pods !== null) {
       for (const launch of findNodeCounts(processInput(container))) {
         if (typeof launch.count !== 'number' || launch.count === pods) continue;
         const surplus = pods - launch.count;
@@ -116,7 +126,7 @@ export default defineRule({
       }
     }
 
-    function reportMismatch({ words, text }: LocalProcesses, message: string, right: number): void {
+    function reportMismatch({ words, text }: LocalProcesses, message: string, right?: number): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
       if (words === undefined || span === undefined) return;
@@ -124,6 +134,7 @@ export default defineRule({
         message,
         span,
         fixes: () => {
+          if (right === undefined) return [];
           const edits = setLastNumber(context.document, lines, words, right);
           return [fix(`Change ${shorten(text, 30)} to ${right}`, 'unsafe', edits)];
         },
@@ -134,16 +145,23 @@ export default defineRule({
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
-  switch (workload.kind) {
-    case 'PyTorchJob':
-      return getIn(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? totalPods(workload) : null;
-    case 'Job':
-      return workload.apiVersion.startsWith('batch/') && podSet.pods.min !== null && podSet.pods.min > 1
-        ? podSet.pods.min
-        : null;
-    default:
-      return null;
-  }
+  const { gang } = kindOf(workload);
+  if (gang === 'object') return totalPods(workload);
+  return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
+}
+
+/** The bounds of an elastic job whose launch can have several sizes; undefined for other jobs. */
+function elasticBounds({ kind, apiVersion, manifest }: Workload): string | undefined {
+  const policy = kindOf({ kind, apiVersion }).elasticPolicy?.(manifest.root);
+  const min = asNumber(getIn(policy, 'minReplicas'));
+  const max = asNumber(getIn(policy, 'maxReplicas'));
+  return min !== undefined && max !== undefined && min < max ? `${min} to ${max} pods` : undefined;
+}
+
+/** Whether a launch takes its number from the placeholder that also sets the number of pods: `--nnodes=$NUM_NODES` and `replicas: $NUM_NODES`. */
+function isReplicas({ text }: LocalProcesses, { replicas }: PodSet): boolean {
+  const written = asText(replicas);
+  return written !== undefined && /^\$/.test(written) && text.endsWith(written);
 }
 
 function totalPods({ podSets }: Workload): number | null {

@@ -1,3 +1,4 @@
+import { groupOf } from '../manifest.ts';
 import { aibrixKinds } from './aibrix.ts';
 import { coreKinds } from './core.ts';
 import { draKinds } from './dra.ts';
@@ -53,6 +54,17 @@ export function sameNamedKinds(kind: string): readonly KindEntry[] {
 /** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {
   return kindEntry(group, kind) ?? sameNamedKinds(kind)[0];
+}
+
+/** What is known of a workload's kind; for an unknown group, of a kind with the same name. */
+export function kindOf({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): Partial<KindEntry> {
+  return likeKind(groupOf(apiVersion), kind) ?? {};
 }
 
 /** The scalable kinds with a name, as `group/kind`. */

@@ -31,6 +31,9 @@ export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
     kinds: ['LLMInferenceService'],
+    spansPods: true,
+    mountsShm: true,
+    bounds: (root) => [getIn(root, 'spec', 'scaling'), getIn(root, 'spec', 'prefill', 'scaling')],
     words: ['LLMInferenceService'],
     role: 'serving',
     named: true,
@@ -39,6 +42,9 @@ export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
     kinds: ['LLMInferenceServiceConfig'],
+    spansPods: true,
+    mountsShm: true,
+    bounds: (root) => [getIn(root, 'spec', 'scaling'), getIn(root, 'spec', 'prefill', 'scaling')],
     words: ['LLMInferenceService'],
     role: 'definition',
     named: true,
