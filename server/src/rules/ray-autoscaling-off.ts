@@ -13,8 +13,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## Why
  *
  * `minReplicas` and `maxReplicas` take effect only with `enableInTreeAutoscaling: true`. Without it, the group stays at `replicas`: it
- * keeps its accelerators when the work is done, and gets no more when there is more work. The severity is info if the group is at its
- * minimum anyway.
+ * keeps its accelerators when the work is done, and gets no more when there is more work. Without `replicas` it stays at `minReplicas`: at 0,
+ * it never has a worker. The severity is info if the group is at its minimum anyway.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -108,7 +108,8 @@ export default defineRule({
       // Something else manages the group and scales it up from 0.
       if (asNumber(written) === 0) continue;
       // The CRD's default is 0, and the operator keeps the number within the bounds.
-      const replicas = isIncomplete(written) ? undefined : Math.min(Math.max(asNumber(written) ?? 0, min), max);
+      const number = written === undefined ? 0 : asNumber(written);
+      const replicas = number === undefined ? undefined : Math.min(Math.max(number, min), max);
       const size = replicas === undefined ? 'its replicas' : plural(replicas, 'replica');
       context.report({
         // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
