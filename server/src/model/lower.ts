@@ -183,6 +183,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
     inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    sharding: source.sharding,
   };
 }
 

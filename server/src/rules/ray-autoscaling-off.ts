@@ -110,11 +110,11 @@ export default defineRule({
       // The CRD's default is 0, and the operator keeps the number within the bounds.
       const number = written === undefined ? 0 : asNumber(written);
       const replicas = number === undefined ? undefined : Math.min(Math.max(number, min), max);
-      const size = replicas === undefined ? 'its replicas' : plural(replicas, 'replica');
+      const effect = replicas === undefined ? 'does not scale' : `stays at ${plural(replicas, 'replica')}`;
       context.report({
         // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
-        severity: replicas !== undefined && replicas > 0 && replicas <= min ? 'info' : 'warning',
-        message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group stays at ${size}`,
+        severity: replicas === undefined || (replicas > 0 && replicas <= min) ? 'info' : 'warning',
+        message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group ${effect}`,
         span: keySpanOf(getIn(group, 'minReplicas') ?? group),
         fixes: () => [enable(cluster, context)],
       });

@@ -3,7 +3,7 @@ import type { CrossReferences, PodsFacts, Referenced } from '../cross-references
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
-import type { Container, Retries, Role, Scaling } from '../workload.ts';
+import type { Container, FieldSharding, Retries, Role, Scaling } from '../workload.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
 export interface KindEntry {
@@ -109,6 +109,8 @@ export interface PodSetSource {
   readonly inheritedPods?: InheritedPods;
   /** The facts that another object states. */
   readonly inherited?: readonly Inherited[];
+  /** For kinds that pass parallel sizes to the server. */
+  readonly sharding?: FieldSharding | undefined;
 }
 
 export interface InheritedPods {
