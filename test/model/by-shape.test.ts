@@ -59,6 +59,22 @@ test.each([
     '8',
   ],
   ['ClusterOf', `{worker: {replicas: 3, ...{}}}`.replace(', ...{}', `, spec: ${pods(1).slice(7, -1)}`), '3'],
+  ['RoleJob', `{roles: [{name: p, replicas: 2, groupPattern: {size: 4, template: ${pods(1)}}}]}`, '8'],
+  [
+    'GroupServer',
+    `{replicas: 2, workloadTemplate: {size: 2, leaderTemplate: ${pods(1)}, workerTemplate: ${pods(1)}}}`,
+    '4',
+  ],
+  [
+    'ModelBoost',
+    `{backends: [{minReplicas: 1, maxReplicas: 2, workers: [{image: i, replicas: 1, pods: 2, ${limits(2)}}]}]}`,
+    '4..8',
+  ],
+  [
+    'ChatService',
+    `{engine: {minReplicas: 1, maxReplicas: 1, leader: {runner: {image: i, ${limits(8)}}}, worker: {size: 1, runner: {image: i, ${limits(8)}}}}}`,
+    '16',
+  ],
   // Bounds.
   ['ElasticServer', `{minReplicas: 1, maxReplicas: 3, template: ${pods(2)}}`, '2..6'],
   ['ElasticServer', `{autoscaling: {enabled: true, min: 0, max: 4}, template: ${pods(1)}}`, '0..4'],
@@ -97,6 +113,14 @@ test.each([
   ['StreamJob', `{job: {parallelism: 4}, taskManager: {podTemplate: ${pods(1)}}}`, 'unknown'],
   ['AutoscalingRunners', `{template: ${pods(1)}}`, 'unknown'],
   ['GpuDaemon', `{template: ${pods(1)}}`, 'unknown'],
+  // A template that roles choose by its name.
+  [
+    'RoleJob',
+    `{roleTemplates: [{name: base, template: ${pods(1)}}], roles: [{name: a, replicas: 2, templateRef: {name: base}}]}`,
+    'unknown',
+  ],
+  // An autoscaler of a component, or of all its parts.
+  ['TwoParts', `{autoscaling: {min: 1, max: 2}, runners: [{replicas: 2, model: m, ${limits(1)}}]}`, 'unknown'],
   // One component and its part.
   ['TwoParts', `{image: i, replicas: 2, worker: {image: i, replicas: 3, ${limits(1)}}}`, 'unknown'],
   // Sizes that count no pods.

@@ -29,6 +29,8 @@ export interface ShapePlace {
 
 /** The number of pods at a place. */
 export function countPods(place: ShapePlace, others: readonly ShapePlace[]): ShapeCount {
+  // A list of templates to choose from: the roles that name them have the numbers.
+  if (place.path.some((step) => /templates$/i.test(keyOf(step)))) return { pods: exactly(null), replicas: undefined };
   const taken = new Set([place, ...others].flatMap(({ path }) => path.map(({ node }) => node)));
   let pods = exactly(1);
   let replicas: Cursor | undefined;
@@ -39,7 +41,7 @@ export function countPods(place: ShapePlace, others: readonly ShapePlace[]): Sha
     const members = besides(mapping, taken);
     if (factor === undefined && members === undefined) continue;
     // The replicas of a component that has parts with their own replicas: of the component alone, or of all of it.
-    const ambiguous = counted && factor !== undefined && (isComponent(mapping) || factor.scales);
+    const ambiguous = counted && factor !== undefined && (isComponent(mapping) || factor.scales === true);
     pods = ambiguous ? exactly(null) : multiply(multiply(pods, factor?.pods ?? exactly(1)), members ?? exactly(1));
     replicas ??= factor?.replicas;
     counted = true;
@@ -101,8 +103,8 @@ interface Written {
 }
 
 interface Factor extends ShapeCount {
-  /** By the bounds of an autoscaler. */
-  readonly scales?: true;
+  /** By the bounds of an autoscaler in a block of its own, which may be for one component alone. */
+  readonly scales?: boolean;
 }
 
 /** By what one mapping multiplies the pods below it; undefined if it has no counts for them. */
@@ -121,7 +123,10 @@ function factorOf(mapping: Cursor, place: ShapePlace, others: readonly ShapePlac
     agreed(of('group').filter(({ roles }) => (roles.length === 0) === own)),
   );
   const [at] = counts.map((count) => count.at);
-  if (bounds !== undefined) return { pods: multiply(bounds, exactly(factorFrom(size))), replicas: at, scales: true };
+  if (bounds !== undefined) {
+    const pods = multiply(bounds.pods, exactly(factorFrom(size)));
+    return { pods, replicas: at, scales: bounds.inBlock };
+  }
   if (at === undefined) return undefined;
   // A server's workers are processes; next to replicas they may be either.
   if (plain !== undefined && counts.length > of('plain').length) return { pods: exactly(null), replicas: at };
@@ -218,7 +223,7 @@ function numberIn(cursor: Cursor | undefined): number | null | undefined {
 const scalerBlock = /^(?:auto-?scal\w*|scaling\w*|scaler|scale|hpa|keda|replicas|instances|workers)$/i;
 
 /** The bounds of an autoscaler in a mapping, or in a block of it that is not turned off. */
-function boundsOf(mapping: Cursor): PodCount | undefined {
+function boundsOf(mapping: Cursor): { readonly pods: PodCount; readonly inBlock: boolean } | undefined {
   const blocks = entries(mapping).filter((entry) => entry.node.kind === 'map' && scalerBlock.test(keyOf(entry)));
   const active = blocks.filter((block) => asBoolean(getIn(block, 'enabled')) !== false);
   for (const owner of [...active, mapping]) {
@@ -227,7 +232,8 @@ function boundsOf(mapping: Cursor): PodCount | undefined {
     // Bounds of a block that is turned off do not apply.
     if (owner === mapping && blocks.length > active.length) continue;
     const written = numberIn(getIn(mapping, 'replicas'));
-    return between(min === undefined ? (written ?? null) : min, max === undefined ? null : max);
+    const pods = between(min === undefined ? (written ?? null) : min, max === undefined ? null : max);
+    return { pods, inBlock: owner !== mapping };
   }
   return undefined;
 }
