@@ -99,6 +99,18 @@ test.each([
   ['ChatModel', `{model: m, replicas: 2, resources: {gpu: "2"}}`, '4'],
   ['ChatModel', `{model: m, resources: {limits: {cpu: 1, gpu: "1"}}}`, '1'],
   ['TrainRun', `{image: {value: i}, gpu: {value: "2"}}`, '2'],
+  ['TrainRun', `{image: {value: i}, gpu: {value: "0.5"}, minScale: {value: 1}, maxScale: {value: 2}}`, '0.5..1'],
+  ['SlurmCluster', `{workers: {replicas: 32, resources: {nvidia.com/gpu: 8}}}`, '256'],
+  [
+    'BentoServer',
+    `{bento: b, runners: [{name: r, model: m, resources: {requests: {cpu: 1, custom: {nvidia.com/gpu: 1}}}}]}`,
+    '1',
+  ],
+  [
+    'BentoServer',
+    `{resources: {limits: {cpu: 1}}, autoscaling: {min_replicas: 1, max_replicas: 5}, runners: [{${limits(1)}, replicas: 1, autoscaling: {min_replicas: 1, max_replicas: 2}}]}`,
+    '1..2',
+  ],
 ])('%s %s: %s', (kind, spec, expected) => {
   expect(total(kind, spec)).toBe(expected);
 });
@@ -121,6 +133,8 @@ test.each([
   ],
   // An autoscaler of a component, or of all its parts.
   ['TwoParts', `{autoscaling: {min: 1, max: 2}, runners: [{replicas: 2, model: m, ${limits(1)}}]}`, 'unknown'],
+  ['TwoParts', `{resources: {limits: {cpu: 1}}, replicas: 3, runners: [{model: m, ${limits(1)}}]}`, 'unknown'],
+  ['LargeModel', `{replicas: "\${N}", model: m, ${limits(1)}}`, 'unknown'],
   // One component and its part.
   ['TwoParts', `{image: i, replicas: 2, worker: {image: i, replicas: 3, ${limits(1)}}}`, 'unknown'],
   // Sizes that count no pods.

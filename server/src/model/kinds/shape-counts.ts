@@ -19,6 +19,7 @@ export interface ShapeCount {
 
 /** A place of pods within an object. */
 export interface ShapePlace {
+  readonly pod: Cursor;
   /** Everything from the object's fields to the pods, outermost first. */
   readonly path: readonly Cursor[];
   /** The mappings above the pods that may count them, innermost first. */
@@ -35,16 +36,20 @@ export function countPods(place: ShapePlace, others: readonly ShapePlace[]): Sha
   let pods = exactly(1);
   let replicas: Cursor | undefined;
   let counted = false;
+  let scaled = false;
   let hasSize = false;
   for (const mapping of place.above) {
     const factor = factorOf(mapping, place, others);
     const members = besides(mapping, taken);
     if (factor === undefined && members === undefined) continue;
+    // A part with an autoscaler of its own is not in the autoscaler of the whole.
+    if (factor?.scales === true && scaled) continue;
     // The replicas of a component that has parts with their own replicas: of the component alone, or of all of it.
-    const ambiguous = counted && factor !== undefined && (isComponent(mapping) || factor.scales === true);
+    const ambiguous = factor !== undefined && isAmbiguous(mapping, place, counted, factor);
     pods = ambiguous ? exactly(null) : multiply(multiply(pods, factor?.pods ?? exactly(1)), members ?? exactly(1));
     replicas ??= factor?.replicas;
     counted = true;
+    scaled ||= factor?.scales === true;
     hasSize ||= factor?.hasSize === true;
   }
   if (!counted && place.above.some((mapping) => countsElsewhere(mapping, taken, 0)))
@@ -56,8 +61,11 @@ function multiply(a: PodCount, b: PodCount): PodCount {
   return { min: times(a, b.min).min, max: times(a, b.max).max };
 }
 
-function isComponent(mapping: Cursor): boolean {
-  return getIn(mapping, 'image') !== undefined || getIn(mapping, 'resources') !== undefined;
+/** Whether the counts of a mapping above pods may be for the mapping's own pods: it has an image or resources itself. */
+function isAmbiguous(mapping: Cursor, { pod }: ShapePlace, counted: boolean, { scales }: Factor): boolean {
+  if (mapping.node === pod.node) return false;
+  const owned = getIn(mapping, 'resources', 'limits') ?? getIn(mapping, 'resources', 'requests');
+  return owned !== undefined || (counted && (scales === true || getIn(mapping, 'image') !== undefined));
 }
 
 /** The members of a replica according to a block next to the pods: `multinode: {nodeCount: 2}`; undefined if there is none. */
@@ -184,7 +192,7 @@ const foreign =
 
 /** A field that counts pods or groups of them by its name, with its number. */
 function countAt(entry: Cursor): Written | undefined {
-  const value = numberIn(entry.node.kind === 'map' ? getIn(entry, 'value') : entry);
+  const value = numberIn(entry);
   if (value === undefined) return undefined;
   const all = singularsOf(keyOf(entry));
   if (all.some((word) => foreign.test(word))) return undefined;
@@ -213,11 +221,11 @@ export function singularsOf(name: string): readonly string[] {
   return wordsOf(name).map((word) => (word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word));
 }
 
-/** The number of a scalar: null if it is templated, undefined if it is not a count. */
-function numberIn(cursor: Cursor | undefined): number | null | undefined {
+/** The number of a scalar or of `{value: 1}`: null for a placeholder, undefined if it is not a count. */
+function numberIn(entry: Cursor | undefined): number | null | undefined {
+  const cursor = entry?.node.kind === 'map' ? getIn(entry, 'value') : entry;
   if (cursor?.node.kind !== 'scalar') return undefined;
-  if (isTemplated(cursor)) return null;
-  return countIn(asText(cursor)) ?? undefined;
+  return isTemplated(cursor) ? null : (countIn(asText(cursor)) ?? undefined);
 }
 
 const scalerBlock = /^(?:auto-?scal\w*|scaling\w*|scaler|scale|hpa|keda|replicas|instances|workers)$/i;

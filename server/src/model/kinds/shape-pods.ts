@@ -1,13 +1,11 @@
-import { acceleratorResource } from '../../catalog/index.ts';
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asBoolean, asString, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asString, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
-import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
-import { lowerContainer, lowerContainers, text } from '../pod.ts';
-import { byName } from '../requested-resource.ts';
+import { lowerContainers } from '../pod.ts';
 import type { Container } from '../workload.ts';
 import { type ShapePlace, singularsOf } from './shape-counts.ts';
+import { blockDevices } from './shape-devices.ts';
 
 // The pods in an object of an unknown kind: pod specs, mappings that have `resources` next to an image, and mappings that state a number of
 // GPUs in their own words.
@@ -15,7 +13,6 @@ import { type ShapePlace, singularsOf } from './shape-counts.ts';
 /** The pods at one place of an object. */
 export interface ShapePods extends ShapePlace {
   readonly name: string;
-  readonly pod: Cursor;
   readonly containers: readonly Container[];
   readonly implicitDevices?: readonly ImplicitDevices[];
 }
@@ -42,10 +39,10 @@ const none: Shapes = { pods: [], objects: [] };
 function walk(cursor: Cursor, path: readonly Cursor[], depth: number): Shapes {
   if (depth > maxDepth || asBoolean(getIn(cursor, 'enabled')) === false) return none;
   const here = [...path, cursor];
-  if (depth > 0 && isObject(cursor)) return { pods: [], objects: [{ object: cursor, ...placeOf(here) }] };
+  if (depth > 0 && isObject(cursor)) return { pods: [], objects: [{ object: cursor, ...placeOf(cursor, here) }] };
   if (isPodSpec(cursor)) {
     const containers = lowerContainers(cursor);
-    return { pods: [{ name: nameOf(here), pod: cursor, containers, ...placeOf(here) }], objects: [] };
+    return { pods: [{ name: nameOf(here), containers, ...placeOf(cursor, here) }], objects: [] };
   }
   const found = [...entries(cursor), ...items(cursor)]
     .filter((child) => child.node.kind !== 'scalar' && !isUnread(child))
@@ -99,7 +96,7 @@ function withBlock(below: readonly ShapePods[], block: Cursor, here: readonly Cu
   const devices = blockDevices(block, here);
   if (devices === undefined) return below;
   const [only, ...others] = below;
-  const own: ShapePods = { name: nameOf(here), pod: block, ...devices, ...placeOf(here, true) };
+  const own: ShapePods = { name: nameOf(here), ...devices, ...placeOf(block, here, true) };
   if (only === undefined) return [own];
   // With several templates below, any of them may get the devices.
   if (others.length > 0) return below;
@@ -112,128 +109,14 @@ function requests({ containers, implicitDevices }: ShapePods): boolean {
   return implicitDevices !== undefined || containers.some(namesAccelerators);
 }
 
-type BlockDevices = Pick<ShapePods, 'containers' | 'implicitDevices'>;
-
-function blockDevices(block: Cursor, here: readonly Cursor[]): BlockDevices | undefined {
-  const image = imageOf(block);
-  const container = { ...lowerContainer(block, 'app', 'main', resourcesOf(block)), image };
-  if (container.accelerators.length > 0) return here.some(runsSomething) ? { containers: [container] } : undefined;
-  const count = plainCount(block);
-  if (count === undefined || !isOfProgram(block, here)) return undefined;
-  return { containers: [{ ...container, image }], implicitDevices: [count] };
-}
-
-/** `resources`, or `limits` and `requests` without it. */
-function resourcesOf(block: Cursor): Cursor | undefined {
-  const resources = getIn(block, 'resources') ?? getIn(block, 'computeResources') ?? getIn(block, 'resource');
-  if (resources !== undefined) return resources;
-  return (getIn(block, 'limits') ?? getIn(block, 'requests')) ? block : undefined;
-}
-
-function imageOf(block: Cursor): Container['image'] {
-  const image = getIn(block, 'image');
-  const repository = text(getIn(image, 'repository')) ?? text(getIn(image, 'name'));
-  const tag = text(getIn(image, 'tag'));
-  if (image?.node.kind !== 'map') return text(image);
-  return repository && (tag ? { value: `${repository.value}:${tag.value}`, at: tag.at } : repository);
-}
-
-/** Signs that an object runs programs: what is run, with what, or how often. */
-const programKeys =
-  /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images|command|args|entry-?point|script|container|env|envs|envVars|model|models|modelName|modelId|modelRef|modelUri|modelSource|model_name|modelPath|engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i;
-const runKeys = /^(?:replicas|replicaCount|instances|numWorkers|workers|parallelism|port|ports|podTemplate|template)$/;
-
-/** Whether a mapping describes a program, or the hardware of the one that the mapping above it describes. */
-function isOfProgram(block: Cursor, here: readonly Cursor[]): boolean {
-  if (
-    here.some((step) =>
-      /node-?(?:pool|group|s$)|machine|host|hyper|param|config|option|default|profile/i.test(keyOf(step)),
-    )
-  )
-    return false;
-  if (runsProgram(block)) return true;
-  return hardwareKeys.test(keyOf(block)) && here.some(runsProgram);
-}
-
-const hardwareKeys =
-  /^(?:spec|template|compute|hardware|accelerators?|scheduling|deploy(?:ment)?|instance(?:Spec)?|workers?|servers?|predictor|runner|replicas?)$/i;
-
-function runsProgram(mapping: Cursor): boolean {
-  return entries(mapping).some((entry) => programKeys.test(keyOf(entry)));
-}
-
-function runsSomething(mapping: Cursor): boolean {
-  return runsProgram(mapping) || entries(mapping).some((entry) => runKeys.test(keyOf(entry)));
-}
-
-/** GPUs by a plain word: `gpu: 1`, `gpuCount: 2`, `gpu: {count: 4}`, `resources: {gpu: 1}`, `resources: {limits: {gpu: 1}}`. */
-function plainCount(block: Cursor): ImplicitDevices | undefined {
-  const resources = resourcesOf(block);
-  const owners = [block, resources, getIn(resources, 'limits'), getIn(resources, 'requests')];
-  for (const owner of owners) {
-    for (const entry of entries(owner)) {
-      const count = countedGpus(entry);
-      if (count !== undefined) return devicesIn(count, entry, owner);
-    }
-  }
-  return undefined;
-}
-
-/** The scalar with the number of GPUs of one pod; undefined if the field is about something else. */
-function countedGpus(entry: Cursor): Cursor | undefined {
-  const words = singularsOf(keyOf(entry)).filter(
-    (word) => !/^(?:num|number|of|n|count|request|limit|nvidia)$/.test(word),
-  );
-  const [subject, per, unit, ...rest] = words;
-  if (subject !== 'gpu' && subject !== 'accelerator') return undefined;
-  if (
-    rest.length > 0 ||
-    (per !== undefined && (per !== 'per' || !/^(?:pod|replica|node|worker|instance|container)$/.test(unit ?? '')))
-  )
-    return undefined;
-  if (entry.node.kind === 'scalar') return isCount(entry) ? entry : undefined;
-  if (entry.node.kind !== 'map' || asBoolean(getIn(entry, 'enabled')) === false) return undefined;
-  const named = ['count', 'num', 'number', 'quantity', 'limit', 'limits', 'request', 'value', 'amount', 'units'];
-  return named.map((key) => getIn(entry, key)).find((value) => value !== undefined && isCount(value));
-}
-
-function isCount(scalar: Cursor): boolean {
-  return scalar.node.kind === 'scalar' && (isTemplated(scalar) || countIn(asText(scalar)) !== null);
-}
-
-/** The vendor is known only from the type, because the word GPU names none. */
-function devicesIn(count: Cursor, entry: Cursor, owner: Cursor | undefined): ImplicitDevices {
-  const near = [...entries(entry), ...entries(owner)].filter(({ node }) => node.kind === 'scalar');
-  const types = near
-    .filter((one) => /type|vendor|product|model|resource/i.test(keyOf(one)))
-    .map((one) => asText(one) ?? '');
-  const known = types.map((type) => acceleratorResource(type)).find((one) => one !== undefined);
-  const vendor =
-    known?.vendor ??
-    (types.some((type) => /nvidia/i.test(type))
-      ? 'nvidia'
-      : types.some((type) => /\bamd\b/i.test(type))
-        ? 'amd'
-        : null);
-  const resource = types.find((type) => acceleratorResource(type) !== undefined);
-  return {
-    requested: resource === undefined ? { kind: 'field', system: 'field', name: keyOf(entry) } : byName(resource),
-    at: count,
-    form: known?.form ?? 'whole',
-    vendor,
-    perPod: isTemplated(count) ? null : countIn(asText(count)),
-    each: 1,
-  };
-}
-
 /** @param withSelf whether the last mapping may also have counts: it is not a pod spec */
-function placeOf(here: readonly Cursor[], withSelf = false): ShapePlace {
+function placeOf(pod: Cursor, here: readonly Cursor[], withSelf = false): ShapePlace {
   const above = (withSelf ? here : here.slice(0, -1)).filter(({ node }) => node.kind === 'map').reverse();
   const wordsBelow = (mapping: Cursor) => {
     const from = here.findIndex(({ node }) => node === mapping.node);
     return here.slice(from + 1).flatMap((step) => [...singularsOf(keyOf(step)), ...roleWords(step)]);
   };
-  return { path: here, above, wordsBelow };
+  return { pod, path: here, above, wordsBelow };
 }
 
 /** The words of the name of a role, which may be a field of a list's item. */
