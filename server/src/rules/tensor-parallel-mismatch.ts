@@ -123,8 +123,10 @@ function mismatch(text: string, used: number, gpus: number, holder: string): str
 }
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
-function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
+function spansPods({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean {
   if (kindOf({ kind, apiVersion }).spansPods === true) return true;
+  // The pods of an unknown kind may form a group.
+  if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
   if (podSets.some(({ name }) => /worker/i.test(name))) return true;
   return (
     getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined

@@ -19,7 +19,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
- * holds its GPUs. With more, the surplus pods are excluded. `mpirun` does not start more processes than the workers have slots.
+ * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -109,11 +109,7 @@ export default defineRule({
     } else if (pods !== null) {
       for (const launch of findNodeCounts(processInput(container))) {
         if (typeof launch.count !== 'number' || launch.count === pods) continue;
-        const surplus = pods - launch.count;
-        const effect =
-          surplus < 0
-            ? 'the launch waits for pods that never join'
-            : `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+        const effect = effectOf(launch, pods - launch.count);
         reportMismatch(launch, `${shorten(launch.text)}, but the job has ${plural(pods, 'pod')}: ${effect}`, pods);
       }
     }
@@ -142,6 +138,13 @@ export default defineRule({
     }
   },
 });
+
+/** What follows if a launch expects other nodes than the job has. Lightning compares its own number with the launch. */
+function effectOf({ text }: LocalProcesses, surplus: number): string {
+  if (/trainer\.num[-_]nodes/i.test(text)) return 'the trainer rejects the world size';
+  if (surplus < 0) return 'the launch waits for pods that never join';
+  return `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+}
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
