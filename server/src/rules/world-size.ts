@@ -185,10 +185,11 @@ function startsMore({ podSets }: Workload, slots: number): boolean {
   );
 }
 
-function gpusOfWorker({ kind, podSets }: Workload): number | null {
-  const worker = podSets.find(({ name }) => name === 'Worker');
+function gpusOfWorker({ kind, apiVersion, podSets }: Workload): number | null {
+  const driven = kindOf({ kind, apiVersion }).launcher?.driven;
+  const worker = podSets.find(({ name }) => name === driven);
   const [only, ...others] = worker?.containers.filter(namesAccelerators) ?? [];
-  if (kind !== 'MPIJob' || worker === undefined || only === undefined || others.length > 0) return null;
+  if (worker === undefined || only === undefined || others.length > 0) return null;
   const gpus = wholeGpus(only, worker);
   return gpus === 0 ? null : gpus;
 }

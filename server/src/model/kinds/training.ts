@@ -163,13 +163,11 @@ function lowerTrainingRuntime(template: Cursor | undefined): KindLowering {
   return { ...lowerJobSet(getIn(template, 'spec') ?? template), retries: null, partial: true };
 }
 
-/** TorchElastic's first operator. */
+/** TorchElastic's first operator, which starts `replicas` pods: the bounds only allow other numbers. */
 function lowerElasticJob(spec: Cursor | undefined): KindLowering {
   const podSets = entries(getIn(spec, 'replicaSpecs')).flatMap((role) => {
-    const declared = lowerCount(getIn(role, 'replicas'), 1);
-    const bound = (key: string) => lowerCount(getIn(spec, key), declared ?? 1);
-    const pods = declared === null ? exactly(null) : between(bound('minReplicas'), bound('maxReplicas'));
-    return fromTemplate(keyOf(role), getIn(role, 'template'), pods, getIn(role, 'replicas'));
+    const replicas = getIn(role, 'replicas');
+    return fromTemplate(keyOf(role), getIn(role, 'template'), written(replicas), replicas);
   });
   return { podSets, retries: null, scaling: null, partial: false };
 }
