@@ -100,6 +100,15 @@ test.each([
   ['ChatModel', `{model: m, resources: {limits: {cpu: 1, gpu: "1"}}}`, '1'],
   ['TrainRun', `{image: {value: i}, gpu: {value: "2"}}`, '2'],
   ['TrainRun', `{image: {value: i}, gpu: {value: "0.5"}, minScale: {value: 1}, maxScale: {value: 2}}`, '0.5..1'],
+  ['TrainRun', `{model: {size: 70B}, resources: {nodes: 16, gpusPerNode: 8, gpuType: H200}}`, '128'],
+  ['TrainRun', `{image: i, resources: {gpu: 4, node_count: 1, cpu: 32}}`, '4'],
+  ['TrainRun', `{image: i, workers: 4, gpusPerWorker: 8}`, '32'],
+  ['FineTuneJob', `{baseModel: org/model, dataset: d, gpuCount: 2, autoDeploy: true}`, '2'],
+  [
+    'LLMService',
+    `{model: {source: {uri: u}}, resources: {accelerators: 1}, scaling: {min: 0, max: 3, target: 10}}`,
+    '0..3',
+  ],
   ['SlurmCluster', `{workers: {replicas: 32, resources: {nvidia.com/gpu: 8}}}`, '256'],
   [
     'BentoServer',
@@ -135,6 +144,11 @@ test.each([
   ['TwoParts', `{autoscaling: {min: 1, max: 2}, runners: [{replicas: 2, model: m, ${limits(1)}}]}`, 'unknown'],
   ['TwoParts', `{resources: {limits: {cpu: 1}}, replicas: 3, runners: [{model: m, ${limits(1)}}]}`, 'unknown'],
   ['LargeModel', `{replicas: "\${N}", model: m, ${limits(1)}}`, 'unknown'],
+  ['TrainRun', `{image: i, resources: {gpu: 4, nodeCount: 2}}`, 'unknown'],
+  // Processes or pods, shards of pods.
+  ['ModelServer', `{image: i, workers: 4, ${limits(1)}}`, 'unknown'],
+  ['ModelServer', `{model: m, parallelism: 4, ${limits(4)}}`, 'unknown'],
+  ['VectorStore', `{image: i, shards: 4, replicas: 2, ${limits(1)}}`, 'unknown'],
   // One component and its part.
   ['TwoParts', `{image: i, replicas: 2, worker: {image: i, replicas: 3, ${limits(1)}}}`, 'unknown'],
   // Sizes that count no pods.

@@ -135,14 +135,29 @@ function factorOf(mapping: Cursor, place: ShapePlace, others: readonly ShapePlac
     const pods = multiply(bounds.pods, exactly(factorFrom(size)));
     return { pods, replicas: at, scales: bounds.inBlock };
   }
+  if (entries(mapping).some(isShardCount)) return { pods: exactly(null), replicas: at };
   if (at === undefined) return undefined;
+  if (counts.some((count) => mayBeProcesses(count, mapping, place))) return { pods: exactly(null), replicas: at };
   // A server's workers are processes; next to replicas they may be either.
   if (plain !== undefined && counts.length > of('plain').length) return { pods: exactly(null), replicas: at };
   if (processes !== undefined && counts.length > of('process').length) return { pods: exactly(null), replicas: at };
   const members = size === undefined ? (processes ?? plain) : size;
   const each = shareOf(factorFrom(members), size !== undefined && rivals.length > 0, below);
   const pods = times(times(exactly(factorFrom(group)), factorFrom(role)), each);
-  return { pods, replicas: at, hasSize: members !== undefined };
+  return { pods, replicas: at, hasSize: members !== undefined && members.value !== 1 };
+}
+
+/** `shards: 4` next to replicas: each shard may have its own replicas. */
+function isShardCount(entry: Cursor): boolean {
+  const words = singularsOf(keyOf(entry)).filter((word) => !fillers.has(word));
+  return words.length === 1 && words[0] === 'shard' && (numberIn(entry) ?? 2) > 1 && entry.node.kind === 'scalar';
+}
+
+/** `workers: 4` or `parallelism: 4` of a program without a pod template: pods, or processes in a pod. */
+function mayBeProcesses({ at, value }: Written, mapping: Cursor, { pod, path }: ShapePlace): boolean {
+  if (value === 1 || !/^(?:workers|servers|parallelism)$/i.test(keyOf(at))) return false;
+  const isBlock = path.includes(pod) && getIn(pod, 'containers') === undefined && mapping.node === pod.node;
+  return isBlock && !entries(mapping).some((entry) => /per_?-?(?:worker|server|pod)/i.test(keyOf(entry)));
 }
 
 /** One value if all of them are equal, null if they differ; undefined if there are none. */

@@ -33,7 +33,7 @@ export function blockDevices(block: Cursor, here: readonly Cursor[]): BlockDevic
 }
 
 /** `resources`, or `limits` and `requests` without it. */
-function resourcesOf(block: Cursor): Cursor | undefined {
+export function resourcesOf(block: Cursor): Cursor | undefined {
   const resources = getIn(block, 'resources') ?? getIn(block, 'computeResources') ?? getIn(block, 'resource');
   if (resources !== undefined) return resources;
   return (getIn(block, 'limits') ?? getIn(block, 'requests')) ? block : undefined;
@@ -49,7 +49,7 @@ function imageOf(block: Cursor): Container['image'] {
 
 /** Signs that an object runs programs: what is run, with what, or how often. */
 const programKeys =
-  /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images|command|args|entry-?point|script|container|env|envs|envVars|model|models|modelName|modelId|modelRef|modelUri|modelSource|model_name|modelPath|engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i;
+  /^(?:image|imageName|containerImage|dockerImage|imageUri|imageRef|images|command|args|entry-?point|script|container|env|envs|envVars|(?:base-?_?)?models?(?:-?_?(?:name|id|ref|uri|source|path))?|datasets?|engine|runtime|framework|server|serving|inference|worker|trainer|notebook)$/i;
 const runKeys = /^(?:replicas|replicaCount|instances|numWorkers|workers|parallelism|port|ports|podTemplate|template)$/;
 
 /** Whether a mapping describes a program, or the hardware of the one that the mapping above it describes. */

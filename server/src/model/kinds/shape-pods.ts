@@ -5,7 +5,7 @@ import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainers } from '../pod.ts';
 import type { Container } from '../workload.ts';
 import { type ShapePlace, singularsOf } from './shape-counts.ts';
-import { blockDevices } from './shape-devices.ts';
+import { blockDevices, resourcesOf } from './shape-devices.ts';
 
 // The pods in an object of an unknown kind: pod specs, mappings that have `resources` next to an image, and mappings that state a number of
 // GPUs in their own words.
@@ -109,14 +109,16 @@ function requests({ containers, implicitDevices }: ShapePods): boolean {
   return implicitDevices !== undefined || containers.some(namesAccelerators);
 }
 
-/** @param withSelf whether the last mapping may also have counts: it is not a pod spec */
-function placeOf(pod: Cursor, here: readonly Cursor[], withSelf = false): ShapePlace {
-  const above = (withSelf ? here : here.slice(0, -1)).filter(({ node }) => node.kind === 'map').reverse();
+/** @param isBlock whether the pods are those of a mapping, which may have counts itself and in its resources, unlike a pod spec */
+function placeOf(pod: Cursor, here: readonly Cursor[], isBlock = false): ShapePlace {
+  const resources = isBlock ? resourcesOf(pod) : undefined;
+  const path = resources === undefined || resources.node === pod.node ? here : [...here, resources];
+  const above = (isBlock ? path : path.slice(0, -1)).filter(({ node }) => node.kind === 'map').reverse();
   const wordsBelow = (mapping: Cursor) => {
-    const from = here.findIndex(({ node }) => node === mapping.node);
-    return here.slice(from + 1).flatMap((step) => [...singularsOf(keyOf(step)), ...roleWords(step)]);
+    const from = path.findIndex(({ node }) => node === mapping.node);
+    return path.slice(from + 1).flatMap((step) => [...singularsOf(keyOf(step)), ...roleWords(step)]);
   };
-  return { pod, path: here, above, wordsBelow };
+  return { pod, path, above, wordsBelow };
 }
 
 /** The words of the name of a role, which may be a field of a list's item. */
