@@ -154,10 +154,11 @@ function isShardCount(entry: Cursor): boolean {
 }
 
 /** `workers: 4` or `parallelism: 4` of a program without a pod template: pods, or processes in a pod. */
-function mayBeProcesses({ at, value }: Written, mapping: Cursor, { pod, path }: ShapePlace): boolean {
+function mayBeProcesses({ at, value }: Written, mapping: Cursor, { pod }: ShapePlace): boolean {
   if (value === 1 || !/^(?:workers|servers|parallelism)$/i.test(keyOf(at))) return false;
-  const isBlock = path.includes(pod) && getIn(pod, 'containers') === undefined && mapping.node === pod.node;
-  return isBlock && !entries(mapping).some((entry) => /per_?-?(?:worker|server|pod)/i.test(keyOf(entry)));
+  return (
+    mapping.node === pod.node && !entries(mapping).some((entry) => /per_?-?(?:worker|server|pod)/i.test(keyOf(entry)))
+  );
 }
 
 /** One value if all of them are equal, null if they differ; undefined if there are none. */
