@@ -8,7 +8,7 @@ import type { Manifest } from '../workload.ts';
 import { kindEntry, sameNamedKinds } from './index.ts';
 import type { KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { exactly, times } from './pod-sets.ts';
-import { countPods } from './shape-counts.ts';
+import { countPods, type ShapeCount } from './shape-counts.ts';
 import { type EmbeddedObject, findShapes, type ShapePods } from './shape-pods.ts';
 
 /** What a lookup of an embedded object needs. */
@@ -28,19 +28,15 @@ export function lowerByShape(manifest: Manifest, context: ShapeContext): KindLow
   const { pods, objects } = findShapes(getIn(root, 'spec') ?? root);
   const fork = forkOf(manifest, pods, context);
   if (fork !== undefined) return fork;
-  const places = [...pods, ...objects];
-  const count = (place: (typeof places)[number]): ReturnType<typeof countPods> =>
-    countPods(
-      place,
-      places.filter((other) => other !== place),
-    );
-  const own = pods.map((found): PodSetSource => {
-    const { pods: number, replicas, hasSize = false } = count(found);
+  const counts = countPods([...pods, ...objects]);
+  const unknownCount: ShapeCount = { pods: exactly(null), replicas: undefined };
+  const own = pods.map((found, index): PodSetSource => {
+    const { pods: number, replicas, hasSize = false } = counts[index] ?? unknownCount;
     const isUnset = onDemand.test(kind) && replicas === undefined && number.max === 1;
     return { ...sourceOf(found, hasSize), replicas, pods: perNode.test(kind) || isUnset ? exactly(null) : number };
   });
-  const inner = objects.flatMap((found) => {
-    const { pods: copies, replicas } = count(found);
+  const inner = objects.flatMap((found, index) => {
+    const { pods: copies, replicas } = counts[pods.length + index] ?? unknownCount;
     const unset = replicas === undefined ? unsetCopies[`${group}/${kind}`] : undefined;
     return embeddedPods(found, unset === undefined ? copies : exactly(unset), manifest, context);
   });

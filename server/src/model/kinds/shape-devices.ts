@@ -3,10 +3,11 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
 import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
+import { once } from '../once.ts';
 import { lowerContainer, text } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
 import type { Container } from '../workload.ts';
-import { singularsOf } from './shape-counts.ts';
+import { singularsOf } from './shape-words.ts';
 
 // The devices of a mapping that is not a pod spec, in an object of an unknown kind.
 
@@ -67,13 +68,13 @@ function isOfProgram(block: Cursor, here: readonly Cursor[]): boolean {
 const hardwareKeys =
   /^(?:spec|template|compute|hardware|accelerators?|scheduling|deploy(?:ment)?|instance(?:Spec)?|workers?|servers?|predictor|runner|replicas?)$/i;
 
-function runsProgram(mapping: Cursor): boolean {
-  return entries(mapping).some((entry) => programKeys.test(keyOf(entry)));
-}
+const runsProgram = once((mapping: Cursor): boolean =>
+  entries(mapping).some((entry) => programKeys.test(keyOf(entry))),
+);
 
-function runsSomething(mapping: Cursor): boolean {
-  return runsProgram(mapping) || entries(mapping).some((entry) => runKeys.test(keyOf(entry)));
-}
+const runsSomething = once(
+  (mapping: Cursor): boolean => runsProgram(mapping) || entries(mapping).some((entry) => runKeys.test(keyOf(entry))),
+);
 
 /** The mappings with amounts of a block's resources. */
 function amountsOf(block: Cursor): readonly (Cursor | undefined)[] {

@@ -4,8 +4,9 @@ import { namesAccelerators } from '../accelerators.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lowerContainers } from '../pod.ts';
 import type { Container } from '../workload.ts';
-import { type ShapePlace, singularsOf } from './shape-counts.ts';
+import type { ShapePlace } from './shape-counts.ts';
 import { blockDevices, resourcesOf } from './shape-devices.ts';
+import { singularsOf } from './shape-words.ts';
 
 // The pods in an object of an unknown kind: pod specs, mappings that have `resources` next to an image, and mappings that state a number of
 // GPUs in their own words.
