@@ -149,6 +149,7 @@ test.each([
   ['ModelServer', `{image: i, workers: 4, ${limits(1)}}`, 'unknown'],
   ['ModelServer', `{model: m, parallelism: 4, ${limits(4)}}`, 'unknown'],
   ['VectorStore', `{image: i, shards: 4, replicas: 2, ${limits(1)}}`, 'unknown'],
+  ['RoleJob', `{workers: 3, extra: {replicas: 2, image: i, ${limits(1)}}}`, 'unknown'],
   // One component and its part.
   ['TwoParts', `{image: i, replicas: 2, worker: {image: i, replicas: 3, ${limits(1)}}}`, 'unknown'],
   // Sizes that count no pods.

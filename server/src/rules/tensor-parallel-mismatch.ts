@@ -5,6 +5,7 @@ import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { once } from '../model/once.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -123,7 +124,7 @@ function mismatch(text: string, used: number, gpus: number, holder: string): str
 }
 
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
-function spansPods({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean {
+const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean => {
   if (kindOf({ kind, apiVersion }).spansPods === true) return true;
   // The pods of an unknown kind may form a group.
   if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
@@ -131,7 +132,7 @@ function spansPods({ kind, apiVersion, podSets, manifest, byShape }: Workload): 
   return (
     getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
   );
-}
+});
 
 /** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
 function assignsGpus(container: Container): boolean {

@@ -85,15 +85,22 @@ function multiply(a: PodCount, b: PodCount): PodCount {
 }
 
 /** Whether the counts of a mapping above pods may be for the mapping's own pods: it has an image or resources itself. */
-function isAmbiguous(mapping: Cursor, { pod }: ShapePlace, counted: boolean, { scales }: Factor): boolean {
+function isAmbiguous(mapping: Cursor, { pod }: ShapePlace, counted: boolean, { scales, isLoose }: Factor): boolean {
   if (mapping.node === pod.node) return false;
-  const owned = getIn(mapping, 'resources', 'limits') ?? getIn(mapping, 'resources', 'requests');
-  return owned !== undefined || (counted && (scales === true || getIn(mapping, 'image') !== undefined));
+  const { hasResources, hasImage } = ownedBy(mapping);
+  return hasResources || (counted && (scales === true || isLoose === true || hasImage));
 }
+
+const ownedBy = once((mapping: Cursor) => ({
+  hasResources: ['limits', 'requests'].some((part) => getIn(mapping, 'resources', part) !== undefined),
+  hasImage: getIn(mapping, 'image') !== undefined,
+}));
 
 interface Factor extends ShapeCount {
   /** By the bounds of an autoscaler in a block of its own, which may be for one component alone. */
   readonly scales?: boolean;
+  /** By a number that names no replicas: workers or a count. */
+  readonly isLoose?: boolean;
 }
 
 /** The places whose roles are compared with the name of a count. */
@@ -127,7 +134,8 @@ function factorOf(mapping: Cursor, place: ShapePlace, known: Known): Factor | un
   const members = size === undefined ? (processes ?? plain) : size;
   const each = shareOf(factorFrom(members), size !== undefined && rivals.length > 0, below);
   const pods = times(times(exactly(factorFrom(group)), factorFrom(role)), each);
-  return { pods, replicas: at, hasSize: members !== undefined && members.value !== 1 };
+  const isLoose = (processes ?? plain) !== undefined;
+  return { pods, replicas: at, hasSize: members !== undefined && members.value !== 1, isLoose };
 }
 
 /** `workers: 4` or `parallelism: 4` of a program without a pod template: pods, or processes in a pod. */

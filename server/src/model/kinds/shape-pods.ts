@@ -2,6 +2,7 @@ import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asString, asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
 import { namesAccelerators } from '../accelerators.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
+import { once } from '../once.ts';
 import { lowerContainers } from '../pod.ts';
 import type { Container } from '../workload.ts';
 import type { ShapePlace } from './shape-counts.ts';
@@ -123,12 +124,12 @@ function placeOf(pod: Cursor, here: readonly Cursor[], isBlock = false): ShapePl
 }
 
 /** The words of the name of a role, which may be a field of a list's item. */
-function roleWords(step: Cursor): readonly string[] {
+const roleWords = once((step: Cursor): readonly string[] => {
   if (step.node.kind !== 'map') return [];
   return ['name', 'role', 'type', 'replicaType', 'groupName', 'componentType'].flatMap((key) =>
     singularsOf(asText(getIn(step, key)) ?? ''),
   );
-}
+});
 
 const plainKeys = /^(?:spec|template|podTemplate|podSpec|podTemplateSpec|pod)$/;
 
