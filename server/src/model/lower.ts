@@ -9,7 +9,7 @@ import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts'
 import { inheritParts } from './inherited.ts';
 import { type InlineValues, inlineValues } from './inline-values.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
-import { kindEntry } from './kinds/index.ts';
+import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
@@ -116,12 +116,12 @@ export function lowerManifest(
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
   }
-  const guessed = lowerByShape(manifest);
+  const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;
-  const workload = lowerWorkload(manifest, guessed, undefined, context);
+  const workload = lowerWorkload(manifest, guessed, guessed.role, context);
   // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
-  return uses ? { ...workload, byShape: true, partial: true } : undefined;
+  return uses ? { ...workload, byShape: true } : undefined;
 }
 
 interface LoweringContext {
@@ -192,7 +192,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const labels = lowerStrings(getIn(source.metadata, 'labels'));
-  const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));
+  const annotations =
+    kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(pod);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const implicit = [
@@ -238,6 +240,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
     restartPolicy: text(getIn(pod, 'restartPolicy')),
     placement: lowerPlacement(nodes, inPool, avoided, pool),
     inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    sharding: source.sharding,
   };
 }
 

@@ -1,3 +1,4 @@
+import { wordsOf } from '../command/name-words.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 import { likeKind } from './kinds/index.ts';
 import { groupOf } from './manifest.ts';
@@ -32,10 +33,25 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
   if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
+  const named = entry === undefined ? roleNamed(kind) : undefined;
+  if (named !== undefined) return { role: named, confidence: 'guess', from: `kind ${kind}` };
   const port = entry?.staysUp === true ? servedPort(containers) : undefined;
   if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
+
+/** What the name of an unknown kind says. */
+function roleNamed(kind: string): Role | undefined {
+  const words = wordsOf(kind);
+  return kindWords.find(([, named]) => words.some((word) => named.test(word)))?.[0];
+}
+
+const kindWords: readonly (readonly [Role, RegExp])[] = [
+  ['interactive', /^(?:notebooks?|workbench|workspace|devbox|ide|sandbox|jupyter|desktop)$/],
+  ['training', /^(?:train(?:ing|er)?|fine|finetun\w*|tuning|experiment)$/],
+  ['serving', /^(?:serv(?:ing|ice|er|e)|inference|endpoint|llm|predictor|chat)$/],
+  ['batch', /^(?:job|task|run|workflow|batch)$/],
+];
 
 /** Evidence of a server: a readiness probe over HTTP or gRPC, or a port that is not for metrics. */
 function servedPort(containers: readonly Container[]): string | undefined {

@@ -80,6 +80,16 @@ export interface PodSet {
   readonly placement: Placement;
   /** The facts that other objects state. */
   readonly inherited: readonly Inherited[];
+  /** How many devices the server in each pod uses, if a field of the kind sets it. */
+  readonly sharding: FieldSharding | undefined;
+}
+
+/** Over how many devices a controller tells a server to spread one model in each pod. */
+export interface FieldSharding {
+  /** The fields with their values: `tensor 4 × dataLocal 2`. */
+  readonly text: string;
+  readonly devices: number;
+  readonly at: Cursor;
 }
 
 export interface Container {

@@ -1,9 +1,9 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
-import { checkpointSigns } from '../evidence/launch.ts';
+import { checkpointSigns, usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -94,7 +94,7 @@ export default defineRule({
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     if (items(getIn(container.at, 'envFrom')).length > 0 || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
@@ -143,9 +143,8 @@ const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|v
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
  * elastic job keep the state in memory until all of them are gone.
  */
-function fatalRestart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
-  const elastic = kind === 'ElasticJob' || getIn(manifest.root, 'spec', 'elasticPolicy') !== undefined;
-  if (elastic) return 'a restart of all pods';
+function fatalRestart({ text }: CheckpointSign, container: Container, { manifest }: Workload): string {
+  if (kindOf(manifest).elasticPolicy?.(manifest.root) !== undefined) return 'a restart of all pods';
   const path = absolute(text, container) ?? text;
   return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
     ? 'a pod restart'

@@ -1,9 +1,9 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/save-interval.ts';
 import { formatNumber } from '../cost/money.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -85,7 +85,7 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     const intervals = findCheckpointIntervals(
       container.command.map(({ value }) => value),
       container.args.map(({ value }) => value),

@@ -2,6 +2,7 @@ import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -129,7 +130,7 @@ function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): H
 
 /** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
 function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
-  return isExempt(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
+  return isExempt(workload) || kindOf(workload).launcher?.driven === podSet.name;
 }
 
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */

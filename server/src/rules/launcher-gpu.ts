@@ -2,9 +2,10 @@ import { programWords, recognizeProgram } from '../command/programs.ts';
 import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
-import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
+import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -117,20 +118,11 @@ export default defineRule({
 type Helper = readonly [name: string, task: string];
 
 /** The pods of a set if they only wait for others that compute. */
-function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): Helper | undefined {
-  if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
-  const spec = getIn(manifest.root, 'spec');
-  const others = podSets.filter((other) => other.name !== name);
-  if (!others.some(requestsAccelerators)) return undefined;
-  if (kind === 'RayJob' && name === 'submitter') return ['The submitter', 'waits for the Ray cluster'];
-  if (kind === 'MPIJob' && name === 'Launcher')
-    return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true ? undefined : launcher;
-  if (!kind.endsWith('TrainingRuntime') || name !== 'launcher') return undefined;
-  const mpi = getIn(spec, 'mlPolicy', 'mpi');
-  return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true ? undefined : launcher;
+function waitsFor({ name }: PodSet, { kind, apiVersion, manifest, podSets }: Workload): Helper | undefined {
+  const { launcher } = kindOf({ kind, apiVersion });
+  if (launcher?.waits !== name || launcher.works(manifest.root)) return undefined;
+  return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
 }
-
-const launcher: Helper = ['The launcher', 'waits for its workers'];
 
 /** An init container that only fetches files, in a pod whose other containers request less. */
 function downloads(container: Container, { containers }: PodSet): Helper | undefined {

@@ -2,11 +2,12 @@ import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -149,15 +150,7 @@ function inScript(container: Container): Launch | undefined {
 
 /** The field of a kind that sets the number for the container that trains. */
 function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Launch | undefined {
-  const spec = getIn(manifest.root, 'spec');
-  const field =
-    kind === 'PyTorchJob'
-      ? getIn(spec, 'nprocPerNode')
-      : kind === 'TrainJob'
-        ? getIn(spec, 'trainer', 'numProcPerNode')
-        : kind === 'TrainingRuntime' || kind === 'ClusterTrainingRuntime'
-          ? getIn(spec, 'mlPolicy', 'torch', 'numProcPerNode')
-          : undefined;
+  const field = kindOf(manifest).processesPerPod?.(manifest.root);
   const text = asText(field);
   if (field === undefined || text === undefined || !/^\d{1,4}$/.test(text)) return undefined;
   if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')

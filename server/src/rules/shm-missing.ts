@@ -2,10 +2,11 @@ import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -75,7 +76,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
+    if (container.type === 'init' || workload.partial || !isListed(container) || kindOf(workload).mountsShm === true)
       return;
     if (isExempt(workload) || hasRun(workload.manifest)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
@@ -99,10 +100,6 @@ function isListed({ at: { parent } }: Container): boolean {
   return parent !== undefined && keyOf(parent) === 'containers';
 }
 
-function isMountedByController({ kind, apiVersion }: Workload): boolean {
-  return /^(ray\.io|apps\.nvidia\.com|nvidia\.com)\//.test(apiVersion) || /^(Ray|LLMInferenceService|NIM)/.test(kind);
-}
-
 /** The words that start several processes on the container's GPUs. */
 function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
   const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
@@ -110,9 +107,10 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
-  if (workload.kind === 'PyTorchJob') return nprocPerNodeOf(container, workload, gpus);
-  if (workload.kind !== 'MPIJob' || podSet.name !== 'Worker') return undefined;
-  const launcher = workload.podSets.find(({ name }) => name === 'Launcher');
+  const { processesPerPod, launcher: role } = kindOf(workload);
+  if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
+  if (role?.driven !== podSet.name) return undefined;
+  const launcher = workload.podSets.find(({ name }) => name === role.waits);
   const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
   const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
   const isBenchmark = launcher?.containers.some((one) => isNcclBenchmark(one)) ?? false;
@@ -120,11 +118,12 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
 }
 
 /** The training operator passes nprocPerNode to torchrun as PET_NPROC_PER_NODE. */
-function nprocPerNodeOf(container: Container, { manifest }: Workload, gpus: number): string | undefined {
+function nprocPerNodeOf(container: Container, field: Cursor | undefined, gpus: number): string | undefined {
   const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
   if (!launches || isNcclBenchmark(container)) return undefined;
-  const text = asText(getIn(manifest.root, 'spec', 'nprocPerNode')) ?? '';
-  return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
+  const text = asText(field) ?? '';
+  if (field === undefined || !/^\d{1,4}$/.test(text)) return undefined;
+  return Number(text) >= 2 && Number(text) <= gpus ? `${keyOf(field)} ${text}` : undefined;
 }
 
 /** Network benchmarks select their transports themselves. */

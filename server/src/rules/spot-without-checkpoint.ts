@@ -2,6 +2,7 @@ import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
@@ -97,8 +98,8 @@ export default defineRule({
 });
 
 /** Parameter servers off spot hold the weights. Boosting and elastic Horovod continue from the state of the surviving workers. */
-function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
-  if (kind === 'XGBoostJob') return true;
+function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {
+  if (kindOf({ kind, apiVersion }).keepsState === true) return true;
   if (podSets.some(({ name, placement }) => name === 'PS' && placement.capacity !== 'spot')) return true;
   return podSets.some(({ containers }) => containers.some((container) => wordsOf(container).includes('--min-np')));
 }

@@ -3,6 +3,9 @@ import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { isRequested } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { once } from '../model/once.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -18,6 +21,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * With tensor parallelism each GPU holds a part of every layer, with one process per GPU. A server that is configured for more GPUs than
  * its container has does not start. With fewer, the other GPUs stay idle at full price. Pipeline and data parallelism multiply the number.
+ * Some kinds have fields for these sizes: each pod of an LLMInferenceService needs `tensor` GPUs, with workers `tensor` × `dataLocal`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,6 +77,24 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'parallelism',
   severity: 'error',
+  workload(workload, context) {
+    const reported = new Set<string>();
+    for (const { sharding, accelerators } of workload.podSets) {
+      const [only, ...others] = accelerators.filter(isRequested);
+      if (sharding === undefined || only === undefined || others.length > 0 || only.form !== 'whole') continue;
+      const gpus = only.perPod;
+      if (gpus === null || gpus === 0 || only.devices !== gpus || sharding.devices === gpus) continue;
+      const message = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      // Head and workers share the fields.
+      if (reported.has(message)) continue;
+      reported.add(message);
+      context.report({
+        severity: sharding.devices > gpus ? 'error' : 'warning',
+        message,
+        span: spanOf(sharding.at),
+      });
+    }
+  },
   container: eachLaunch((container, context: PodSetContext) => {
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
@@ -86,28 +108,31 @@ export default defineRule({
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
     const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';
-    const idle = gpus - used;
     context.report({
       severity: used > gpus ? 'error' : 'warning',
-      message:
-        used > gpus
-          ? `${shorten(text)}${product} needs ${plural(used, 'GPU')}, but the container has ${gpus}: the server does not start`
-          : `${shorten(text)}${product} uses ${used} of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: mismatch(`${shorten(text)}${product}`, used, gpus, 'the container'),
       span: place.span,
       fixes: () => [devices === tensor ? setTensor(place.value, tensor, gpus, context) : undefined],
     });
   }),
 });
 
+function mismatch(text: string, used: number, gpus: number, holder: string): string {
+  if (used > gpus) return `${text} needs ${plural(used, 'GPU')}, but ${holder} has ${gpus}: the server does not start`;
+  const idle = gpus - used;
+  return `${text} uses ${used} of ${holder}'s ${plural(gpus, 'GPU')}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`;
+}
+
 /** Kinds in which several pods serve one model: their parallel sizes span pods. */
-function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
-  if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
-  if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
+const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean => {
+  if (kindOf({ kind, apiVersion }).spansPods === true) return true;
+  // The pods of an unknown kind may form a group.
+  if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
   if (podSets.some(({ name }) => /worker/i.test(name))) return true;
   return (
     getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
   );
-}
+});
 
 /** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
 function assignsGpus(container: Container): boolean {

@@ -60,7 +60,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
 /** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
 function guessed({ byShape, kind }: Workload): readonly Block[] {
   if (!byShape) return [];
-  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and can only guess how many run.`;
+  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and counts them by the replicas and sizes above them.`;
   return [{ kind: 'text', text }];
 }
 

@@ -122,7 +122,10 @@ function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
   const resources = getIn(deployment, 'resources');
   const gpus = getIn(resources, 'gpu');
   const image = text(getIn(deployment, 'image', 'name'));
+  const tensor = getIn(spec, 'vllmConfig', 'tensorParallelSize');
+  const devices = tensor && lowerCount(tensor, 1);
   const podSet = {
+    ...(tensor && devices ? { sharding: { text: `tensorParallelSize ${devices}`, devices, at: tensor } } : {}),
     name: 'runtime',
     pod: deployment,
     metadata: undefined,
