@@ -29,7 +29,7 @@ export interface CheckpointInput {
 /** All signs of checkpoints, in no particular order. Recomputing activations ("gradient checkpointing") is not one. */
 export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
   const text = [...input.command, ...input.args].join(' ');
-  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return [
     ...storesIn(text),
     ...commands.flatMap(({ words }) =>

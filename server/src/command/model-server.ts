@@ -74,7 +74,7 @@ function asSetting({ name, value }: ProcessInput['env'][number]): Setting {
 
 /** The only server, started once. */
 function findServer(input: ProcessInput, entrypoint: string | undefined) {
-  const { statements, complete, script } = readCommandLine(input.command, input.args);
+  const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(statements);
   if (!complete || commands.some(({ background }) => background)) return undefined;
   const servers = commands.flatMap((command) => {

@@ -26,7 +26,7 @@ export interface Sharding {
  * expansion sets it, and if several commands do, since those are separate servers.
  */
 export function findSharding(input: ProcessInput): Sharding | undefined {
-  const line = readCommandLine(input.command, input.args);
+  const line = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(line.statements).filter((command) => tensorFlag(command) !== undefined);
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;

@@ -2,6 +2,7 @@ import { imageOf } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type ProgramRecord, scriptNamed, type Use } from '../catalog/program-records.ts';
 import { wordsOf } from './name-words.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
+import { withoutWrappers } from './wrappers.ts';
 
 export type { Use } from '../catalog/program-records.ts';
 
@@ -47,29 +48,6 @@ export function recognizeProgram(commands: readonly SimpleCommand[]): Recognized
 /** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
 export function programWords(command: SimpleCommand): readonly string[] {
   return withoutWrappers(command.words.map((word) => word.text));
-}
-
-/** The words without wrappers in front, such as `exec`, `sudo` and `timeout 60`. */
-export function withoutWrappers(words: readonly string[]): readonly string[] {
-  let at = 0;
-  while (at < words.length) {
-    const word = baseName(words[at] ?? '');
-    const withNext = commandNamed(word, words[at + 1] ?? '');
-    const wrapper = withNext ?? commandNamed(word);
-    if (wrapper?.runs !== 'program') break;
-    at += wrapper === withNext ? 2 : 1;
-    at = pastOptions(words, at, wrapper) + (wrapper.operands ?? 0);
-  }
-  return words.slice(at);
-}
-
-/** The index after a wrapper's options and assignments. */
-function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {
-  let at = start;
-  while (valued !== undefined && at < words.length && /^-|^[A-Za-z_]\w*=/.test(words[at] ?? '')) {
-    at += valued.includes(words[at] ?? '') ? 2 : 1;
-  }
-  return at;
 }
 
 function weight(found: RecognizedProgram): number {

@@ -7,6 +7,8 @@ export interface Word {
   readonly text: string;
   /** Contains an expansion ($X, $(...), `...`): the program receives another text. */
   readonly dynamic: boolean;
+  /** The text is not written at its position: a variable was expanded, or quotes were removed twice. */
+  readonly derived?: true;
   readonly item: number;
   readonly start: number;
   readonly end: number;
@@ -15,6 +17,11 @@ export interface Word {
 export type Token =
   | { readonly kind: 'word'; readonly word: Word; readonly quoted: boolean }
   | { readonly kind: 'operator'; readonly text: string };
+
+/** The last part of a path: `/usr/bin/python3` is `python3`. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
 
 /** Splits a script into words and operators. One pass, no backtracking. */
 export function lexShell(
