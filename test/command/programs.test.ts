@@ -97,7 +97,7 @@ describe('containerUse', () => {
     'registry.example/vllm-openaiproxy:1',
     'jupyter.example/app:1',
     'registry.example/nim:1',
-    'registry.example/vllm:1',
+
     'nvcr.io/nvidia/nemo:25.07',
     'rayproject/ray:2.52.0',
     'ubuntu:24.04',

@@ -12,6 +12,7 @@ export type FlagMeaning =
   | 'saving'
   | 'store'
   | 'total-steps'
+  | 'hyperparameter'
   // Processes and their groups.
   | 'processes-per-node'
   | 'processes'
@@ -32,6 +33,8 @@ export type FlagMeaning =
   | 'memory-fraction'
   | 'request-capacity'
   | 'settings-file'
+  | 'served-name'
+  | 'address'
   | 'other';
 
 export type FlagUnit = 'steps' | 'epochs' | 'days' | 'hours' | 'minutes' | 'seconds' | 'clock';

@@ -42,6 +42,11 @@ function isEntrypoint(word: string): boolean {
 
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'ash', 'dash', 'zsh', 'ksh']);
 
+/** Whether a program is a shell. */
+export function isShell(name: string): boolean {
+  return shells.has(name);
+}
+
 /** The words whose text is a script: that of `bash -c`, `su -c` or `eval`. */
 export interface InnerScript {
   readonly from: number;

@@ -11,11 +11,12 @@ export function processInput({ command, args, env }: Container): ProcessInput {
   };
 }
 
-/** What a container is for, by its command line and its image. */
-export function useOf({ image, command, args }: Container): ReturnType<typeof containerUse> {
-  return containerUse({
-    ...(image && { image: image.value }),
-    command: command.map(({ value }) => value),
-    args: args.map(({ value }) => value),
-  });
+/** What a container is for, by its command line, the scripts that this runs, and its image. */
+export function useOf(container: Container): ReturnType<typeof containerUse> {
+  const { image, scripts } = container;
+  const input = processInput(container);
+  const found = containerUse({ ...(image && { image: image.value }), ...input });
+  if (found.use !== null) return found;
+  const inScripts = scripts.map(({ text }) => containerUse({ command: ['bash', '-c', text], args: [], env: input.env }));
+  return inScripts.find(({ use }) => use !== null) ?? found;
 }

@@ -169,11 +169,15 @@ function redirectsPaths({ command, args }: Container): boolean {
 
 function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
   const path = absolute(text, container);
-  if (path === undefined) return false;
+  // Wherever a relative path leads, it leads to the container or to one of its mounts.
+  if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
   const mount = container.volumeMounts
     .filter(({ mountPath }) => isIn(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
-  if (mount === undefined) return true;
+  return mount === undefined || losesFiles(mount, podSet);
+}
+
+function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, mount.name);
   return volume !== undefined && !outlivesNode(volume.source, volume.at);
 }
