@@ -84,6 +84,7 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'processes',
   'ranks',
   'nodes',
+  'node-rank',
   'world-size',
   'tensor-parallel',
   'pipeline-parallel',

@@ -18,6 +18,7 @@ export type FlagMeaning =
   | 'processes'
   | 'ranks'
   | 'nodes'
+  | 'node-rank'
   | 'world-size'
   | 'tensor-parallel'
   | 'pipeline-parallel'

@@ -4,7 +4,7 @@ import { endsByItself, onlyLooks } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
-import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import { allCommands, baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -49,6 +49,40 @@ export function findWaiting({ command, args, env }: ProcessInput): Waiting | und
     before = lastWord(statement);
   }
   return undefined;
+}
+
+/** A command line that certainly ends. */
+export interface Ending {
+  /** The command that works, as written. */
+  readonly what: string;
+  readonly words: readonly [Word, Word];
+}
+
+/** The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown. */
+export function findEnding({ command, args, env }: ProcessInput): Ending | undefined {
+  const line = readCommandLine(command, args, env);
+  if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
+    return undefined;
+  const effects = line.statements.map(effectOf);
+  if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
+  const at = effects.lastIndexOf('works');
+  const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
+  const last = main && allCommands([main])
+    .filter(({ words }) => words.length > 0)
+    .at(-1);
+  const first = last?.words[0];
+  const end = last?.words.at(-1);
+  if (last === undefined || first === undefined || end === undefined) return undefined;
+  return { what: programWords(last).join(' '), words: [first, end] };
+}
+
+/** Loops without a known end, and launchers of programs whose use is unknown. */
+function mayStay(statement: Statement): boolean {
+  if (statement.kind === 'loop') return statement.keyword !== 'for' || statement.body.some(mayStay);
+  if (statement.kind === 'group') return statement.body.some(mayStay);
+  const words = programWords(statement);
+  const launches = commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
+  return launches === 'processes' && recognizeProgram([statement])?.confidence !== 'certain';
 }
 
 type Wait = Omit<Waiting, 'kind' | 'before'>;

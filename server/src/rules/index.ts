@@ -9,6 +9,7 @@ import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
+import cpuStepHoldsGpu from './cpu-step-holds-gpu.ts';
 import cudaTooOld from './cuda-too-old.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
 import draShape from './dra-shape.ts';
@@ -54,6 +55,7 @@ import referenceNotFound from './reference-not-found.ts';
 import resumeDisabled from './resume-disabled.ts';
 import rolloutSurge from './rollout-surge.ts';
 import type { Rule } from './rule.ts';
+import runToCompletionInDeployment from './run-to-completion-in-deployment.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
@@ -69,6 +71,7 @@ import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import surgeBothZero from './surge-both-zero.ts';
 import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
+import tensorParallelMissing from './tensor-parallel-missing.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
@@ -91,6 +94,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
+  ['cpu-step-holds-gpu', cpuStepHoldsGpu],
   ['cuda-too-old', cudaTooOld],
   ['disruption-annotation', disruptionAnnotation],
   ['dra-shape', draShape],
@@ -135,6 +139,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['reference-not-found', referenceNotFound],
   ['resume-disabled', resumeDisabled],
   ['rollout-surge', rolloutSurge],
+  ['run-to-completion-in-deployment', runToCompletionInDeployment],
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
@@ -150,6 +155,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['surge-both-zero', surgeBothZero],
   ['tensor-parallel-mismatch', tensorParallelMismatch],
+  ['tensor-parallel-missing', tensorParallelMissing],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],

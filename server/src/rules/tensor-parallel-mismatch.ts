@@ -1,12 +1,12 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
-import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
+import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -98,24 +98,6 @@ export default defineRule({
     });
   },
 });
-
-/** Kinds in which several pods serve one model: their parallel sizes span pods. */
-function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
-  if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
-  if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
-  if (podSets.some(({ name }) => /worker/i.test(name))) return true;
-  return (
-    getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
-  );
-}
-
-/** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
-function assignsGpus(container: Container): boolean {
-  const { env, command, args } = container;
-  const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
-  if (env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value))) return true;
-  return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
-}
 
 interface Place {
   readonly span: ReturnType<typeof spanOf>;
