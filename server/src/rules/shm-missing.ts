@@ -3,11 +3,11 @@ import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { fix } from '../rewrite/fix.ts';
+import { mountMemory } from '../rewrite/memory-volume.ts';
 import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * Several GPU processes in a container that has only the default 64 MiB of /dev/shm.
@@ -90,7 +90,9 @@ export default defineRule({
     context.report({
       message: `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`,
       span: keySpanOf(container.resources ?? container.at),
-      fixes: () => [mountMemory(container, context)],
+      fixes: () => [
+        fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...mountMemory(context.document, container, podSet)),
+      ],
     });
   },
 });
@@ -130,19 +132,4 @@ function nprocPerNodeOf(container: Container, { manifest }: Workload, gpus: numb
 /** Network benchmarks select their transports themselves. */
 function isNcclBenchmark({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
-}
-
-function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
-  const existing = podSet.volumes.find(
-    ({ source, at: volume }) => source === 'emptyDir' && asText(getIn(volume, 'emptyDir', 'medium')) === 'Memory',
-  );
-  const taken = podSet.volumes.some(({ name }) => name === 'shm');
-  const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
-  const volume = { name, emptyDir: { medium: 'Memory' } };
-  return fix(
-    'Mount a memory-backed volume at /dev/shm',
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: '/dev/shm' }),
-    existing === undefined ? addItem(document, podSet.pod, 'volumes', volume) : [],
-  );
 }

@@ -7,8 +7,9 @@ import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
+import { mountMemory } from '../rewrite/memory-volume.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, getIn, isTemplated, items } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -52,6 +53,13 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *       resources:
  *         limits:
  *           nvidia.com/gpu: 4
+ *       volumeMounts:
+ *         - name: shm
+ *           mountPath: /dev/shm
+ *   volumes:
+ *     - name: shm
+ *       emptyDir:
+ *         medium: Memory
  * ```
  *
  * ## Fix safety
@@ -118,6 +126,15 @@ function addFlag({ flag, words }: SingleDeviceServer, gpus: number, container: C
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
   if (!isList || words[1].item !== lines.length - 1) return undefined;
   const key = args.length > 0 ? 'args' : 'command';
-  const edits = addItem(context.document, container.at, key, `${flag}=${gpus}`);
-  return fix(`Add ${flag}=${gpus}`, 'unsafe', edits);
+  const { document, podSet } = context;
+  // Its processes exchange tensors through shared memory.
+  const hasMemory =
+    container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath)) ||
+    asBoolean(getIn(podSet.pod, 'hostIPC')) === true;
+  return fix(
+    `Add ${flag}=${gpus}${hasMemory ? '' : ' and a volume at /dev/shm'}`,
+    'unsafe',
+    addItem(document, container.at, key, `${flag}=${gpus}`),
+    ...(hasMemory ? [] : mountMemory(document, container, podSet)),
+  );
 }
