@@ -63,6 +63,11 @@ export const imagesFile = z.strictObject({
       .strictObject({ word: z.string().regex(/^[a-z0-9]+$/), program: z.string().min(1), use, ...provenance })
       .refine(saysWhence, 'a source with its date, or unsourced'),
   ),
+  distributed: z.array(
+    z
+      .strictObject({ word: z.string().regex(/^[a-z0-9]+$/), ...provenance })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
   plain: z.array(
     z
       .strictObject({ image: z.string().regex(/^[a-z0-9-]+$/), ...provenance })

@@ -24,6 +24,7 @@ const stored = imagesJson as unknown as {
   readonly images: readonly ImageRecord[];
   readonly words: readonly ImageWord[];
   readonly plain: readonly { readonly image: string }[];
+  readonly distributed: readonly { readonly word: string }[];
 };
 const records = stored.images;
 
@@ -43,6 +44,14 @@ const notServers: ReadonlySet<string> = new Set([
   ...['controller', 'proxy', 'sdk', 'builder', 'loader', 'downloader', 'init', 'test', 'tests', 'sidecar', 'metrics'],
   ...['monitor', 'manager', 'webui', 'openaiproxy', 'training', 'trainer', 'train', 'finetune', 'chart', 'webhook', 'scheduler'],
 ]);
+
+const distributedWords: () => ReadonlySet<string> = lazy(() => new Set(stored.distributed.map(({ word }) => word)));
+
+/** Whether an image is named after a framework whose programs start one process per GPU. */
+export function isDistributedImage(repository: string): boolean {
+  const words = repository.slice(repository.lastIndexOf('/') + 1).toLowerCase().split(/[^a-z0-9]+/);
+  return words.some((word) => distributedWords().has(word)) && !words.some((word) => notServers.has(word) && !/^train/.test(word));
+}
 
 /** Whether an image has only an operating system or a test program, nothing that uses a GPU. */
 export function isPlainImage(repository: string): boolean {

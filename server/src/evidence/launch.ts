@@ -1,5 +1,6 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
+import { containerUse } from '../command/programs.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -10,6 +11,13 @@ export { processInput };
 /** The input for a script from a ConfigMap that the container runs. Its positions are not in this document. */
 export function scriptInput({ text }: MountedScript): ProcessInput {
   return { command: ['bash', '-c', text], args: [], env: [] };
+}
+
+/** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
+export function serverOfImage({ image }: Container): string | undefined {
+  if (image === undefined) return 'runtime';
+  const { use, program } = containerUse({ image: image.value, command: [], args: [] });
+  return use === 'serving' ? (program ?? undefined) : undefined;
 }
 
 /** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */

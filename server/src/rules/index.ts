@@ -42,12 +42,16 @@ import migResourceSpelling from './mig-resource-spelling.ts';
 import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
+import modelPathNotMounted from './model-path-not-mounted.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import privilegedGpu from './privileged-gpu.ts';
+import quantizationMismatch from './quantization-mismatch.ts';
 import queueCoverage from './queue-coverage.ts';
+import rankHardCoded from './rank-hard-coded.ts';
+import rankWithoutDns from './rank-without-dns.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
@@ -127,12 +131,16 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mig-strategy-mismatch', migStrategyMismatch],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
+  ['model-path-not-mounted', modelPathNotMounted],
   ['nccl-disabled', ncclDisabled],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
   ['privileged-gpu', privilegedGpu],
+  ['quantization-mismatch', quantizationMismatch],
   ['queue-coverage', queueCoverage],
+  ['rank-hard-coded', rankHardCoded],
+  ['rank-without-dns', rankWithoutDns],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],

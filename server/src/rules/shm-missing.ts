@@ -1,11 +1,14 @@
+import { imageParts, isDistributedImage } from '../catalog/images.ts';
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
-import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
@@ -61,7 +64,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * If the launch is unknown and only the image's framework suggests several processes, the finding is information only. Silent for single
+ * processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM); and for objects whose `status` shows that they have run.
  *
  * ## Sources
@@ -86,9 +90,14 @@ export default defineRule({
       return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const launch = launchOfSeveral(container, gpus, podSet, workload);
-    if (launch === undefined) return;
+    const image = launch === undefined ? distributedImage(container) : undefined;
+    if (launch === undefined && image === undefined) return;
     context.report({
-      message: `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`,
+      severity: image === undefined ? 'warning' : 'info',
+      message:
+        image === undefined
+          ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
+          : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
       span: keySpanOf(container.resources ?? container.at),
       fixes: () => [
         fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...mountMemory(context.document, container, podSet)),
@@ -96,6 +105,17 @@ export default defineRule({
     });
   },
 });
+
+/** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
+function distributedImage(container: Container): string | undefined {
+  const { image, command, args } = container;
+  if (image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
+  const { use } = useOf(container);
+  const { repository } = imageParts(image.value);
+  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
+  return isKnown || one || !isDistributedImage(repository) ? undefined : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
 
 function isListed({ at: { parent } }: Container): boolean {
   return parent !== undefined && keyOf(parent) === 'containers';

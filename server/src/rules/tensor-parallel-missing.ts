@@ -1,8 +1,7 @@
 import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
-import { containerUse } from '../command/programs.ts';
 import { plural } from '../cost/money.ts';
 import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { isValues } from '../model/values.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { addItem } from '../rewrite/add-item.ts';
@@ -88,7 +87,7 @@ export default defineRule({
     if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at))) return;
-    const server = findSingleDevice(processInput(container), entrypointOf(container));
+    const server = findSingleDevice(processInput(container), serverOfImage(container));
     const span = server && spanOfWords(document, lines, server.words);
     if (server === undefined || span === undefined) return;
     const { program, flag } = server;
@@ -106,12 +105,6 @@ export default defineRule({
 function isJudged(workload: Workload): boolean {
   const { role, partial, byShape } = workload;
   return role !== 'definition' && !partial && !byShape && !isValues(workload) && !spansPods(workload);
-}
-
-function entrypointOf({ image }: Container): string | undefined {
-  if (image === undefined) return undefined;
-  const { use, program } = containerUse({ image: image.value, command: [], args: [] });
-  return use === 'serving' ? (program ?? undefined) : undefined;
 }
 
 function endOfLine(text: string, from: number): number {
