@@ -65,6 +65,9 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
     return undefined;
   const effects = line.statements.map(effectOf);
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
+  // Before a wait, a script of any name has ended; alone, many names are also those of servers.
+  if (allCommands(line.statements).some((command) => effectOf(command) === 'works' && !endsForSure(command)))
+    return undefined;
   const at = effects.lastIndexOf('works');
   const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
   const last = main && allCommands([main])
@@ -75,6 +78,21 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
   if (last === undefined || first === undefined || end === undefined) return undefined;
   return { what: programWords(last).join(' '), words: [first, end] };
 }
+
+/** Whether a command that works is known to end by more than the name of its script. */
+function endsForSure(command: SimpleCommand): boolean {
+  const words = programWords(command);
+  if (doesOf(command) === 'ends' || pythonCode(words) !== undefined) return true;
+  const found = recognizeProgram([command]);
+  if (found === undefined || found.use === 'training' || found.confidence === 'certain') return found !== undefined;
+  return wordsOf(found.program).some((word) => stepWords.has(word));
+}
+
+/** Words in the names of scripts that prepare or measure something. */
+const stepWords: ReadonlySet<string> = new Set([
+  ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
+  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench'],
+]);
 
 /** Loops without a known end, and launchers of programs whose use is unknown. */
 function mayStay(statement: Statement): boolean {
@@ -233,6 +251,7 @@ function endsByName(script: string | undefined): boolean {
 const serverWords: ReadonlySet<string> = new Set([
   ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
   ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
+  ...['embed', 'embedding', 'embeddings', 'chat', 'stream', 'whisper', 'tts', 'asr', 'detector', 'router', 'proxy'],
 ]);
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
