@@ -11,6 +11,7 @@ export const planters: Planters = {
   'rank-hard-coded': fixedRank,
   'rank-without-dns': addressWithoutRecord,
   'run-to-completion-in-deployment': endsInDeployment,
+  'shell-arguments-ignored': lostWords,
   'tensor-parallel-missing': oneDevice,
 };
 
@@ -178,4 +179,21 @@ function addressWithoutRecord(analysis: DocumentAnalysis): readonly Mistake[] {
       ['RDZV_ENDPOINT', `${job}-0.novels.lab.svc.cluster.local:29400`],
     ].map(([name = '', value = '']) => ({ name: `${name}=${value}`, ...withVariables(site, [name, value]) }));
   });
+}
+
+function lostWords(analysis: DocumentAnalysis): readonly Mistake[] {
+  const shells = [
+    ['zsh', '-c'],
+    ['/usr/bin/env', 'bash', '-euc'],
+    ['dumb-init', 'dash', '-c', '--'],
+  ];
+  return apps(analysis, 'Job', 'Pod')
+    .filter(alone)
+    .flatMap((site) =>
+      shells.map((shell): Mistake => ({
+        name: shell.join(' '),
+        steps: withCommand(site, [...shell, './novels', '--chapter', '3']),
+        place: { path: [...site.path, 'command', shell.length + 1], part: 'value' },
+      })),
+    );
 }

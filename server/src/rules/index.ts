@@ -66,6 +66,7 @@ import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
 import sharedRequestMany from './shared-request-many.ts';
 import sharingConfig from './sharing-config.ts';
+import shellArgumentsIgnored from './shell-arguments-ignored.ts';
 import shmMissing from './shm-missing.ts';
 import spotCandidate from './spot-candidate.ts';
 import spotGracePeriod from './spot-grace-period.ts';
@@ -154,6 +155,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['selector-value', selectorValue],
   ['shared-request-many', sharedRequestMany],
   ['sharing-config', sharingConfig],
+  ['shell-arguments-ignored', shellArgumentsIgnored],
   ['shm-missing', shmMissing],
   ['spot-candidate', spotCandidate],
   ['spot-grace-period', spotGracePeriod],
