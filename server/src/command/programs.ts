@@ -63,13 +63,16 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
   if (known?.runs === 'processes') return recognizeLaunched(known.program ?? name, rest);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
-  if (isShell(name) || name === 'source' || name === '.') return byScriptName(subcommand ?? '');
+  if (isShell(name) || interpreters.has(name)) return byScriptName(subcommand ?? '');
   if (isScript(name)) return byScriptName(first);
   // `make train`, `npm run serve`
   if (/^(?:make|just|npm|yarn|pnpm)$/.test(name)) return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
   const named = known === undefined ? byScriptName(name) : undefined;
   return named?.use === 'training' ? named : undefined;
 }
+
+/** Programs that run the script that they are given. */
+const interpreters: ReadonlySet<string> = new Set(['source', '.', 'Rscript', 'julia', 'node', 'lua', 'th']);
 
 function isScript(name: string): boolean {
   return /\.(?:py|sh|bash|r|jl|lua|js|ipynb)$/i.test(name);

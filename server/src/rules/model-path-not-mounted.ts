@@ -1,6 +1,7 @@
 import { isSlip } from '../catalog/spelling.ts';
 import { readServedFlags } from '../command/served-flags.ts';
 import { serverOfImage } from '../evidence/launch.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -79,6 +80,7 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { podSet, document } = context;
+    if (!requestsAccelerators(container)) return;
     const lines = [...container.command, ...container.args];
     if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
     const model = readServedFlags(processInput(container), serverOfImage(container))?.model;

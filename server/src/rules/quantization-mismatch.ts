@@ -2,6 +2,7 @@ import { gpus } from '../catalog/index.ts';
 import { wordsOf } from '../command/name-words.ts';
 import { readServedFlags } from '../command/served-flags.ts';
 import { serverOfImage } from '../evidence/launch.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import type { PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -62,6 +63,7 @@ export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
   container(container, context) {
+    if (!requestsAccelerators(container)) return;
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
     const served = readServedFlags(processInput(container), serverOfImage(container));
