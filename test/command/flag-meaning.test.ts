@@ -249,9 +249,12 @@ test('names of object properties are not names of flags', () => {
 });
 
 describe('the number of steps of a run', () => {
-  test.each(['--max_steps=9', '--max_train_steps=9', '--train-iters=9', '--total_iterations=9', 'trainer.max_steps=9'])('%s', (word) => {
-    expect(means(word, 'total-steps')).toBe(true);
-  });
+  test.each(['--max_steps=9', '--max_train_steps=9', '--train-iters=9', '--total_iterations=9', 'trainer.max_steps=9'])(
+    '%s',
+    (word) => {
+      expect(means(word, 'total-steps')).toBe(true);
+    },
+  );
 
   test.each(['--eval_steps=9', '--num_inference_steps=9', 'env.max_steps=9', '--max_steps_per_epoch=9', '--steps=9'])(
     '%s is not one',
@@ -262,13 +265,23 @@ describe('the number of steps of a run', () => {
 });
 
 describe('settings files', () => {
-  test.each(['--config=x', '--cfg=x', '--config-file=x', '--train_config=x', '--job.config_file=x', '--experiment_cfg=x'])('%s', (word) => {
+  test.each([
+    '--config=x',
+    '--cfg=x',
+    '--config-file=x',
+    '--train_config=x',
+    '--job.config_file=x',
+    '--experiment_cfg=x',
+  ])('%s', (word) => {
     expect(means(word, 'settings-file')).toBe(true);
   });
 
-  test.each(['--dataset_config_name=en', '--ds_config=x', '--tokenizer_config=x', '--generation_config=x'])('%s is not one', (word) => {
-    expect(means(word, 'settings-file')).toBe(false);
-  });
+  test.each(['--dataset_config_name=en', '--ds_config=x', '--tokenizer_config=x', '--generation_config=x'])(
+    '%s is not one',
+    (word) => {
+      expect(means(word, 'settings-file')).toBe(false);
+    },
+  );
 });
 
 describe('the rank of a node', () => {
@@ -282,7 +295,8 @@ describe('the rank of a node', () => {
 });
 
 describe('an unknown program is known by its flags', () => {
-  const useOf = (...line: string[]) => useByFlags(readFlags(line.map((text, item) => ({ text, dynamic: false, item, start: 0, end: text.length }))))?.use;
+  const useOf = (...line: string[]) =>
+    useByFlags(readFlags(line.map((text, item) => ({ text, dynamic: false, item, start: 0, end: text.length }))))?.use;
   test.each([
     ['training', ['--epochs=3', '--lr=0.1']],
     ['training', ['--learning_rate', '1e-4', '--save_steps=100']],

@@ -135,6 +135,7 @@ describe('variables', () => {
     { name: 'OUT', value: '$(ROOT)/out' },
   ];
   test.each([
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     ['a $GPUS ${GPUS} "$GPUS" $(GPUS) x${GPUS}y', '<a><8><8><8><8><x8y>'],
     ['a $OUT', '<a></data/out>'],
     ["a '$GPUS'", '<a><$GPUS>'],
@@ -143,6 +144,7 @@ describe('variables', () => {
     ['export N=2 M=$N; a $N', '<export><N=2><M=$N>; <a><2>'],
     ['N=2 a $N', '<N=2><a><$N>'],
     ['ARGS="--x 1 \\\n --y 2"; a $ARGS "$ARGS"', '<ARGS=--x 1  --y 2>; <a><--x><1><--y><2><--x 1  --y 2>'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
     ['ARGS=(--x 1); ARGS=(--y "b c"); a "${ARGS[@]}"', '<ARGS=>; <ARGS=>; <a><--y><b c>'],
     ['A="b"; A+=" c"; a $A', '<A=b>; <A+= c>; <a><b><c>'],
     ['if x; then GPUS=4; fi; a $GPUS', 'if{<x>; <GPUS=4>}; <a><$GPUS>'],

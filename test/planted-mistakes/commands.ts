@@ -51,16 +51,22 @@ function alone({ workload }: ContainerSite): boolean {
 }
 
 function cpuStep(analysis: DocumentAnalysis): readonly Mistake[] {
-  const programs = ['python -u lab/tokenize_novels.py --in /x', 'uv run python -m words.preprocess', 'hf download lab/words'];
+  const programs = [
+    'python -u lab/tokenize_novels.py --in /x',
+    'uv run python -m words.preprocess',
+    'hf download lab/words',
+  ];
   return apps(analysis, 'Job', 'Pod')
     .filter(alone)
     .flatMap((site) =>
       programs.flatMap((program) =>
-        wrapped(program).map((command): Mistake => ({
-          name: command.join(' '),
-          steps: withCommand(site, command),
-          place: { path: [...site.resources, 'limits', site.resource], part: 'key' },
-        })),
+        wrapped(program).map(
+          (command): Mistake => ({
+            name: command.join(' '),
+            steps: withCommand(site, command),
+            place: { path: [...site.resources, 'limits', site.resource], part: 'key' },
+          }),
+        ),
       ),
     );
 }
@@ -71,15 +77,17 @@ function waitsAfterWork(analysis: DocumentAnalysis): readonly Mistake[] {
     .filter((site) => alone(site) && site.podSet.placement.capacity !== 'spot')
     .flatMap((site) =>
       waits.flatMap((wait) =>
-        wrapped(`echo started && python train_novels.py && ${wait}`).map((command): Mistake => ({
-          name: command.join(' '),
-          steps: withCommand(site, command),
-          place: {
-            path: [...site.path, 'command', command.length - 1],
-            part: 'value',
-            word: wait.includes('sleep 600') ? 'sleep 600' : wait,
-          },
-        })),
+        wrapped(`echo started && python train_novels.py && ${wait}`).map(
+          (command): Mistake => ({
+            name: command.join(' '),
+            steps: withCommand(site, command),
+            place: {
+              path: [...site.path, 'command', command.length - 1],
+              part: 'value',
+              word: wait.includes('sleep 600') ? 'sleep 600' : wait,
+            },
+          }),
+        ),
       ),
     );
 }
@@ -89,11 +97,13 @@ function endsInDeployment(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Deployment', 'StatefulSet')
     .filter(alone)
     .flatMap((site) =>
-      programs.map((program): Mistake => ({
-        name: program,
-        steps: withCommand(site, ['sh', '-c', program]),
-        place: { path: [...site.path, 'command', 2], part: 'value', word: program },
-      })),
+      programs.map(
+        (program): Mistake => ({
+          name: program,
+          steps: withCommand(site, ['sh', '-c', program]),
+          place: { path: [...site.path, 'command', 2], part: 'value', word: program },
+        }),
+      ),
     );
 }
 
@@ -102,11 +112,13 @@ function oneDevice(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Deployment', 'StatefulSet', 'Pod')
     .filter((site) => alone(site) && site.count > 1 && site.request.form === 'whole')
     .flatMap((site) =>
-      servers.map((server): Mistake => ({
-        name: server,
-        steps: withCommand(site, server.split(' ')),
-        place: { path: [...site.path, 'command', 0], part: 'value' },
-      })),
+      servers.map(
+        (server): Mistake => ({
+          name: server,
+          steps: withCommand(site, server.split(' ')),
+          place: { path: [...site.path, 'command', 0], part: 'value' },
+        }),
+      ),
     );
 }
 
@@ -119,11 +131,13 @@ function quantization(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Deployment', 'Pod')
     .filter((site) => alone(site) && site.count === 1)
     .flatMap((site) =>
-      flags.map(([model, flag]): Mistake => ({
-        name: `${flag} for ${model}`,
-        steps: withCommand(site, ['vllm', 'serve', model, flag]),
-        place: { path: [...site.path, 'command', 3], part: 'value' },
-      })),
+      flags.map(
+        ([model, flag]): Mistake => ({
+          name: `${flag} for ${model}`,
+          steps: withCommand(site, ['vllm', 'serve', model, flag]),
+          place: { path: [...site.path, 'command', 3], part: 'value' },
+        }),
+      ),
     );
 }
 
@@ -132,7 +146,8 @@ function modelPath(analysis: DocumentAnalysis): readonly Mistake[] {
     .filter((site) => alone(site) && site.count === 1 && site.podSet.placement.capacity !== 'spot')
     .flatMap((site): readonly Mistake[] => {
       const { root, path } = site;
-      if (getIn(root, ...path, 'volumeMounts') !== undefined || getIn(site.podSet.pod, 'volumes') !== undefined) return [];
+      if (getIn(root, ...path, 'volumeMounts') !== undefined || getIn(site.podSet.pod, 'volumes') !== undefined)
+        return [];
       const mount = { name: 'novels', mountPath: '/srv/novels' };
       const volume = { name: 'novels', persistentVolumeClaim: { claimName: 'novels' } };
       const pod = path.slice(0, -2);
@@ -158,13 +173,18 @@ function withVariables({ root, path }: ContainerSite, ...values: readonly (reado
 
 function fixedRank(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Job', 'StatefulSet')
-    .filter(({ podSet, container }) => (podSet.pods.min ?? 0) > 1 && !container.env.some(({ name }) => /RANK|SIZE/.test(name)))
+    .filter(
+      ({ podSet, container }) =>
+        (podSet.pods.min ?? 0) > 1 && !container.env.some(({ name }) => /RANK|SIZE/.test(name)),
+    )
     .flatMap((site) => {
       const size = ['WORLD_SIZE', String(site.podSet.pods.min)] as const;
-      return ['RANK', 'NODE_RANK', 'MACHINE_RANK'].map((name): Mistake => ({
-        name,
-        ...withVariables(site, size, [name, '1']),
-      }));
+      return ['RANK', 'NODE_RANK', 'MACHINE_RANK'].map(
+        (name): Mistake => ({
+          name,
+          ...withVariables(site, size, [name, '1']),
+        }),
+      );
     });
 }
 
@@ -190,10 +210,12 @@ function lostWords(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Job', 'Pod')
     .filter(alone)
     .flatMap((site) =>
-      shells.map((shell): Mistake => ({
-        name: shell.join(' '),
-        steps: withCommand(site, [...shell, './novels', '--chapter', '3']),
-        place: { path: [...site.path, 'command', shell.length + 1], part: 'value' },
-      })),
+      shells.map(
+        (shell): Mistake => ({
+          name: shell.join(' '),
+          steps: withCommand(site, [...shell, './novels', '--chapter', '3']),
+          place: { path: [...site.path, 'command', shell.length + 1], part: 'value' },
+        }),
+      ),
     );
 }

@@ -42,15 +42,33 @@ export function imageParts(image: string): { readonly repository: string; readon
 const notServers: ReadonlySet<string> = new Set([
   ...['bench', 'benchmark', 'benchmarks', 'bencher', 'client', 'router', 'gateway', 'ui', 'exporter', 'operator'],
   ...['controller', 'proxy', 'sdk', 'builder', 'loader', 'downloader', 'init', 'test', 'tests', 'sidecar', 'metrics'],
-  ...['monitor', 'manager', 'webui', 'openaiproxy', 'training', 'trainer', 'train', 'finetune', 'chart', 'webhook', 'scheduler'],
+  ...[
+    'monitor',
+    'manager',
+    'webui',
+    'openaiproxy',
+    'training',
+    'trainer',
+    'train',
+    'finetune',
+    'chart',
+    'webhook',
+    'scheduler',
+  ],
 ]);
 
 const distributedWords: () => ReadonlySet<string> = lazy(() => new Set(stored.distributed.map(({ word }) => word)));
 
 /** Whether an image is named after a framework whose programs start one process per GPU. */
 export function isDistributedImage(repository: string): boolean {
-  const words = repository.slice(repository.lastIndexOf('/') + 1).toLowerCase().split(/[^a-z0-9]+/);
-  return words.some((word) => distributedWords().has(word)) && !words.some((word) => notServers.has(word) && !/^train/.test(word));
+  const words = repository
+    .slice(repository.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return (
+    words.some((word) => distributedWords().has(word)) &&
+    !words.some((word) => notServers.has(word) && !/^train/.test(word))
+  );
 }
 
 /** Whether an image has only an operating system or a test program, nothing that uses a GPU. */

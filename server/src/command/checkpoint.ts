@@ -81,14 +81,18 @@ function isSettingsFile(flag: Flag): boolean {
   const { value, dynamic, name } = flag;
   if (value === undefined) return false;
   if (meaningOf(flag, 'settings-file') !== undefined || name === 'c') return true;
-  return wordsOf(flag.written).includes('config') && (dynamic || /[/]|\.(?:ya?ml|json|toml|py|cfg|conf|ini|gin)$/.test(value));
+  return (
+    wordsOf(flag.written).includes('config') &&
+    (dynamic || /[/]|\.(?:ya?ml|json|toml|py|cfg|conf|ini|gin)$/.test(value))
+  );
 }
 
 /** Files of settings that say nothing about progress: those of data sets, and of launchers. */
 function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
   if (valueWord === undefined) return false;
   const parts = wordsOf(written);
-  if (parts.some((word) => word === 'dataset' || word === 'data' || word === 'tokenizer' || word === 'deepspeed')) return true;
+  if (parts.some((word) => word === 'dataset' || word === 'data' || word === 'tokenizer' || word === 'deepspeed'))
+    return true;
   return name === 'config-file' && words.some(({ text }) => baseName(text) === 'accelerate');
 }
 

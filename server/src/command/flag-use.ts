@@ -16,7 +16,10 @@ export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefine
   if (trains > 1 || (trains === 1 && names(['checkpoint-interval', 'total-steps', 'resume', 'resume-from']) > 0)) {
     return { program: 'its training flags', use: 'training', confidence: 'likely' };
   }
-  if (names(['tensor-parallel', 'memory-fraction', 'context-length']) > 0 && names(['model', 'served-name', 'address']) > 0) {
+  if (
+    names(['tensor-parallel', 'memory-fraction', 'context-length']) > 0 &&
+    names(['model', 'served-name', 'address']) > 0
+  ) {
     return { program: 'its model server flags', use: 'serving', confidence: 'likely' };
   }
   return undefined;

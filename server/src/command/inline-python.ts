@@ -11,7 +11,11 @@ export function useOfPython(code: string): RecognizedProgram | undefined {
 
 /** Whether the code of `python -c` certainly ends: it has no loop without an end, does not sleep, and serves nothing. */
 export function endsByItself(code: string): boolean {
-  return code.length <= maxCode && !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\bimport_module\b/.test(code) && !serves.test(code);
+  return (
+    code.length <= maxCode &&
+    !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\bimport_module\b/.test(code) &&
+    !serves.test(code)
+  );
 }
 
 /** Whether the code only prints what devices there are. */

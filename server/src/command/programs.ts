@@ -1,7 +1,7 @@
 import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
-import { readFlags } from './flags.ts';
 import { useByFlags } from './flag-use.ts';
+import { readFlags } from './flags.ts';
 import { useOfPython } from './inline-python.ts';
 import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
@@ -66,7 +66,8 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   if (isShell(name) || interpreters.has(name)) return byScriptName(subcommand ?? '');
   if (isScript(name)) return byScriptName(first);
   // `make train`, `npm run serve`
-  if (/^(?:make|just|npm|yarn|pnpm)$/.test(name)) return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
+  if (/^(?:make|just|npm|yarn|pnpm)$/.test(name))
+    return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
   const named = known === undefined ? byScriptName(name) : undefined;
   return named?.use === 'training' ? named : undefined;
 }

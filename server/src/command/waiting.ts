@@ -4,7 +4,15 @@ import { endsByItself, onlyLooks } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
-import { allCommands, baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import {
+  allCommands,
+  baseName,
+  type CommandLine,
+  readCommandLine,
+  type SimpleCommand,
+  type Statement,
+  type Word,
+} from './shell.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -70,9 +78,11 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
     return undefined;
   const at = effects.lastIndexOf('works');
   const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
-  const last = main && allCommands([main])
-    .filter(({ words }) => words.length > 0)
-    .at(-1);
+  const last =
+    main &&
+    allCommands([main])
+      .filter(({ words }) => words.length > 0)
+      .at(-1);
   const first = last?.words[0];
   const end = last?.words.at(-1);
   if (last === undefined || first === undefined || end === undefined) return undefined;
@@ -99,7 +109,8 @@ function mayStay(statement: Statement): boolean {
   if (statement.kind === 'loop') return statement.keyword !== 'for' || statement.body.some(mayStay);
   if (statement.kind === 'group') return statement.body.some(mayStay);
   const words = programWords(statement);
-  const launches = commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
+  const launches =
+    commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
   return launches === 'processes' && recognizeProgram([statement])?.confidence !== 'certain';
 }
 
@@ -165,7 +176,9 @@ function waitOf(statement: Statement): Wait | undefined {
     case 'pause':
       return rest.length === 0 ? { what, seconds: Number.POSITIVE_INFINITY, words: ends } : undefined;
     case 'watch':
-      return rest.some((word) => doesName(word) === 'lists') ? { what, seconds: Number.POSITIVE_INFINITY, words: ends } : undefined;
+      return rest.some((word) => doesName(word) === 'lists')
+        ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
+        : undefined;
     case 'nvidia-smi':
       return rest.some((word) => /^(?:-l\d*|-lms|--loop|--loop-ms|dmon|pmon)(?:=|$)/.test(word))
         ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
@@ -180,18 +193,17 @@ function waitOf(statement: Statement): Wait | undefined {
 /** The seconds of Python code that only sleeps. */
 function pythonSleep(code: string | undefined): number | undefined {
   if (code === undefined || code.length > 200) return undefined;
-  const found = /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e]+)\)[\s;]*$/.exec(code.trim());
+  const found =
+    /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e]+)\)[\s;]*$/.exec(
+      code.trim(),
+    );
   const seconds = Number((found?.[2] ?? '').replaceAll('_', ''));
   if (found === null || !(seconds > 0)) return undefined;
   return found[1] !== undefined || seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds;
 }
 
 /** The wait in `while true; do sleep 60; done`, whose body has only sleeps and messages. */
-function loopWait({
-  keyword,
-  condition,
-  body,
-}: Extract<Statement, { kind: 'loop' }>): Wait | undefined {
+function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop' }>): Wait | undefined {
   if (keyword === 'for' || condition.length !== 1) return undefined;
   const [test] = condition;
   const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';

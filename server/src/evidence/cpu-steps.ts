@@ -35,7 +35,9 @@ const downloads = 'downloads files';
 
 /** Words on a command line that mention devices or formats of devices. */
 function usesDevices({ words }: SimpleCommand): boolean {
-  return words.some(({ text }) => /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl/i.test(text));
+  return words.some(({ text }) =>
+    /cuda|gpu|(?:^|[-=])device|fp16|bf16|float16|tensorrt|trt|engine|quanti[sz]|nccl/i.test(text),
+  );
 }
 
 function stepOf(command: SimpleCommand): CpuStep | undefined {
@@ -43,7 +45,9 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
   const name = baseName(words[0] ?? '');
   const program = recognizeProgram([command])?.program;
   if (fetchers.has(name) || program === 'huggingface-cli' || program === 'hf') {
-    const uploads = words.some((word, index) => word === 'upload' || (index > 2 && /^(?:s3|gs):/.test(words.at(-1) ?? '')));
+    const uploads = words.some(
+      (word, index) => word === 'upload' || (index > 2 && /^(?:s3|gs):/.test(words.at(-1) ?? '')),
+    );
     return { task: uploads ? 'uploads files' : downloads, command, maybe: false };
   }
   const interpreted = /^python[\d.]*$/.test(name) || /^(?:ba)?sh$/.test(name);
@@ -57,13 +61,18 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
 function scriptOf(words: readonly string[]): string | undefined {
   const at = words.findIndex((word) => !word.startsWith('-'));
   const script = words[at];
-  return script === undefined || words[at - 1] === '-c' ? undefined : baseName(script.replaceAll('.', '/').replace(/\/(?=(?:py|sh)$)/, '.'));
+  return script === undefined || words[at - 1] === '-c'
+    ? undefined
+    : baseName(script.replaceAll('.', '/').replace(/\/(?=(?:py|sh)$)/, '.'));
 }
 
 /** The task that the words of a script's name describe. */
 function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
   const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
-  if (has('train', 'training', 'serve', 'server', 'eval', 'evaluate', 'infer', 'inference', 'benchmark', 'test', 'onnx')) return undefined;
+  if (
+    has('train', 'training', 'serve', 'server', 'eval', 'evaluate', 'infer', 'inference', 'benchmark', 'test', 'onnx')
+  )
+    return undefined;
   if (has('download', 'downloader', 'prefetch')) return { task: downloads, maybe: false };
   if (has('tokenize', 'tokenization', 'pretokenize')) return { task: 'tokenizes data', maybe: false };
   const data = has('data', 'dataset', 'datasets', 'corpus');
@@ -71,7 +80,19 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
     return { task: 'prepares data', maybe: false };
   }
   if (has('upload', 'uploader')) return { task: 'uploads files', maybe: false };
-  const weights = has('checkpoint', 'checkpoints', 'ckpt', 'weights', 'hf', 'huggingface', 'lora', 'adapter', 'peft', 'safetensors', 'gguf');
+  const weights = has(
+    'checkpoint',
+    'checkpoints',
+    'ckpt',
+    'weights',
+    'hf',
+    'huggingface',
+    'lora',
+    'adapter',
+    'peft',
+    'safetensors',
+    'gguf',
+  );
   if (weights && has('convert', 'converter', 'conversion', 'consolidate', 'merge')) {
     return { task: has('merge') ? 'merges weights' : 'converts a checkpoint', maybe: true };
   }
@@ -83,7 +104,21 @@ function isAuxiliary(command: SimpleCommand): boolean {
 }
 
 const fetchers: ReadonlySet<string> = new Set([
-  ...['wget', 'curl', 'aws', 'gsutil', 'gcloud', 'azcopy', 'rclone', 's5cmd', 'mc', 'git', 'git-lfs', 'aria2c', 'kaggle'],
+  ...[
+    'wget',
+    'curl',
+    'aws',
+    'gsutil',
+    'gcloud',
+    'azcopy',
+    'rclone',
+    's5cmd',
+    'mc',
+    'git',
+    'git-lfs',
+    'aria2c',
+    'kaggle',
+  ],
 ]);
 
 /** Programs that accompany such a step. */

@@ -17,6 +17,8 @@ export function useOf(container: Container): ReturnType<typeof containerUse> {
   const input = processInput(container);
   const found = containerUse({ ...(image && { image: image.value }), ...input });
   if (found.use !== null) return found;
-  const inScripts = scripts.map(({ text }) => containerUse({ command: ['bash', '-c', text], args: [], env: input.env }));
+  const inScripts = scripts.map(({ text }) =>
+    containerUse({ command: ['bash', '-c', text], args: [], env: input.env }),
+  );
   return inScripts.find(({ use }) => use !== null) ?? found;
 }

@@ -96,7 +96,8 @@ function reportFlags(container: Container, context: PodSetContext): void {
   const list = container.at.parent;
   if (list === undefined || keyOf(list) !== 'containers') return;
   const lines = [...command, ...args];
-  const isRead = command.length === 0 ? readsWords.has(serverOfImage(container) ?? '') : !isShell(baseName(command[0]?.value ?? ''));
+  const isRead =
+    command.length === 0 ? readsWords.has(serverOfImage(container) ?? '') : !isShell(baseName(command[0]?.value ?? ''));
   const joined = lines.filter(({ value, at }) => /^--?[A-Za-z][\w.-]* +[^\s=]+$/.test(value) && !isTemplated(at));
   const [first] = joined;
   if (!isRead || first === undefined || lines.some(({ value }) => /[\n|;]|&&/.test(value))) return;
@@ -109,11 +110,18 @@ function reportFlags(container: Container, context: PodSetContext): void {
 }
 
 /** Servers whose images pass their arguments on as they are. */
-const readsWords: ReadonlySet<string> = new Set(['vllm', 'sglang', 'text-generation-launcher', 'text-embeddings-router']);
+const readsWords: ReadonlySet<string> = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'text-embeddings-router',
+]);
 
 function withEquals(document: YamlDocument, { value, at }: Located<string>): Edits {
   const [, flag, rest] = /^(\S+) +(\S+)$/.exec(value) ?? [];
-  return flag?.startsWith('--') === true && rest !== undefined ? replaceScalar(document, at, `${flag}=${rest}`) : undefined;
+  return flag?.startsWith('--') === true && rest !== undefined
+    ? replaceScalar(document, at, `${flag}=${rest}`)
+    : undefined;
 }
 
 /** Common entry programs. Anything else may be a path with spaces. */

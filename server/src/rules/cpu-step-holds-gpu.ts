@@ -2,8 +2,8 @@ import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
 import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
-import { isTemplated, isIncomplete } from '../yaml/cursor.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
+import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 

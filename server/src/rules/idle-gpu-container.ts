@@ -123,7 +123,11 @@ function isDemo({ image }: Container): boolean {
 }
 
 /** Removes ` && sleep infinity` after the work. */
-function removeWait({ before, words }: Waiting, lines: Container['args'], { document }: PodSetContext): Fix | undefined {
+function removeWait(
+  { before, words }: Waiting,
+  lines: Container['args'],
+  { document }: PodSetContext,
+): Fix | undefined {
   const [, last] = words;
   const item = lines[last.item];
   if (before === undefined || item === undefined || before.item !== last.item) return undefined;

@@ -98,7 +98,11 @@ export default defineRule({
       message: `${shorten(path, 48)} is not on a volume; did you mean ${shorten(right, 48)}? The server finds no model there`,
       span,
       fixes: () => [
-        fix(`Load the model from ${right}`, 'unsafe', rewriteWord(document, lines, word, word.text.replace(path, right))),
+        fix(
+          `Load the model from ${right}`,
+          'unsafe',
+          rewriteWord(document, lines, word, word.text.replace(path, right)),
+        ),
       ],
     });
   },

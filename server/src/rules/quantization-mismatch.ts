@@ -99,8 +99,11 @@ function mismatch(method: Method, model: string | undefined): string | undefined
   if (words.includes(method)) return undefined;
   const other = named.find((one) => words.includes(one));
   if (other !== undefined) return `does not read ${shorten(model, 48)}, whose name says ${other.toUpperCase()}`;
-  if (method === 'fp8' || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase())) return undefined;
-  const quantized = words.some((word) => /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word));
+  if (method === 'fp8' || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
+    return undefined;
+  const quantized = words.some((word) =>
+    /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
+  );
   return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16 bits`;
 }
 
@@ -113,7 +116,8 @@ const plainWeights: ReadonlySet<string> = new Set([
 /** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
 function tooOld(method: Method, { accelerators }: PodSet): string | undefined {
   const [only, ...others] = accelerators;
-  if (method === 'gptq' || method === 'gguf' || only === undefined || others.length > 0 || only.model === null) return undefined;
+  if (method === 'gptq' || method === 'gguf' || only === undefined || others.length > 0 || only.model === null)
+    return undefined;
   const gpu = gpus.get(only.model);
   const capability = Number(gpu?.computeCapability ?? Number.NaN);
   return gpu !== undefined && capability < 7.5 ? `is not supported on ${gpu.name}` : undefined;

@@ -7,8 +7,8 @@ import { isExempt } from '../evidence/requested-accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { spanOf } from '../yaml/cursor.ts';
-import type { Span } from '../yaml/span.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -103,7 +103,9 @@ function fixedRank(container: Container, { document }: PodSetContext): Rank | un
   const flags = commands.flatMap(({ words }) => readFlags(words));
   const nodes = [
     ...flags.filter(isNodeCount).map(({ value }) => value),
-    ...env.filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$|^WORLD_SIZE$/.test(name)).map(({ value }) => value),
+    ...env
+      .filter(({ name }) => /^(?:PET_)?(?:NNODES|NUM_NODES|NUM_MACHINES)$|^WORLD_SIZE$/.test(name))
+      .map(({ value }) => value),
   ];
   if (!nodes.some((count) => /^\d{1,5}$/.test(count ?? '') && Number(count) > 1)) return undefined;
   const lines = [...container.command, ...container.args];
@@ -112,7 +114,8 @@ function fixedRank(container: Container, { document }: PodSetContext): Rank | un
     if (flag.dynamic || flag.isVariable || flag.word.derived || meaningOf(flag, 'node-rank') === undefined) continue;
     const last = flag.valueWord ?? flag.word;
     const span = /^\d{1,5}$/.test(flag.value ?? '') ? spanOfWords(document, lines, [flag.word, last]) : undefined;
-    if (span !== undefined) return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span };
+    if (span !== undefined)
+      return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span };
   }
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   return variable?.value && { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at) };

@@ -7,8 +7,8 @@ import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, isIncomplete, spanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
-import type { Span } from '../yaml/span.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -82,14 +82,21 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet, document } = context;
     if (workload.kind !== 'Job' || workload.apiVersion !== 'batch/v1' || workload.partial) return;
-    if (container.accelerators.length === 0 || isIncomplete(podSet.pod) || asText(getIn(podSet.pod, 'hostNetwork')) === 'true')
+    if (
+      container.accelerators.length === 0 ||
+      isIncomplete(podSet.pod) ||
+      asText(getIn(podSet.pod, 'hostNetwork')) === 'true'
+    )
       return;
     const found = addressOf(container, workload, context);
     if (found === undefined) return;
     const { host, label, span } = found;
     const written = getIn(podSet.pod, 'subdomain');
     const subdomain = asText(written);
-    if (written !== undefined && (subdomain === undefined || label === undefined || subdomain === label || /[{$]/.test(subdomain)))
+    if (
+      written !== undefined &&
+      (subdomain === undefined || label === undefined || subdomain === label || /[{$]/.test(subdomain))
+    )
       return;
     context.report({
       message:
@@ -125,7 +132,9 @@ function addressOf(container: Container, { name }: Workload, { document }: PodSe
   for (const { words, assignments } of allCommands(readCommandLine(command, args, env).statements)) {
     const named = readFlags(words).filter(({ written }) => isHostName(written));
     const values: readonly (readonly [string | undefined, Word])[] = [
-      ...assignments.filter(({ text }) => isHostName(text.split('=', 1)[0] ?? '')).map((word) => [word.text, word] as const),
+      ...assignments
+        .filter(({ text }) => isHostName(text.split('=', 1)[0] ?? ''))
+        .map((word) => [word.text, word] as const),
       ...named.flatMap(({ value, valueWord }) => (valueWord ? [[value, valueWord] as const] : [])),
     ];
     for (const [value, word] of values) {
@@ -150,7 +159,8 @@ function hostIn(value: string | undefined, job: string): Omit<Address, 'span'> |
   if (value === undefined || value.length > 1000) return undefined;
   for (let at = value.indexOf(`${job}-`); at !== -1; at = value.indexOf(`${job}-`, at + 1)) {
     const before = value.slice(Math.max(0, at - 2), at);
-    const [host, label] = /^-\d+(?:\.([a-z0-9-]+)(?:\.[a-z0-9.-]+)?)?(?=[:/,\s"']|$)/.exec(value.slice(at + job.length)) ?? [];
+    const [host, label] =
+      /^-\d+(?:\.([a-z0-9-]+)(?:\.[a-z0-9.-]+)?)?(?=[:/,\s"']|$)/.exec(value.slice(at + job.length)) ?? [];
     if (host !== undefined && /^$|[=,\s"']$|\/\/$/.test(before)) return { host: `${job}${host}`, label };
   }
   return undefined;

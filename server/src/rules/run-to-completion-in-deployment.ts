@@ -8,8 +8,8 @@ import { processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
-import type { Span } from '../yaml/span.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -95,7 +95,10 @@ function restartsForever({ kind, apiVersion }: Workload): boolean {
   return entry?.staysUp === true && entry.replica === 'pod';
 }
 
-function endOf(container: Container, { document }: PodSetContext): { readonly what: string; readonly span: Span } | undefined {
+function endOf(
+  container: Container,
+  { document }: PodSetContext,
+): { readonly what: string; readonly span: Span } | undefined {
   const { command, args, image } = container;
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;

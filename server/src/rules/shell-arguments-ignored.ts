@@ -71,7 +71,8 @@ export default defineRule({
     const rest = inner === undefined ? [] : lines.slice(inner.to);
     const [first] = rest;
     const isOwn = lines.slice(0, inner?.from).some(({ value }) => isShell(baseName(value)));
-    if (script === undefined || first === undefined || !isOwn || /\$[\d@*#{(]|\bshift\b|\bset --/.test(script.value)) return;
+    if (script === undefined || first === undefined || !isOwn || /\$[\d@*#{(]|\bshift\b|\bset --/.test(script.value))
+      return;
     // A name for `$0` is a custom: `sh -c script sh`.
     if (rest.length === 1 && (/^[_-]+$/.test(first.value) || isShell(baseName(first.value)))) return;
     const more = rest.length > 1 ? ` and ${rest.length - 1} more` : '';

@@ -114,7 +114,9 @@ function distributedImage(container: Container): string | undefined {
   const { repository } = imageParts(image.value);
   const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
   const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
-  return isKnown || one || !isDistributedImage(repository) ? undefined : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+  return isKnown || one || !isDistributedImage(repository)
+    ? undefined
+    : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
 }
 
 function isListed({ at: { parent } }: Container): boolean {

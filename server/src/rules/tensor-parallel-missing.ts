@@ -113,7 +113,12 @@ function endOfLine(text: string, from: number): number {
 }
 
 /** Appends the flag to a list of words. A script is left alone. */
-function addFlag({ flag, words }: SingleDeviceServer, gpus: number, container: Container, context: PodSetContext): Fix | undefined {
+function addFlag(
+  { flag, words }: SingleDeviceServer,
+  gpus: number,
+  container: Container,
+  context: PodSetContext,
+): Fix | undefined {
   const { command, args } = container;
   const lines = [...command, ...args];
   const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
