@@ -74,7 +74,8 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
       return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
     if (flag.word.text.startsWith('-') && is('tensor-parallel')) return [processesOf('shard', flag, command)];
-    return is('world-size') ? [processesOf('world', flag, command)] : [];
+    // As a variable, it counts the processes of all nodes.
+    return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
 }
 

@@ -50,12 +50,25 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
     );
     return { task: uploads ? 'uploads files' : downloads, command, maybe: false };
   }
+  const other = otherTask(words, name);
+  if (other !== undefined) return { task: other, command, maybe: false };
   const interpreted = /^python[\d.]*$/.test(name) || /^(?:ba)?sh$/.test(name);
   // Installed programs may use a device to choose what to fetch.
   const script = interpreted ? scriptOf(words.slice(1)) : /\.(?:py|sh)$/.test(name) ? name : undefined;
   const found = script === undefined || script.length > 100 ? undefined : taskOf(wordsOf(script.replace(/\.\w+$/, '')));
   return found && { ...found, command };
 }
+
+/** Clients of servers and of schedulers, whose accelerators are in other pods. */
+function otherTask(words: readonly string[], name: string): string | undefined {
+  const line = words.slice(0, 4).join(' ');
+  if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line)) return 'sends requests';
+  return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
+}
+
+const clients: ReadonlySet<string> = new Set([
+  ...['locust', 'k6', 'wrk', 'hey', 'oha', 'ab', 'guidellm', 'genai-perf', 'perf_analyzer', 'inference-perf', 'aiperf'],
+]);
 
 /** The script or module that an interpreter runs. */
 function scriptOf(words: readonly string[]): string | undefined {

@@ -1,5 +1,7 @@
 import { imageParts, isPlainImage } from '../catalog/images.ts';
+import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
+import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
@@ -8,7 +10,7 @@ import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { replacePart } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -96,7 +98,7 @@ export default defineRule({
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
       // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
-      severity: held.shares || ends || isStandIn ? 'info' : 'warning',
+      severity: held.shares || ends || isStandIn || isShell(waiting.what) ? 'info' : 'warning',
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
@@ -105,16 +107,21 @@ export default defineRule({
   },
 });
 
-/** The image that only pauses, without a command of its own. */
+/** A container that waits without a command that says so. */
 interface Pause extends Pick<Waiting, 'what' | 'kind' | 'seconds'> {
   readonly at: Cursor;
 }
 
-function pauses({ image, command, args }: Container): Pause | undefined {
-  if (image === undefined || command.length + args.length > 0) return undefined;
-  const { repository } = imageParts(image.value);
-  if (!/(?:^|\/)pause$/.test(repository)) return undefined;
-  return { what: 'pause', kind: 'only-waits', seconds: Number.POSITIVE_INFINITY, at: image.at };
+function pauses({ image, command, args, at }: Container): Pause | undefined {
+  const waits = { kind: 'only-waits', seconds: Number.POSITIVE_INFINITY } as const;
+  const [first, ...others] = [...command, ...args];
+  const isOpen = ['stdin', 'tty'].every((field) => asBoolean(getIn(at, field)) === true);
+  // A shell with a terminal waits for somebody to attach.
+  if (isOpen && first !== undefined && others.length === 0 && isShell(baseName(first.value)))
+    return { ...waits, what: baseName(first.value), at: first.at };
+  if (image === undefined || first !== undefined || !/(?:^|\/)pause$/.test(imageParts(image.value).repository))
+    return undefined;
+  return { ...waits, what: 'pause', at: image.at };
 }
 
 /** A plain image has no program that uses a GPU: the container stands in for one, in an example or a test. */
