@@ -77,7 +77,10 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
     const launch =
-      inCommand(container, context) ?? inScript(container) ?? inSpec(container, context.podSet, context.workload);
+      inCommand(container, context, false) ??
+      inScript(container) ??
+      inSpec(container, context.podSet, context.workload) ??
+      inCommand(container, context, true);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
     const over = count > gpus;
@@ -111,8 +114,11 @@ interface Launch {
   readonly words?: readonly [Word, Word];
 }
 
-function inCommand(container: Container, { document }: PodSetContext): Launch | undefined {
-  const launches = findLocalProcesses(processInput(container)).filter(({ kind }) => kind === 'launch');
+/** @param settings whether to read a trainer's settings (`trainer.devices=8`) instead of a launcher's flags */
+function inCommand(container: Container, { document }: PodSetContext, settings: boolean): Launch | undefined {
+  const launches = findLocalProcesses(processInput(container)).filter(
+    ({ kind, text }) => kind === 'launch' && /^[-+]*\w+\.\w/.test(text) === settings,
+  );
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
   if (only.words === undefined) {
