@@ -115,6 +115,21 @@ describe('scripts in scripts', () => {
     expect(show(readScript(script).statements)).toBe(expected);
   });
 
+  test.each([
+    ['bash <<EOF\na b\nc\nEOF\nd', 'subshell{<a><b>; <c>}; <d>'],
+    ["sh -s <<-'END' && d\na\nEND", 'subshell{<a>}; && <d>'],
+    ['bash x.sh <<EOF\na b\nEOF', '<bash><x.sh>'],
+    ['bash <<EOF\nEOF', 'subshell{}'],
+  ])('%s', (script, expected) => {
+    expect(show(readScript(script).statements)).toBe(expected);
+  });
+
+  test('in heredocs have positions in the whole text', () => {
+    const script = 'x; bash <<EOF\n  a "b c"\nEOF';
+    const words = allCommands(readScript(script).statements).flatMap(({ words }) => words);
+    expect(words.map(({ start, end }) => script.slice(start, end))).toEqual(['x', 'a', '"b c"']);
+  });
+
   test('have positions in the whole text', () => {
     const script = `x; bash -c 'a "b c"'`;
     const words = allCommands(readScript(script).statements).flatMap(({ words }) => words);

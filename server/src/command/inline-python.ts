@@ -1,4 +1,16 @@
 import type { RecognizedProgram } from './script-names.ts';
+import { baseName } from './shell-lexer.ts';
+import type { SimpleCommand } from './shell-parser.ts';
+import { withoutWrappers } from './wrappers.ts';
+
+/** The code that a command passes to Python: `python -c code`, or `python - <<EOF`. */
+export function pythonCode({ words, heredoc }: SimpleCommand): string | undefined {
+  const [program = '', ...rest] = withoutWrappers(words.map(({ text }) => text));
+  if (!/^python[\d.]*$/.test(baseName(program))) return undefined;
+  const at = rest.findIndex((word) => word === '-c' || word === '-m' || word === '-' || !word.startsWith('-'));
+  if (rest[at] === '-c') return rest[at + 1];
+  return at < 0 || rest[at] === '-' ? heredoc?.text : undefined;
+}
 
 /** What the code of `python -c` is for; undefined if that is unclear. */
 export function useOfPython(code: string): RecognizedProgram | undefined {

@@ -2,7 +2,7 @@ import { imageOf, imageParts } from '../catalog/images.ts';
 import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
 import { useByFlags } from './flag-use.ts';
 import { readFlags } from './flags.ts';
-import { useOfPython } from './inline-python.ts';
+import { pythonCode, useOfPython } from './inline-python.ts';
 import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
 import type { Variable } from './variables.ts';
@@ -38,7 +38,8 @@ export function containerUse(input: {
 export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
   let best: RecognizedProgram | undefined;
   for (const command of commands) {
-    const found = recognize(programWords(command), 0);
+    const code = command.heredoc === undefined ? undefined : pythonCode(command);
+    const found = code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
     if (found !== undefined && (best === undefined || weight(found) > weight(best))) best = found;
   }
   return best;

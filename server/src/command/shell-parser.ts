@@ -1,4 +1,4 @@
-import { lexShell, type Token, type Word } from './shell-lexer.ts';
+import { type Heredoc, lexShell, type Token, type Word } from './shell-lexer.ts';
 
 export type Statement = SimpleCommand | Loop | Group;
 
@@ -14,6 +14,8 @@ export interface SimpleCommand {
   /** Arrays that it sets, `NAME=(a b)`, with their items. */
   readonly arrays?: readonly { readonly name: string; readonly words: readonly Word[] }[];
   /** Followed by `&`. */
+  /** The text that it reads from its standard input. */
+  readonly heredoc?: Heredoc;
   readonly background: boolean;
   readonly after: Connector;
 }
@@ -177,9 +179,15 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
   const words: Word[] = [];
   const assignments: Word[] = [];
   const arrays: { name: string; words: Word[] }[] = [];
+  let heredoc: Heredoc | undefined;
   while (parser.at < parser.tokens.length) {
     const token = parser.tokens[parser.at];
     if (token === undefined) break;
+    if (token.kind === 'heredoc') {
+      heredoc = token.body;
+      parser.at++;
+      continue;
+    }
     if (token.kind === 'operator') {
       // `name() { ... }` declares a function.
       if (token.text === '(' && words.length === 1 && isOperator(parser.tokens[parser.at + 1], ')')) {
@@ -228,7 +236,7 @@ function parseCommand(parser: Parser, depth: number): Statement | undefined {
     return undefined;
   }
   const command = simple(words, assignments, takeBackground(parser));
-  return arrays.length === 0 ? command : { ...command, arrays };
+  return { ...command, ...(arrays.length > 0 && { arrays }), ...(heredoc && { heredoc }) };
 }
 
 /** A command of some words. */

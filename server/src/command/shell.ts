@@ -1,7 +1,7 @@
 import type { Word } from './shell-lexer.ts';
 import { parseScript, type SimpleCommand, type Statement, simple } from './shell-parser.ts';
 import { Place, Scope, type Variable } from './variables.ts';
-import { innerScript } from './wrappers.ts';
+import { innerScript, readsScript } from './wrappers.ts';
 
 export { baseName, type Word } from './shell-lexer.ts';
 export type { Connector, Group, Loop, SimpleCommand, Statement } from './shell-parser.ts';
@@ -118,9 +118,10 @@ class Reader {
 
   #inner(command: SimpleCommand, scope: Scope, depth: number, place: Place): Statement {
     const { words, background, after } = command;
-    const found = innerScript(words.map(({ text }) => text));
+    const texts = words.map(({ text }) => text);
+    const found = innerScript(texts);
     const first = found && words[found.from];
-    if (found === undefined || first === undefined) return command;
+    if (found === undefined || first === undefined) return this.#fromHeredoc(command, texts, scope, depth);
     const joined = words.slice(found.from, found.to);
     const text = joined.map((word) => word.text).join(' ');
     const offset = joined.length === 1 ? place.offsetOf(first) : undefined;
@@ -134,6 +135,19 @@ class Reader {
     const body = this.unfold(placed, scope.inner(), depth + 1, true);
     const launcher = found.launcher === 0 ? [] : [{ ...command, words: words.slice(0, found.launcher), after: null }];
     return { kind: 'group', keyword: 'subshell', body: [...launcher, ...body], background, after };
+  }
+
+  /** The script in `bash <<EOF`. */
+  #fromHeredoc(command: SimpleCommand, texts: readonly string[], scope: Scope, depth: number): Statement {
+    const { heredoc, words, background, after } = command;
+    const item = words[0]?.item;
+    if (heredoc === undefined || item === undefined || !readsScript(texts)) return command;
+    const { statements, complete } = parseScript(heredoc.text, item);
+    this.complete &&= complete;
+    const { start } = heredoc;
+    const placed = mapWords(statements, (word) => ({ ...word, start: word.start + start, end: word.end + start }));
+    const body = this.unfold(placed, scope.inner(), depth + 1, true);
+    return { kind: 'group', keyword: 'subshell', body, background, after };
   }
 }
 
@@ -154,11 +168,13 @@ function mapWords(statements: readonly Statement[], change: (word: Word) => Word
       const { condition, body } = statement;
       return { ...statement, condition: mapWords(condition, change), body: mapWords(body, change) };
     }
-    const { words, assignments, arrays } = statement;
+    const { words, assignments, arrays, heredoc } = statement;
+    const { start } = change({ text: '', dynamic: false, item: 0, start: heredoc?.start ?? 0, end: 0 });
     return {
       ...statement,
       words: words.map(change),
       assignments: assignments.map(change),
+      ...(heredoc && { heredoc: { ...heredoc, start } }),
       ...(arrays && { arrays: arrays.map(({ name, words }) => ({ name, words: words.map(change) })) }),
     };
   });

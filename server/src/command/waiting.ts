@@ -1,6 +1,6 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { table } from '../yaml/table.ts';
-import { endsByItself, onlyLooks } from './inline-python.ts';
+import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
 import { wordsOf } from './name-words.ts';
 import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
@@ -91,8 +91,7 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
 
 /** Whether a command that works is known to end by more than the name of its script. */
 function endsForSure(command: SimpleCommand): boolean {
-  const words = programWords(command);
-  if (doesOf(command) === 'ends' || pythonCode(words) !== undefined) return true;
+  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
   const found = recognizeProgram([command]);
   if (found === undefined || found.use === 'training' || found.confidence === 'certain') return found !== undefined;
   return wordsOf(found.program).some((word) => stepWords.has(word));
@@ -131,14 +130,8 @@ function doesName(program: string) {
 
 function onlyListsDevices(statement: Statement): boolean {
   if (statement.kind !== 'command') return false;
-  const code = pythonCode(programWords(statement));
+  const code = pythonCode(statement);
   return code === undefined ? doesOf(statement) === 'lists' : onlyLooks(code);
-}
-
-/** The code of `python -c`. */
-function pythonCode(words: readonly string[]): string | undefined {
-  const at = words.indexOf('-c');
-  return isPython(words) && at > 0 ? words[at + 1] : undefined;
 }
 
 function isPython([program = '']: readonly string[]): boolean {
@@ -184,7 +177,7 @@ function waitOf(statement: Statement): Wait | undefined {
         ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
         : undefined;
     default: {
-      const seconds = pythonSleep(pythonCode(words));
+      const seconds = pythonSleep(pythonCode(statement));
       return seconds === undefined ? undefined : { what: 'time.sleep', seconds, words: ends };
     }
   }
@@ -245,7 +238,7 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (statement.background) return 'unknown';
   if (does === 'ends') return 'works';
   const words = programWords(statement);
-  const code = pythonCode(words);
+  const code = pythonCode(statement);
   if (code !== undefined) return onlyLooks(code) ? 'nothing' : endsByItself(code) ? 'works' : 'unknown';
   const recognized = recognizeProgram([statement]);
   // A script named after training ends, as training does; other names are less certain.

@@ -88,3 +88,9 @@ function shellScriptAt(words: readonly string[], shell: number): number | undefi
   }
   return runsScript && at < words.length ? at : undefined;
 }
+
+/** Whether a shell reads its script from its standard input. */
+export function readsScript(words: readonly string[]): boolean {
+  const [shell = '', ...rest] = withoutWrappers(words);
+  return shells.has(baseName(shell)) && rest.every((word) => /^-[a-z]*$/.test(word));
+}
