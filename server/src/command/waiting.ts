@@ -93,8 +93,10 @@ export function findEnding({ command, args, env }: ProcessInput): Ending | undef
 function endsForSure(command: SimpleCommand): boolean {
   if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
   const found = recognizeProgram([command]);
-  if (found === undefined || found.use === 'training' || found.confidence === 'certain') return found !== undefined;
-  return wordsOf(found.program).some((word) => stepWords.has(word));
+  if (found === undefined || found.confidence === 'certain') return found !== undefined;
+  const named = wordsOf(found.program);
+  if (named.some((word) => serverWords.has(word) || word === 'trainer')) return false;
+  return found.use === 'training' || named.some((word) => stepWords.has(word));
 }
 
 /** Words in the names of scripts that prepare or measure something. */

@@ -98,7 +98,7 @@ export default defineRule({
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
       // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
-      severity: held.shares || ends || isStandIn || isShell(waiting.what) ? 'info' : 'warning',
+      severity: held.shares || ends || isStandIn || isShell(waiting.what) || hasDeadline(context) ? 'info' : 'warning',
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
@@ -122,6 +122,12 @@ function pauses({ image, command, args, at }: Container): Pause | undefined {
   if (image === undefined || first !== undefined || !/(?:^|\/)pause$/.test(imageParts(image.value).repository))
     return undefined;
   return { ...waits, what: 'pause', at: image.at };
+}
+
+/** Whether Kubernetes ends the pod at a set time. */
+function hasDeadline({ workload, podSet }: PodSetContext): boolean {
+  const places = [podSet.pod, getIn(workload.manifest.root, 'spec')];
+  return places.some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined);
 }
 
 /** A plain image has no program that uses a GPU: the container stands in for one, in an example or a test. */
