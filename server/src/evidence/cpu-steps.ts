@@ -62,7 +62,8 @@ function stepOf(command: SimpleCommand): CpuStep | undefined {
 /** Clients of servers and of schedulers, whose accelerators are in other pods. */
 function otherTask(words: readonly string[], name: string): string | undefined {
   const line = words.slice(0, 4).join(' ');
-  if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line)) return 'sends requests';
+  if (clients.has(name) || /^vllm bench serve\b|\bsglang\.bench_serving\b|\bbenchmark_serving\.py\b/.test(line))
+    return 'sends requests';
   return name === 'kubectl' || name === 'argo' || /^ray job submit\b/.test(line) ? 'starts work elsewhere' : undefined;
 }
 

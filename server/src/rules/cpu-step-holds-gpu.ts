@@ -77,7 +77,14 @@ export default defineRule({
     if (lines.some(({ at }) => isTemplated(at)) || isIncomplete(container.resources)) return;
     const step = cpuStepOf(container);
     if (step === undefined) return;
-    const name = shorten(step.command.words.map(({ text }) => text).join(' '), 40);
+    const name = shorten(
+      step.command.words
+        .map(({ text }) => text)
+        .join(' ')
+        .slice(0, 200)
+        .replace(/\s+/g, ' '),
+      40,
+    );
     const single = workload.podSets.flatMap(({ containers }) => containers.filter(requestsAccelerators)).length === 1;
     const hourly = single ? context.costOf(workload).cost?.hourly.min : undefined;
     const amount = hourly === undefined || hourly === 0 ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;

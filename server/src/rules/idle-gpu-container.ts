@@ -62,8 +62,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
- * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, and for plain images (`ubuntu`, `pause`), which are
- * examples and tests, the finding is information only.
+ * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
+ * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only.
  *
  * ## Sources
  *

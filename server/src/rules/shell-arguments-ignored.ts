@@ -77,8 +77,12 @@ export default defineRule({
     if (rest.length === 1 && (/^[_-]+$/.test(first.value) || isShell(baseName(first.value)))) return;
     const more = rest.length > 1 ? ` and ${rest.length - 1} more` : '';
     context.report({
-      message: `The shell runs only "${shorten(script.value.trim(), 40)}": it ignores "${shorten(first.value, 24)}"${more}`,
+      message: `The shell runs only "${shorten(oneLine(script.value), 40)}": it ignores "${shorten(oneLine(first.value), 24)}"${more}`,
       span: spanOf(first.at),
     });
   },
 });
+
+function oneLine(text: string): string {
+  return text.slice(0, 200).trim().replace(/\s+/g, ' ');
+}
