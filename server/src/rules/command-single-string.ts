@@ -103,7 +103,7 @@ function reportFlags(container: Container, context: PodSetContext): void {
   if (!isRead || first === undefined || lines.some(({ value }) => /[\n|;]|&&/.test(value))) return;
   const more = joined.length > 1 ? ` (and ${joined.length - 1} more)` : '';
   context.report({
-    message: `"${shorten(first.value, 40)}"${more} is one word: the program does not know this flag and stops`,
+    message: `"${shorten(first.value, 40)}"${more} is one word: the program does not know this flag and does not start`,
     span: spanOf(first.at),
     fixes: () => [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
   });
