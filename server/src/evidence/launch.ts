@@ -9,8 +9,8 @@ import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../mo
 export { processInput };
 
 /** The input for a script from a ConfigMap that the container runs. Its positions are not in this document. */
-export function scriptInput({ text }: MountedScript): ProcessInput {
-  return { command: ['bash', '-c', text], args: [], env: [] };
+export function scriptInput({ text }: MountedScript, container: Container): ProcessInput {
+  return { command: ['bash', '-c', text], args: [], env: processInput(container).env };
 }
 
 /** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
@@ -22,7 +22,7 @@ export function serverOfImage({ image }: Container): string | undefined {
 
 /** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */
 export function checkpointSigns(container: Container): readonly CheckpointSign[] {
-  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script)));
+  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script, container)));
   return [...findCheckpointSigns(processInput(container)), ...inScripts.map(({ kind, text }) => ({ kind, text }))];
 }
 

@@ -144,8 +144,10 @@ function changeFlag(
 /** A script from a ConfigMap that the command runs. The finding is where the command runs it. */
 function inScript(container: Container): Launch | undefined {
   const launches = container.scripts.flatMap((script) =>
-    findLocalProcesses(scriptInput(script)).flatMap(({ kind, count, text }) =>
-      kind === 'launch' ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }] : [],
+    findLocalProcesses(scriptInput(script, container)).flatMap(({ kind, count, text, words }) =>
+      kind === 'launch' && words !== undefined
+        ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }]
+        : [],
     ),
   );
   const [only, ...others] = launches;

@@ -129,7 +129,7 @@ function isMountedByController({ kind, apiVersion }: Workload): boolean {
 
 /** The words that start several processes on the container's GPUs. */
 function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
-  const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
+  const inputs = [processInput(container), ...container.scripts.map((script) => scriptInput(script, container))];
   for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
