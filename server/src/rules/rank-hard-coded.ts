@@ -97,7 +97,7 @@ interface Rank {
   readonly span: Span;
 }
 
-function fixedRank(container: Container, { document }: PodSetContext): Rank | undefined {
+function fixedRank(container: Container, { document, workload }: PodSetContext): Rank | undefined {
   const { command, args, env } = processInput(container);
   const commands = allCommands(readCommandLine(command, args, env).statements);
   const flags = commands.flatMap(({ words }) => readFlags(words));
@@ -117,6 +117,8 @@ function fixedRank(container: Container, { document }: PodSetContext): Rank | un
     if (span !== undefined)
       return { text: last === flag.word ? flag.word.text : `${flag.word.text} ${last.text}`, span };
   }
+  // These controllers set the variables of each pod themselves.
+  if (/^(?:trainer\.)?kubeflow\.org\/|^batch\.volcano\.sh\//.test(workload.apiVersion)) return undefined;
   const variable = container.env.find(({ name, value }) => isRankName(name) && /^\d{1,5}$/.test(value?.value ?? ''));
   return variable?.value && { text: `${variable.name}=${variable.value.value}`, span: spanOf(variable.value.at) };
 }
