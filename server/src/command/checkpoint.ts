@@ -15,8 +15,9 @@ export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
   /** The path or address, or the name without a known value. */
   readonly text: string;
-  /** The flag, if the sign is one. */
+  /** The flag, if the sign is one, with its first word. */
   readonly word?: Word;
+  readonly flag?: Flag;
 }
 
 export interface CheckpointInput {
@@ -37,7 +38,7 @@ export function findCheckpointSigns(input: CheckpointInput): readonly Checkpoint
       const other = new Set(flags.filter((flag) => setsOtherThings(flag, words)).map(({ valueWord }) => valueWord));
       const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
       return [
-        ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word }))),
+        ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word, flag }))),
         ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word.text)),
       ];
     }),
