@@ -174,7 +174,9 @@ function withVariables({ root, path }: ContainerSite, ...values: readonly (reado
 function fixedRank(analysis: DocumentAnalysis): readonly Mistake[] {
   return apps(analysis, 'Job', 'StatefulSet')
     .filter(
-      ({ podSet, container }) =>
+      ({ podSet, container, workload }) =>
+        // Volcano sets the variables of each pod itself.
+        !workload.apiVersion.startsWith('batch.volcano.sh/') &&
         (podSet.pods.min ?? 0) > 1 && !container.env.some(({ name }) => /RANK|SIZE/.test(name)),
     )
     .flatMap((site) => {
