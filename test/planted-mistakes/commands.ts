@@ -177,7 +177,8 @@ function fixedRank(analysis: DocumentAnalysis): readonly Mistake[] {
       ({ podSet, container, workload }) =>
         // Volcano sets the variables of each pod itself.
         !workload.apiVersion.startsWith('batch.volcano.sh/') &&
-        (podSet.pods.min ?? 0) > 1 && !container.env.some(({ name }) => /RANK|SIZE/.test(name)),
+        (podSet.pods.min ?? 0) > 1 &&
+        !container.env.some(({ name }) => /RANK|SIZE/.test(name)),
     )
     .flatMap((site) => {
       const size = ['WORLD_SIZE', String(site.podSet.pods.min)] as const;
