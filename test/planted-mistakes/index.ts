@@ -1,5 +1,6 @@
 import { planters as annotations } from './annotations.ts';
 import { planters as cluster } from './cluster.ts';
+import { planters as commands } from './commands.ts';
 import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
@@ -16,6 +17,7 @@ import { planters as worldSize } from './world-size.ts';
 const families = [
   annotations,
   cluster,
+  commands,
   configs,
   containers,
   devices,

@@ -1,5 +1,6 @@
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
+import { containerUse } from '../command/programs.ts';
 import { isRequested } from '../model/accelerators.ts';
 import { processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
@@ -8,8 +9,15 @@ import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodS
 export { processInput };
 
 /** The input for a script from a ConfigMap that the container runs. Its positions are not in this document. */
-export function scriptInput({ text }: MountedScript): ProcessInput {
-  return { command: ['bash', '-c', text], args: [], env: [] };
+export function scriptInput({ text }: MountedScript, container: Container): ProcessInput {
+  return { command: ['bash', '-c', text], args: [], env: processInput(container).env };
+}
+
+/** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
+export function serverOfImage({ image }: Container): string | undefined {
+  if (image === undefined) return 'runtime';
+  const { use, program } = containerUse({ image: image.value, command: [], args: [] });
+  return use === 'serving' ? (program ?? undefined) : undefined;
 }
 
 /**
@@ -28,7 +36,7 @@ export function eachLaunch<Context>(check: (container: Container, context: Conte
 
 /** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */
 export function checkpointSigns(container: Container): readonly CheckpointSign[] {
-  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script)));
+  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script, container)));
   return [...findCheckpointSigns(processInput(container)), ...inScripts.map(({ kind, text }) => ({ kind, text }))];
 }
 

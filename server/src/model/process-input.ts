@@ -12,13 +12,13 @@ export function processInput({ command, args, env }: Container): ProcessInput {
 }
 
 /** What a container is for, by its command line, the scripts that it runs, and its image. */
-export function useOf({ image, command, args, scripts }: Container): ReturnType<typeof containerUse> {
-  const own = containerUse({
-    ...(image && { image: image.value }),
-    command: command.map(({ value }) => value),
-    args: args.map(({ value }) => value),
-  });
+export function useOf(container: Container): ReturnType<typeof containerUse> {
+  const { image, scripts } = container;
+  const input = processInput(container);
+  const own = containerUse({ ...(image && { image: image.value }), ...input });
   if (own.confidence === 'certain') return own;
-  const inScripts = scripts.map(({ text }) => containerUse({ command: ['bash', '-c', text], args: [] }));
+  const inScripts = scripts.map(({ text }) =>
+    containerUse({ command: ['bash', '-c', text], args: [], env: input.env }),
+  );
   return inScripts.find(({ confidence }) => confidence === 'certain') ?? (own.use === null ? inScripts[0] : own) ?? own;
 }

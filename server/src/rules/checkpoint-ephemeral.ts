@@ -6,12 +6,11 @@ import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../eviden
 import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * Training writes its checkpoints where they do not survive a restart.
@@ -109,35 +108,12 @@ export default defineRule({
     context.report({
       message: `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
-      fixes: () => [mountClaim(first, container, context)],
+      fixes: () => [
+        keepCheckpoints(context.document, { path: first.text, flag: first.flag }, { container, podSet, workload }),
+      ],
     });
   },
 });
-
-/**
- * Mounts a claim at the directory. Undefined if the directory may also contain the program, if a volume is already mounted in or above it,
- * and if the path is a file, because other files may share its directory.
- */
-function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
-  const { document, podSet, workload } = context;
-  const path = text.startsWith('/') ? text.replace(/(?<!\/)\/+$/, '') : undefined;
-  if (path === undefined || !/^(?:\/[\w-]+)+$/.test(path) || mayHoldProgram.test(path)) return undefined;
-  if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
-  const name = 'checkpoints';
-  const taken = [...podSet.volumes, ...container.volumeMounts].some((volume) => volume.name === name);
-  if (taken || workload.name === null || getIn(podSet.pod, 'containers') === undefined) return undefined;
-  const claimName = `${workload.name}-checkpoints`;
-  const volume = { name, persistentVolumeClaim: { claimName } };
-  return fix(
-    `Mount the claim ${claimName} at ${path}`,
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: path }),
-    addItem(document, podSet.pod, 'volumes', volume),
-  );
-}
-
-/** Directories in which images keep their programs. */
-const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|var|tmp|mnt|data)?$/;
 
 /**
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
@@ -168,11 +144,15 @@ function redirectsPaths({ command, args }: Container): boolean {
 
 function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
   const path = absolute(text, container);
-  if (path === undefined) return false;
+  // Wherever a relative path leads, it leads to the container or to one of its mounts.
+  if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
   const mount = container.volumeMounts
     .filter(({ mountPath }) => isIn(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
-  if (mount === undefined) return true;
+  return mount === undefined || losesFiles(mount, podSet);
+}
+
+function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, mount.name);
   return volume !== undefined && !outlivesNode(volume.source, volume.at);
 }

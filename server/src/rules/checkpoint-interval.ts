@@ -4,6 +4,7 @@ import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -86,10 +87,8 @@ export default defineRule({
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
     if (!usesAccelerators(container, context.podSet)) return;
-    const intervals = findCheckpointIntervals(
-      container.command.map(({ value }) => value),
-      container.args.map(({ value }) => value),
-    );
+    const { command, args, env } = processInput(container);
+    const intervals = findCheckpointIntervals(command, args, env);
     const { stepSeconds = null } = context.options.training ?? {};
     const timed = intervals.map((interval) => ({ ...interval, seconds: secondsBetween(interval, stepSeconds) }));
     // Of several intervals, one of unknown length may be the shortest.

@@ -9,6 +9,7 @@ import cpuImageWithGpu from './cpu-image-with-gpu.ts';
 import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
+import cpuStepHoldsGpu from './cpu-step-holds-gpu.ts';
 import cudaTooOld from './cuda-too-old.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
 import draShape from './dra-shape.ts';
@@ -41,12 +42,16 @@ import migResourceSpelling from './mig-resource-spelling.ts';
 import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
+import modelPathNotMounted from './model-path-not-mounted.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import privilegedGpu from './privileged-gpu.ts';
+import quantizationMismatch from './quantization-mismatch.ts';
 import queueCoverage from './queue-coverage.ts';
+import rankHardCoded from './rank-hard-coded.ts';
+import rankWithoutDns from './rank-without-dns.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
@@ -54,12 +59,14 @@ import referenceNotFound from './reference-not-found.ts';
 import resumeDisabled from './resume-disabled.ts';
 import rolloutSurge from './rollout-surge.ts';
 import type { Rule } from './rule.ts';
+import runToCompletionInDeployment from './run-to-completion-in-deployment.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
 import sharedRequestMany from './shared-request-many.ts';
 import sharingConfig from './sharing-config.ts';
+import shellArgumentsIgnored from './shell-arguments-ignored.ts';
 import shmMissing from './shm-missing.ts';
 import spotCandidate from './spot-candidate.ts';
 import spotGracePeriod from './spot-grace-period.ts';
@@ -69,6 +76,7 @@ import spotServing from './spot-serving.ts';
 import spotWithoutCheckpoint from './spot-without-checkpoint.ts';
 import surgeBothZero from './surge-both-zero.ts';
 import tensorParallelMismatch from './tensor-parallel-mismatch.ts';
+import tensorParallelMissing from './tensor-parallel-missing.ts';
 import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
@@ -91,6 +99,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cpu-metric-for-gpu', cpuMetricForGpu],
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
+  ['cpu-step-holds-gpu', cpuStepHoldsGpu],
   ['cuda-too-old', cudaTooOld],
   ['disruption-annotation', disruptionAnnotation],
   ['dra-shape', draShape],
@@ -123,24 +132,30 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mig-strategy-mismatch', migStrategyMismatch],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
+  ['model-path-not-mounted', modelPathNotMounted],
   ['nccl-disabled', ncclDisabled],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
   ['privileged-gpu', privilegedGpu],
+  ['quantization-mismatch', quantizationMismatch],
   ['queue-coverage', queueCoverage],
+  ['rank-hard-coded', rankHardCoded],
+  ['rank-without-dns', rankWithoutDns],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],
   ['reference-not-found', referenceNotFound],
   ['resume-disabled', resumeDisabled],
   ['rollout-surge', rolloutSurge],
+  ['run-to-completion-in-deployment', runToCompletionInDeployment],
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
   ['shared-request-many', sharedRequestMany],
   ['sharing-config', sharingConfig],
+  ['shell-arguments-ignored', shellArgumentsIgnored],
   ['shm-missing', shmMissing],
   ['spot-candidate', spotCandidate],
   ['spot-grace-period', spotGracePeriod],
@@ -150,6 +165,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['spot-without-checkpoint', spotWithoutCheckpoint],
   ['surge-both-zero', surgeBothZero],
   ['tensor-parallel-mismatch', tensorParallelMismatch],
+  ['tensor-parallel-missing', tensorParallelMissing],
   ['toleration-invalid', tolerationInvalid],
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],

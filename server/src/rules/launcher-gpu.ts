@@ -1,5 +1,4 @@
-import { programWords, recognizeProgram } from '../command/programs.ts';
-import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { onlyFetches } from '../evidence/cpu-steps.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -129,70 +128,9 @@ function downloads(container: Container, { containers }: PodSet): Helper | undef
   if (container.type !== 'init' || container.command.length === 0) return undefined;
   const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
   if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
-  const line = readCommandLine(
-    container.command.map(({ value }) => value),
-    container.args.map(({ value }) => value),
-  );
-  const commands = allCommands(line.statements).filter(({ words }) => words.length > 0);
-  if (!line.complete || commands.length === 0) return undefined;
-  const names = commands.map((command) => baseName(programWords(command)[0] ?? ''));
-  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recognizeProgram([command])?.program));
-  const alone = commands.every(
-    (command, index) =>
-      isFetch(names[index] ?? '', recognizeProgram([command])?.program) || auxiliary.has(names[index] ?? ''),
-  );
-  return fetches && alone ? [`The init container ${container.name}`, 'downloads files'] : undefined;
+  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }
 
 function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
   return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
 }
-
-function isFetch(name: string, program: string | undefined): boolean {
-  return (
-    /^(?:wget|curl|aws|gsutil|gcloud|azcopy|rclone|s5cmd|mc)$/.test(name) ||
-    name === 'git' ||
-    name === 'git-lfs' ||
-    program === 'huggingface-cli' ||
-    program === 'hf'
-  );
-}
-
-/** Programs that accompany a download. */
-const auxiliary: ReadonlySet<string> = new Set([
-  ...[
-    'echo',
-    'printf',
-    'test',
-    '[',
-    '[[',
-    'mkdir',
-    'ls',
-    'rm',
-    'mv',
-    'cp',
-    'ln',
-    'cd',
-    'chmod',
-    'chown',
-    'date',
-    'set',
-  ],
-  ...[
-    'export',
-    'md5sum',
-    'sha256sum',
-    'tar',
-    'unzip',
-    'gunzip',
-    'touch',
-    'cat',
-    'find',
-    'du',
-    'df',
-    'exit',
-    'true',
-    ':',
-  ],
-  ...['pip', 'pip3', 'apt-get', 'apt', 'apk', 'sleep'],
-]);

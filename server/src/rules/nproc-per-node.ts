@@ -78,7 +78,10 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
     const launch =
-      inCommand(container, context) ?? inScript(container) ?? inSpec(container, context.podSet, context.workload);
+      inCommand(container, context, false) ??
+      inScript(container) ??
+      inSpec(container, context.podSet, context.workload) ??
+      inCommand(container, context, true);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
     const over = count > gpus;
@@ -112,8 +115,11 @@ interface Launch {
   readonly words?: readonly [Word, Word];
 }
 
-function inCommand(container: Container, { document }: PodSetContext): Launch | undefined {
-  const launches = findLocalProcesses(processInput(container)).filter(({ kind }) => kind === 'launch');
+/** @param settings whether to read a trainer's settings (`trainer.devices=8`) instead of a launcher's flags */
+function inCommand(container: Container, { document }: PodSetContext, settings: boolean): Launch | undefined {
+  const launches = findLocalProcesses(processInput(container)).filter(
+    ({ kind, text }) => kind === 'launch' && /^[-+]*\w+\.\w/.test(text) === settings,
+  );
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
   if (only.words === undefined) {
@@ -139,8 +145,10 @@ function changeFlag(
 /** A script from a ConfigMap that the command runs. The finding is where the command runs it. */
 function inScript(container: Container): Launch | undefined {
   const launches = container.scripts.flatMap((script) =>
-    findLocalProcesses(scriptInput(script)).flatMap(({ kind, count, text }) =>
-      kind === 'launch' ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }] : [],
+    findLocalProcesses(scriptInput(script, container)).flatMap(({ kind, count, text, words }) =>
+      kind === 'launch' && words !== undefined
+        ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }]
+        : [],
     ),
   );
   const [only, ...others] = launches;

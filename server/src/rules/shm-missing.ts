@@ -1,14 +1,17 @@
+import { imageParts, isDistributedImage } from '../catalog/images.ts';
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { kindOf } from '../model/kinds/index.ts';
+import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { fix } from '../rewrite/fix.ts';
+import { mountMemory } from '../rewrite/memory-volume.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * Several GPU processes in a container that has only the default 64 MiB of /dev/shm.
@@ -62,7 +65,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * If the launch is unknown and only the image's framework suggests several processes, the finding is information only. Silent for single
+ * processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
  * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM); and for objects whose `status` shows that they have run.
  *
  * ## Sources
@@ -87,14 +91,34 @@ export default defineRule({
       return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const launch = launchOfSeveral(container, gpus, podSet, workload);
-    if (launch === undefined) return;
+    const image = launch === undefined ? distributedImage(container) : undefined;
+    if (launch === undefined && image === undefined) return;
     context.report({
-      message: `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`,
+      severity: image === undefined ? 'warning' : 'info',
+      message:
+        image === undefined
+          ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
+          : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
       span: keySpanOf(container.resources ?? container.at),
-      fixes: () => [mountMemory(container, context)],
+      fixes: () => [
+        fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...mountMemory(context.document, container, podSet)),
+      ],
     });
   },
 });
+
+/** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
+function distributedImage(container: Container): string | undefined {
+  const { image, command, args } = container;
+  if (image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
+  const { use } = useOf(container);
+  const { repository } = imageParts(image.value);
+  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
+  return isKnown || one || !isDistributedImage(repository)
+    ? undefined
+    : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
 
 function isListed({ at: { parent } }: Container): boolean {
   return parent !== undefined && keyOf(parent) === 'containers';
@@ -102,7 +126,7 @@ function isListed({ at: { parent } }: Container): boolean {
 
 /** The words that start several processes on the container's GPUs. */
 function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
-  const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
+  const inputs = [processInput(container), ...container.scripts.map((script) => scriptInput(script, container))];
   for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
@@ -129,19 +153,4 @@ function nprocPerNodeOf(container: Container, field: Cursor | undefined, gpus: n
 /** Network benchmarks select their transports themselves. */
 function isNcclBenchmark({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
-}
-
-function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
-  const existing = podSet.volumes.find(
-    ({ source, at: volume }) => source === 'emptyDir' && asText(getIn(volume, 'emptyDir', 'medium')) === 'Memory',
-  );
-  const taken = podSet.volumes.some(({ name }) => name === 'shm');
-  const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
-  const volume = { name, emptyDir: { medium: 'Memory' } };
-  return fix(
-    'Mount a memory-backed volume at /dev/shm',
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: '/dev/shm' }),
-    existing === undefined ? addItem(document, podSet.pod, 'volumes', volume) : [],
-  );
 }

@@ -4,6 +4,8 @@ import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
+import type { Fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
@@ -69,6 +71,10 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *                 claimName: checkpoints
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the claim must exist, and the new pod must be able to mount it.
+ *
  * ## When it is silent
  *
  * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
@@ -93,9 +99,19 @@ export default defineRule({
     context.report({
       message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
       span,
+      fixes: () => [keepProgress(workload, context)],
     });
   },
 });
+
+/** A claim for the directory of checkpoints that a container's flag names. */
+function keepProgress(workload: Workload, { document }: WorkloadContext): Fix | undefined {
+  const [podSet, ...others] = workload.podSets;
+  const [container, ...more] = podSet?.containers ?? [];
+  if (podSet === undefined || container === undefined || others.length > 0 || more.length > 0) return undefined;
+  const sign = checkpointSigns(container).find(({ kind, flag }) => kind === 'path' && flag !== undefined);
+  return sign && keepCheckpoints(document, { path: sign.text, flag: sign.flag }, { container, podSet, workload });
+}
 
 /** Parameter servers off spot hold the weights. Boosting and elastic Horovod continue from the state of the surviving workers. */
 function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {

@@ -1,15 +1,13 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
-import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
+import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
 import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { kindOf } from '../model/kinds/index.ts';
-import { once } from '../model/once.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -121,25 +119,6 @@ function mismatch(text: string, used: number, gpus: number, holder: string): str
   if (used > gpus) return `${text} needs ${plural(used, 'GPU')}, but ${holder} has ${gpus}: the server does not start`;
   const idle = gpus - used;
   return `${text} uses ${used} of ${holder}'s ${plural(gpus, 'GPU')}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`;
-}
-
-/** Kinds in which several pods serve one model: their parallel sizes span pods. */
-const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean => {
-  if (kindOf({ kind, apiVersion }).spansPods === true) return true;
-  // The pods of an unknown kind may form a group.
-  if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
-  if (podSets.some(({ name }) => /worker/i.test(name))) return true;
-  return (
-    getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
-  );
-});
-
-/** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
-function assignsGpus(container: Container): boolean {
-  const { env, command, args } = container;
-  const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
-  if (env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value))) return true;
-  return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
 }
 
 interface Place {

@@ -48,7 +48,7 @@ function changeRow(change: CostChange): readonly string[] {
 }
 
 function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
-  if (priceBasis !== undefined) yield style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`) + '\n';
+  if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`)}\n`;
   const unpriced = after.unpriced === 0 ? '' : `, and ${plural(after.unpriced, 'workload')} without a price`;
   if (base === null || before === null) {
     const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
