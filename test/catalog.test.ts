@@ -7,18 +7,21 @@ import {
   catalogInfo,
   cheapestOffer,
   defaultRegion,
+  familyExamples,
   gpus,
   gpusByLabel,
   instanceType,
   interruptionBand,
   isGpuLabel,
   isInstanceTypeLabel,
+  knownAccelerator,
   labelCandidates,
   languageModel,
   migByResource,
   migShare,
   migTable,
   migTables,
+  modelsInName,
   nodeLabelMeaning,
   nodeLabels,
   offers,
@@ -273,8 +276,70 @@ describe('resource names', () => {
     ['google.com/tpu', 'google', 'whole'],
     ['huawei.com/Ascend910', 'huawei', 'whole'],
     ['huawei.com/Ascend310P-2c', 'huawei', 'shared'],
+    ['huawei.com/Ascend910B4-1', 'huawei', 'whole'],
+    ['huawei.com/Ascend910B4-1-memory', 'huawei', 'memory'],
+    ['tencent.com/vcuda-core', 'nvidia', 'percent'],
+    ['nvidia.com/a100', 'nvidia', 'whole'],
+    ['nvidia.com/rtxa6000', 'nvidia', 'whole'],
+    ['nvidia.com/GA102GL_A10', 'nvidia', 'whole'],
+    ['nvidia.com/GRID_T4-2Q', 'nvidia', 'shared'],
+    ['nvidia.com/gpu-10gb', 'nvidia', 'shared'],
+    ['hygon.com/dcu-share-30c-16g', 'hygon', 'shared'],
+    ['cambricon.com/mlu370.smlu.vmemory', 'cambricon', 'memory'],
+    ['rebellions.ai/ATOM', 'rebellions', 'whole'],
+    ['furiosa.ai/warboy-2core', 'furiosa', 'shared'],
+    ['tenstorrent.com/n150', 'tenstorrent', 'whole'],
+    ['xilinx.com/fpga-xilinx_u250', 'xilinx', 'whole'],
   ])('%s', (name, vendor, form) => {
     expect(acceleratorResource(name)).toMatchObject({ vendor, form, source: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ['acme.example/gpu', null, 'whole'],
+    ['acme.example/gpu0', null, 'whole'],
+    ['acme.example/big-gpus', null, 'whole'],
+    ['acme.example/vgpu', null, 'shared'],
+    ['acme.example/gpu-slice', null, 'shared'],
+    ['acme.example/gpumem', null, 'memory'],
+    ['acme.example/gpu-memory', null, 'memory'],
+    ['acme.example/gpu-cores', null, 'percent'],
+    ['acme.example/npu', null, 'whole'],
+    ['acme.example/edgetpu', null, 'whole'],
+    ['acme.example/accelerator', null, 'whole'],
+    ['nvidia.com/gpu-inference', 'nvidia', 'whole'],
+  ])('%s looks like an accelerator', (name, vendor, form) => {
+    expect(acceleratorResource(name)).toMatchObject({ vendor, form, source: 'shape' });
+    expect(knownAccelerator(name)).toBeUndefined();
+  });
+
+  it.each([
+    'acme.example/input',
+    'acme.example/gpu-monitoring',
+    'acme.example/gpu.product',
+    'gpu.intel.com/i915_monitoring',
+  ])('%s does not', (name) => {
+    expect(acceleratorResource(name)).toBeUndefined();
+  });
+
+  it.each(['nvidia.com/gpus', 'nvidia/gpu', 'amd/gpus'])(
+    '%s is a misspelling, not a name that looks like one',
+    (name) => {
+      expect(acceleratorResource(name)).toBeUndefined();
+    },
+  );
+
+  it.each(familyExamples())('%s is in a family', (name) => {
+    expect(knownAccelerator(name)).toBeDefined();
+    expect(meantResource(name)).toBeUndefined();
+  });
+
+  it.each([
+    ['nvidia.com/GA102GL_A10', ['a10']],
+    ['nvidia.com/TU104GL_T4', ['t4']],
+    ['nvidia.com/gpu', []],
+    ['nvidia.com/mig-1g.5gb', []],
+  ])('%s names the models %j', (name, ids) => {
+    expect(modelsInName(name).map(({ id }) => id)).toEqual(ids);
   });
 
   it.each(['vpc.amazonaws.com/efa', 'rdma/ib', 'nvidia.com/hostdev', 'cpu', 'nvidia.com/priority', 'toString', ''])(

@@ -30,7 +30,7 @@ export function noEstimateWords(reason: NoEstimate): string {
       return 'GPU sharing on the selected nodes unknown';
     case 'modelUnknown': {
       const { vendor } = acceleratorResource(resourceName(reason.requested) ?? '') ?? {};
-      const noun = vendor === undefined || gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
+      const noun = vendor == null || gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
       return `${noun} model unknown (${requestedWords(reason.requested)})`;
     }
     case 'priceUnknown': {

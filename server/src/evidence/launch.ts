@@ -1,3 +1,4 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { isRequested } from '../model/accelerators.ts';
@@ -28,5 +29,6 @@ export function wholeGpus({ accelerators }: Container, podSet: PodSet): number |
 
 /** GPUs are used by one process per device; TPUs and Neuron devices hold several cores. */
 function isGpu({ resource }: AcceleratorRequest): boolean {
-  return /^(nvidia|amd)\.com\/gpu$|^habana\.ai\/gaudi$/.test(resource);
+  const vendor = knownAccelerator(resource)?.vendor;
+  return vendor === 'nvidia' || vendor === 'amd' || vendor === 'habana';
 }

@@ -1,4 +1,4 @@
-import { acceleratorResource, migByResource } from '../catalog/index.ts';
+import { acceleratorResource, migByResource, modelsInName } from '../catalog/index.ts';
 import { knownCount } from './count.ts';
 import type { Resolved } from './gpu-model.ts';
 import { resolveModel, selectedModels } from './gpu-model.ts';
@@ -27,18 +27,19 @@ export function lowerPodAccelerators(
   options: ModelOptions,
 ): readonly PodAccelerator[] {
   const { containers, replacing, additional } = source;
-  const named = replacing === undefined ? requestedResources(containers) : [];
+  const requests = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
-  if (named.length === 0 && others.length === 0) return [];
+  if (requests.length === 0 && others.length === 0) return [];
   const selected = selectedModels(selectors);
   const sharing = nodeSharing(selectors, options.sharing.replicas);
-  const counters = named.filter(({ form }) => form === 'memory' || form === 'percent');
+  const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
-  const onlyCounters = counters.length === named.length;
+  const onlyCounters = counters.length === requests.length;
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
-    const slices = migByResource(resource).map(({ gpu }) => gpu.id);
-    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, slices, selected, options);
+    const named = form === 'whole' ? modelsInName(resource) : migByResource(resource).map(({ gpu }) => gpu);
+    const ids = named.map(({ id }) => id);
+    const resolved = resolveModel(acceleratorResource(resource)?.vendor ?? null, ids, selected, options);
     const model = modelOf(resolved);
     const lowered = { requested: byName(resource), at: undefined, form, perPod, model, ...resolved };
     if (form === 'memory' || form === 'percent') {
@@ -69,7 +70,7 @@ export function lowerPodAccelerators(
   };
 
   // Counts out of range are unknown.
-  return [...named.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
+  return [...requests.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),
