@@ -1,5 +1,6 @@
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isDemo } from '../evidence/demo-image.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
@@ -52,7 +53,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
- * starts processes in them) and infrastructure. For shares of a GPU and for long sleeps that end, the finding is information only.
+ * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, and for examples whose image has no program for
+ * a GPU (`ubuntu`, `busybox`, `agnhost`), the finding is information only. An example with several such containers is reported once.
  *
  * ## Sources
  *
@@ -75,19 +77,18 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
       return;
-    const waiting = findWaiting(
-      container.command.map(({ value }) => value),
-      container.args.map(({ value }) => value),
-    );
+    const waiting = waitingOf(container);
     if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
+    // An example is reported once.
+    if (isDemo(container) && (firstDemoOf(context.workload) ?? container) !== container) return;
     const span = spanOfWords(context.document, lines, waiting.words);
     if (span === undefined) return;
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
-      // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
-      severity: held.shares || ends ? 'info' : 'warning',
+      // Others can use the rest of a shared GPU, in most manifests a sleep of a day is a placeholder for work, and an example shows something else.
+      severity: held.shares || ends || isDemo(container) ? 'info' : 'warning',
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
@@ -147,6 +148,22 @@ function behavior({ what, kind, seconds }: Waiting): string {
   return kind === 'looks-first'
     ? `The container lists its devices, then only waits (${shown})`
     : `The container only waits (${shown})`;
+}
+
+/** The first container of an example that waits forever with its devices. */
+const firstDemoOf = once(({ podSets }: Workload) => {
+  for (const podSet of podSets) {
+    for (const container of podSet.containers) {
+      if (container.type === 'init' || !isDemo(container) || heldBy(container, podSet) === undefined) continue;
+      if (waitingOf(container)?.seconds === Number.POSITIVE_INFINITY) return container;
+    }
+  }
+  return undefined;
+});
+
+function waitingOf({ command, args }: Container): Waiting | undefined {
+  const words = (lines: Container['args']) => lines.map(({ value }) => value);
+  return findWaiting(words(command), words(args));
 }
 
 const holdersOf = once(({ podSets }: Workload) =>
