@@ -1,5 +1,6 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
+import type { DeviceRange } from './implicit-devices.ts';
 import type { NodeTaint } from './node-pool.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
@@ -150,7 +151,9 @@ export interface ReferencedDevice {
   readonly vendor: string | null;
   readonly perPod: number | null;
   readonly each: number | null;
+  readonly between: DeviceRange | null;
   readonly profile: string | null;
+  readonly memoryMiB: number | null;
   readonly models: readonly string[];
 }
 

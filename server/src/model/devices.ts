@@ -66,7 +66,10 @@ export function lowerPodAccelerators(
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
-    return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
+    const { between } = accelerator;
+    const devices = between === undefined ? devicesOf(perPod, each) : null;
+    const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...resolved };
+    return between === undefined ? found : { ...found, between };
   };
 
   // Counts out of range are unknown.

@@ -22,6 +22,8 @@ export interface ImplicitDevices {
   readonly perPod: number | null;
   /** Devices per unit; null if unknown. */
   readonly each: number | null;
+  /** Devices of one pod, if alternatives differ in their number. */
+  readonly between?: DeviceRange;
   /** The MIG profile of a slice. */
   readonly profile?: string;
   /** The memory that determines the share of a card, if nothing else does. */
@@ -31,6 +33,12 @@ export interface ImplicitDevices {
   readonly modelFrom?: ModelFrom;
   /** The object in another file that defines the devices. */
   readonly from?: ObjectName;
+}
+
+/** The fewest and the most devices of one pod. */
+export interface DeviceRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 /** All devices of an instance type; the number is null for unknown types. */

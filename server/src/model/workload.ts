@@ -1,6 +1,7 @@
 import type { AcceleratorForm } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { DeviceRange } from './implicit-devices.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 
@@ -129,6 +130,8 @@ export interface PodAccelerator {
   readonly perPod: number | null;
   /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
+  /** The fewest and the most devices, if alternatives differ in their number. */
+  readonly between?: DeviceRange;
   readonly model: string | null;
   /** All models that fit. */
   readonly candidates: readonly string[];
