@@ -1,5 +1,6 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { convertTree } from './convert.ts';
+import { lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
@@ -104,17 +105,19 @@ interface Composed {
   readonly comments: readonly YamlComment[];
 }
 
-/** Runs the library's lexer, parser and composer one by one, because the positions of comments are only known in between. */
+/** Reads a text by YAML 1.2 and, if it has errors, as libyaml does. If that also fails, the errors of the first reading are closer to their cause. */
 function compose(text: string): Composed {
   // In a badly broken text the library creates an error for every character; capturing unused stack traces would take seconds.
   const errors: ErrorConstructor & { stackTraceLimit?: number } = Error;
   const limit = errors.stackTraceLimit;
-  if (limit === undefined) return composeText(text);
-  errors.stackTraceLimit = 0;
+  if (limit !== undefined) errors.stackTraceLimit = 0;
   try {
-    return composeText(text);
+    const strict = composeText(text, new Lexer());
+    if (strict.errors.length === 0) return strict;
+    const lenient = composeText(text, lenientLexer());
+    return lenient.errors.length === 0 ? lenient : strict;
   } finally {
-    errors.stackTraceLimit = limit;
+    if (limit !== undefined) errors.stackTraceLimit = limit;
   }
 }
 
@@ -124,7 +127,8 @@ const failsafe = { schema: 'failsafe', resolveKnownTags: false } as const;
 /** After this many errors the rest of a text is meaningless. */
 const ENOUGH_ERRORS = 100;
 
-function composeText(text: string): Composed {
+/** Runs the library's lexer, parser and composer one by one, because the positions of comments are only known in between. */
+function composeText(text: string, lexer: Lexer): Composed {
   let errorCount = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
@@ -139,7 +143,7 @@ function composeText(text: string): Composed {
   let at = 0;
   let scalar = false;
   let ownLine = true;
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of lexer.lex(text)) {
     if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
@@ -156,7 +160,13 @@ function composeText(text: string): Composed {
   pass(parser.end());
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
-  return { tree: documents[0]?.contents, errors: documents.flatMap((document) => document.errors), comments };
+  const errors = documents.flatMap((document) => document.errors).filter(({ message }) => !isAccepted(message));
+  return { tree: documents[0]?.contents, errors, comments };
+}
+
+/** Whether libyaml accepts what the library reports: a comment may follow a quote or a bracket without a space. */
+function isAccepted(message: string): boolean {
+  return message.startsWith('Comments must be separated');
 }
 
 function unread(text: string, base: number, problem: YamlProblem | string): YamlDocument {
