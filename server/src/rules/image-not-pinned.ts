@@ -98,7 +98,7 @@ function imageParts(image: string): ImageParts | undefined {
 
 /** Whether a name is a placeholder in plain words. */
 function isPlaceholder(image: string): boolean {
-  return /(^|[/._-])(your|my-registry|image-name|placeholder|replace|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
+  return /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
 }
 
 const movingTags =
