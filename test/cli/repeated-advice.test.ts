@@ -43,3 +43,19 @@ test('all are listed if they decide the exit status, and in other reports', asyn
   const report = JSON.parse(stdout) as Report;
   expect(report.files.flatMap(({ findings }) => findings)).toHaveLength(8);
 });
+
+test('one example of a file says enough', async () => {
+  const example = pod('p')
+    .replace('registry.example/a:latest', 'busybox:1.37')
+    .replace('{name: main,', '{name: main, command: [sleep, infinity],');
+  const trainer = example.replace('busybox:1.37', 'registry.example/trainer:1.4');
+  const { stdout } = await runCli(['check', '-', '--format', 'json'], {
+    input: [example, example, trainer, trainer].join('---\n'),
+  });
+  const { files } = JSON.parse(stdout) as Report;
+  expect(files.flatMap(({ findings }) => findings.map(({ severity }) => severity))).toEqual([
+    'info',
+    'warning',
+    'warning',
+  ]);
+});

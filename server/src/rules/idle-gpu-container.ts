@@ -54,7 +54,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
  * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, and for examples whose image has no program for
- * a GPU (`ubuntu`, `busybox`, `agnhost`), the finding is information only. An example with several such containers is reported once.
+ * a GPU (`ubuntu`, `busybox`, `agnhost`), the finding is information only; in a file with several such examples, the first one is reported.
  *
  * ## Sources
  *
@@ -79,8 +79,6 @@ export default defineRule({
       return;
     const waiting = waitingOf(container);
     if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
-    // An example is reported once.
-    if (isDemo(container) && (firstDemoOf(context.workload) ?? container) !== container) return;
     const span = spanOfWords(context.document, lines, waiting.words);
     if (span === undefined) return;
     const hourly = hourlyOf(container, context);
@@ -92,6 +90,7 @@ export default defineRule({
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
+      oncePerFile: isDemo(container),
     });
   },
 });
@@ -149,17 +148,6 @@ function behavior({ what, kind, seconds }: Waiting): string {
     ? `The container lists its devices, then only waits (${shown})`
     : `The container only waits (${shown})`;
 }
-
-/** The first container of an example that waits forever with its devices. */
-const firstDemoOf = once(({ podSets }: Workload) => {
-  for (const podSet of podSets) {
-    for (const container of podSet.containers) {
-      if (container.type === 'init' || !isDemo(container) || heldBy(container, podSet) === undefined) continue;
-      if (waitingOf(container)?.seconds === Number.POSITIVE_INFINITY) return container;
-    }
-  }
-  return undefined;
-});
 
 function waitingOf({ command, args }: Container): Waiting | undefined {
   const words = (lines: Container['args']) => lines.map(({ value }) => value);
