@@ -1,9 +1,10 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { asText, getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, podSites } from './sites.ts';
-import { add, drop, type Mistake, type Planters, put, putUnder, type Step } from './steps.ts';
+import { add, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
 
 export const planters: Planters = {
+  'idle-gpu-container': idleWithOtherDevices,
   'always-on-notebook': alwaysOnNotebook,
   'provisioning-request-unused': provisioningRequestUnused,
 };
@@ -33,6 +34,44 @@ function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
       ].map((command) => ({ name: command.join(' '), steps: [...quiet, ...put(path, 'command', command)], place }));
       return commands;
     });
+}
+
+/** Waits with devices whose names no list has, or of other vendors. */
+function idleWithOtherDevices(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, podSet, request, container, listed }) => {
+      const free =
+        podSet.selectors.length === 0 &&
+        podSet.placement.capacity !== 'spot' &&
+        !analysis.text.includes('kueue.x-k8s.io/');
+      return (
+        /^(Pod|Job|Deployment)$/.test(workload.kind) &&
+        listed &&
+        free &&
+        request.form === 'whole' &&
+        container.accelerators.length === 1
+      );
+    })
+    .flatMap(({ path, container, resources, resource, requested }) =>
+      [
+        'lab.example/gpu',
+        'acme.example/fast-npu',
+        'tenstorrent.com/n300',
+        'rebellions.ai/ATOM',
+        'nvidia.com/rtxa6000',
+      ].map(
+        (name): Mistake => ({
+          name: `waits with ${name}`,
+          steps: [
+            ...(container.args.length > 0 ? [drop([...path, 'args'])] : []),
+            ...put(path, 'command', ['sleep', 'infinity']),
+            rename([...resources, 'limits', resource], name),
+            ...(requested ? [rename([...resources, 'requests', resource], name)] : []),
+          ],
+          place: { path: [...path, 'command', 0], part: 'value' },
+        }),
+      ),
+    );
 }
 
 function provisioningRequestUnused(analysis: DocumentAnalysis): readonly Mistake[] {
