@@ -336,7 +336,12 @@ describe('resource names', () => {
   it.each([
     ['nvidia.com/GA102GL_A10', ['a10']],
     ['nvidia.com/TU104GL_T4', ['t4']],
+    ['nvidia.com/TU104GL_Tesla_T4', ['t4']],
+    ['nvidia.com/a40', ['a40']],
+    ['nvidia.com/rtxa6000', ['rtx-a6000']],
+    ['nvidia.com/gpu-v100', ['v100-16gb', 'v100-32gb']],
     ['nvidia.com/gpu', []],
+    ['nvidia.com/gpu0', []],
     ['nvidia.com/mig-1g.5gb', []],
   ])('%s names the models %j', (name, ids) => {
     expect(modelsInName(name).map(({ id }) => id)).toEqual(ids);

@@ -1,4 +1,5 @@
-import { gpusByLabel } from './gpus.ts';
+import { lazy } from '../yaml/lazy.ts';
+import { gpus } from './gpus.ts';
 import { resourceFamily } from './resource-families.ts';
 import { type AcceleratorResource, listedResource } from './resource-records.ts';
 import { looksLikeAccelerator } from './resource-shape.ts';
@@ -16,16 +17,26 @@ export function acceleratorResource(name: string): AcceleratorResource | undefin
   return shaped === undefined || meantResource(name) !== undefined ? undefined : shaped;
 }
 
+/** NVIDIA's models by their names without separators, each also without its last parts: `a10080gb`, `a100`, `rtxa6000`. */
+const byName = lazy(() => {
+  const index = new Map<string, GpuModel[]>();
+  for (const gpu of gpus.values()) {
+    if (gpu.vendor !== 'nvidia') continue;
+    let name = '';
+    for (const part of gpu.id.split('-')) {
+      name += part;
+      if (/\d/.test(name)) index.set(name, [...(index.get(name) ?? []), gpu]);
+    }
+  }
+  return index;
+});
+
 /** The models that a resource names, as it does in clusters with several kinds of GPUs: `nvidia.com/a100`, `nvidia.com/GA102GL_A10`. */
 export function modelsInName(resource: string): readonly GpuModel[] {
   const path = /^nvidia\.com\/(?:gpu[-_.])?(?:[A-Z]{2}\d{3}[A-Z]{0,3}_)?([A-Za-z][\w-]*\d[\w-]*)$/.exec(resource)?.[1];
   if (path === undefined || /^mig-/.test(path)) return [];
-  const name = path.replaceAll('_', '-').toUpperCase();
-  for (const value of [`NVIDIA-${name}`, path.replaceAll('_', '-'), `Tesla-${name}`]) {
-    const models = gpusByLabel('nvidia.com/gpu.product', value);
-    if (models.length > 0) return models;
-  }
-  return [];
+  const model = path.toLowerCase().replace(/^(?:nvidia|tesla|geforce)[-_]/, '');
+  return byName().get(model.replace(/[-_.]/g, '')) ?? [];
 }
 
 /** The same, without names that only look like accelerators: what a rule may rely on. */
