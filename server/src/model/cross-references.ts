@@ -1,10 +1,9 @@
 import type { Cursor } from '../yaml/cursor.ts';
 import type { Table } from '../yaml/table.ts';
-import type { DeviceRange } from './implicit-devices.ts';
 import type { NodeTaint } from './node-pool.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, Manifest } from './workload.ts';
+import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts } from './referenced.ts';
 

@@ -6,7 +6,7 @@ import { lookUp } from './manifest.ts';
 import { parseQuantity } from './quantity.ts';
 import type { ObjectName } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, ModelFrom } from './workload.ts';
+import type { AcceleratorForm, DeviceRange, ModelFrom } from './workload.ts';
 
 // Accelerators requested by other means than a resource name in a container: annotations, instance types, claims.
 
@@ -33,12 +33,6 @@ export interface ImplicitDevices {
   readonly modelFrom?: ModelFrom;
   /** The object in another file that defines the devices. */
   readonly from?: ObjectName;
-}
-
-/** The fewest and the most devices of one pod. */
-export interface DeviceRange {
-  readonly min: number;
-  readonly max: number;
 }
 
 /** All devices of an instance type; the number is null for unknown types. */

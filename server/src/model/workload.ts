@@ -1,7 +1,6 @@
 import type { AcceleratorForm } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import type { DeviceRange } from './implicit-devices.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 
@@ -136,6 +135,12 @@ export interface PodAccelerator {
   /** All models that fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
+}
+
+/** The fewest and the most devices of one pod. */
+export interface DeviceRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 export type ModelFrom =
