@@ -67,3 +67,18 @@ test('values have their places, and edits keep to them', () => {
     text.replace('d: 1', 'd: 2'),
   );
 });
+
+describe('a tab at the start of a line, which libyaml rejects and YAML 1.2 allows on blank lines', () => {
+  test.each(['a: 1\n\t\nb: 2\n', 'a: 1\n\t# c\nb: 2\n', 'a: "1"\n\t\n', 'a:\n  - x\n\t\n  - y\n'])('%j', (text) => {
+    expect(read(text).problems.map(({ message, span }) => [message, text.slice(span.start, span.end)])).toEqual([
+      ['Tab at the start of a line; remove it or use spaces', '\t'],
+    ]);
+  });
+
+  test.each(['a: 1\t\nb: 2\n', 'a: [\n\t1\n]\n', 'a: "x\n\ty"\n', 'a: |\n  x\n  \ty\n', 'a:\t1\n'])(
+    'others are silent: %j',
+    (text) => {
+      expect(read(text).problems).toEqual([]);
+    },
+  );
+});

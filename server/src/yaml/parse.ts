@@ -76,7 +76,12 @@ function readPlain(text: string, base: number): YamlDocument {
   if (skipped !== null) return unread(text, base, skipped);
   const first = firstProblem(read.errors, text);
   // After a syntax error the library guesses; only problems before it are certain.
-  const kept = first ? [...problems.filter(({ span }) => span.end <= first.span.start), first] : problems;
+  const kept = first
+    ? [...problems.filter(({ span }) => span.end <= first.span.start), first]
+    : [
+        ...problems,
+        ...(read.tab ? [{ message: 'Tab at the start of a line; remove it or use spaces', span: read.tab }] : []),
+      ];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
 }
 
@@ -103,6 +108,8 @@ interface Composed {
   readonly tree: unknown;
   readonly errors: readonly YAMLError[];
   readonly comments: readonly YamlComment[];
+  /** The first tab at the start of a line outside brackets and quotes. The library skips it on blank lines; libyaml rejects it on all. */
+  readonly tab: Span | undefined;
 }
 
 /** Reads a text by YAML 1.2 and, if it has errors, as libyaml does. If that also fails, the errors of the first reading are closer to their cause. */
@@ -143,6 +150,8 @@ function composeText(text: string, lexer: Lexer): Composed {
   let at = 0;
   let scalar = false;
   let ownLine = true;
+  let brackets = 0;
+  let tab: Span | undefined;
   for (const lexeme of lexer.lex(text)) {
     if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
@@ -150,6 +159,12 @@ function composeText(text: string, lexer: Lexer): Composed {
     } else {
       if (!scalar && lexeme.charCodeAt(0) === 0x23) {
         comments.push({ text: lexeme, span: { start: at, end: at + lexeme.length }, ownLine });
+      }
+      if (!scalar) {
+        if (lexeme === '[' || lexeme === '{') brackets++;
+        else if (lexeme === ']' || lexeme === '}') brackets--;
+        else if (lexeme.charCodeAt(0) === 0x09 && brackets === 0 && (at === 0 || text.charCodeAt(at - 1) === 0x0a))
+          tab ??= { start: at, end: at + 1 };
       }
       scalar = false;
       at += lexeme.length;
@@ -161,7 +176,7 @@ function composeText(text: string, lexer: Lexer): Composed {
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
   const errors = documents.flatMap((document) => document.errors).filter(({ message }) => !isAccepted(message));
-  return { tree: documents[0]?.contents, errors, comments };
+  return { tree: documents[0]?.contents, errors, comments, tab };
 }
 
 /** Whether libyaml accepts what the library reports: a comment may follow a quote or a bracket without a space. */
