@@ -16,6 +16,8 @@ describe('resource names', () => {
     ['nvidia.com/gpu.shared', 'nvidia', 'shared'],
     ['nvidia.com/mig-1g.5gb', 'nvidia', 'mig'],
     ['nvidia.com/mig-1g.5gb.shared', 'nvidia', 'shared'],
+    ['nvidia.com/mig-<profile>', 'nvidia', 'mig'],
+    ['nvidia.com/mig-small', 'nvidia', 'shared'],
     ['nvidia.com/gpumem', 'nvidia', 'memory'],
     ['nvidia.com/gpucores', 'nvidia', 'percent'],
     ['volcano.sh/vgpu-number', 'nvidia', 'shared'],

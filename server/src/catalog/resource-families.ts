@@ -29,7 +29,23 @@ const families: readonly ResourceFamily[] = [
     form: 'shared',
     source: devicePlugin,
   },
-  { prefix: 'nvidia.com/mig-', rest: /^.+$/, example: '1g.5gb', vendor: 'nvidia', form: 'mig', source: devicePlugin },
+  {
+    prefix: 'nvidia.com/mig-',
+    rest: /^[^a-z].*$/,
+    example: '1g.5gb',
+    vendor: 'nvidia',
+    form: 'mig',
+    source: devicePlugin,
+  },
+  // The config of the device plugin can rename the slices.
+  {
+    prefix: 'nvidia.com/mig-',
+    rest: /^[a-z][\w.-]*$/,
+    example: 'small',
+    vendor: 'nvidia',
+    form: 'shared',
+    source: 'nrp.ai/documentation/userdocs/running/gpu-pods (2026-11-22), seen in a public text',
+  },
   // A fixed amount of a GPU's memory under MPS (nos).
   {
     prefix: 'nvidia.com/gpu-',
