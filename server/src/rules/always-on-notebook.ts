@@ -9,7 +9,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A notebook or IDE holds its GPU day and night.
+ * A notebook, an IDE or an SSH server holds its GPU day and night.
  *
  * ## Why
  *
@@ -75,7 +75,8 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const { workload, podSet } = context;
-    if (container.type !== 'app' || !staysUp(context) || !isIde(container)) return;
+    const noun = container.type === 'app' && staysUp(context) ? nounOf(container, context) : undefined;
+    if (noun === undefined) return;
     if (isExempt(workload) || workload.scaledBy !== null || podSet.pods.max === 0 || stopsWhenIdle(container, context))
       return;
     const requests = knownRequests(container).filter(({ form }) => form === 'whole');
@@ -83,7 +84,7 @@ export default defineRule({
     const hourly = context.costOf(workload).cost?.hourly.min ?? 0;
     const amount = hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
     context.report({
-      message: `The notebook holds ${shorten(requestWords(requests), 60)} day and night${amount}: nothing stops it when idle`,
+      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} day and night${amount}: nothing stops it when idle`,
       span: requestSpan(requests, container),
     });
   },
@@ -97,12 +98,20 @@ function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {
 const ideImages =
   /(?:^|[-_])(?:jupyter(?:lab|hub)?|notebooks?|code-server|openvscode-server|rstudio|vscode|theia|marimo)(?:$|[-_])/;
 
-/** Whether a container is a notebook server or an IDE in the browser. */
-function isIde(container: Container): boolean {
-  const { use } = useOf(container);
-  if (use !== undefined && use !== null) return use === 'interactive';
-  const image = container.image?.value ?? '';
-  return ideImages.test(image.slice(image.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '');
+const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
+
+/** What a container is for people: a notebook server, an IDE in the browser, or a shell over SSH; undefined for other programs. */
+function nounOf({ image, command, args, ...rest }: Container, { podSet: { pods } }: PodSetContext): string | undefined {
+  const { use } = useOf({ image, command, args, ...rest });
+  if (use === 'interactive') return 'notebook';
+  if (use !== undefined && use !== null) return undefined;
+  const repository = image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';
+  if (ideImages.test(repository)) return 'notebook';
+  // Several SSH servers are the workers of an MPI program.
+  const ssh =
+    sshImages.test(repository) ||
+    [...command, ...args].some(({ value }) => /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/.test(value));
+  return ssh && pods.max === 1 ? 'SSH server' : undefined;
 }
 
 const stopping =
