@@ -11,11 +11,19 @@ import type { GpuModel } from './types.ts';
  * of a listed one. Undefined for all others.
  */
 export function acceleratorResource(name: string): AcceleratorResource | undefined {
-  const known = knownAccelerator(name);
-  if (known !== undefined || !name.includes('/')) return known;
-  const shaped = looksLikeAccelerator(name);
-  return shaped === undefined || meantResource(name) !== undefined ? undefined : shaped;
+  // Most queried names are cpu and memory.
+  if (!name.includes('/')) return undefined;
+  const before = answers.get(name);
+  if (before !== undefined) return before === null ? undefined : before;
+  const shaped = knownAccelerator(name) ?? looksLikeAccelerator(name);
+  const found = shaped?.source === 'shape' && meantResource(name) !== undefined ? undefined : shaped;
+  if (answers.size >= 1000) answers.clear();
+  answers.set(name, found ?? null);
+  return found;
 }
+
+/** A project names the same few resources many times. null: not an accelerator. */
+const answers = new Map<string, AcceleratorResource | null>();
 
 /** NVIDIA's models by their names without separators, each also without its last parts: `a10080gb`, `a100`, `rtxa6000`. */
 const byName = lazy(() => {
@@ -41,6 +49,5 @@ export function modelsInName(resource: string): readonly GpuModel[] {
 
 /** The same, without names that only look like accelerators: what a rule may rely on. */
 export function knownAccelerator(name: string): AcceleratorResource | undefined {
-  // Most queried names are cpu and memory.
   return listedResource(name) ?? (name.includes('/') ? resourceFamily(name) : undefined);
 }
