@@ -5,6 +5,7 @@ import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
 import { planters as images } from './images.ts';
+import { planters as lifetime } from './lifetime.ts';
 import { planters as others } from './others.ts';
 import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
@@ -22,6 +23,7 @@ const families = [
   containers,
   devices,
   images,
+  lifetime,
   others,
   placement,
   requests,

@@ -84,8 +84,7 @@ function containerSite(workload: Workload, podSet: PodSet, container: Container)
   const vendor = acceleratorResource(resource)?.vendor;
   const { resources } = container;
   if (limit === undefined || limit.at.shared || limit.templated || count === null || count < 1) return undefined;
-  if (resources === undefined || vendor === undefined || getIn(resources, 'limits', resource) === undefined)
-    return undefined;
+  if (resources === undefined || vendor == null || getIn(resources, 'limits', resource) === undefined) return undefined;
   return {
     root: documentRoot(container.at),
     workload,

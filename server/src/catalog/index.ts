@@ -27,10 +27,8 @@ export {
   regionsOf,
 } from './prices.ts';
 export { providerName, providers } from './providers.ts';
-export {
-  type AcceleratorResource,
-  acceleratorResource,
-  acceleratorResourceNames,
-  acceleratorResourcePrefixes,
-} from './resources.ts';
+export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
+export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
+export { shapeWords } from './resource-shape.ts';
+export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';

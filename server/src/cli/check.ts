@@ -10,6 +10,7 @@ import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
+import { repeatedAdvice } from './reports/repeated-advice.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
@@ -75,7 +76,10 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   const text = textOptions(options);
   const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
   const pieces =
-    options.render?.(report) ?? renderText(paths, files, text, options.full === true ? renderFullFile : renderFile);
+    options.render?.(report) ??
+    (options.full === true
+      ? renderText(paths, files, text, renderFullFile)
+      : renderText(paths, files, { ...text, repeated: repeatedAdvice(report) }, renderFile));
   write(pieces, options);
 
   if (failed) return 2;

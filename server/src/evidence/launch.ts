@@ -1,3 +1,4 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
@@ -74,5 +75,6 @@ function devicesOfPod(container: Container, { containers, accelerators }: PodSet
 
 /** GPUs are used by one process per device; TPUs and Neuron devices hold several cores. */
 function isGpu({ resource }: Pick<AcceleratorRequest, 'resource'>): boolean {
-  return /^(nvidia|amd)\.com\/gpu$|^habana\.ai\/gaudi$/.test(resource);
+  const vendor = knownAccelerator(resource)?.vendor;
+  return vendor === 'nvidia' || vendor === 'amd' || vendor === 'habana';
 }

@@ -14,6 +14,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -41,14 +42,12 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
 export function adviceLenses(file: FileAnalysis): readonly Lens[] {
-  return file.documents.flatMap(({ findings, base }) =>
-    findings
-      .filter(({ severity }) => severity === 'info')
-      .map(({ message, span }): Lens => {
-        const place = shiftSpan(span, base);
-        return { span: place, title: message, action: 'show-fixes', target: place };
-      }),
-  );
+  return shownFindings(file)
+    .filter(({ finding }) => finding.severity === 'info')
+    .map(({ finding: { message, span }, base }): Lens => {
+      const place = shiftSpan(span, base);
+      return { span: place, title: message, action: 'show-fixes', target: place };
+    });
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {

@@ -1,4 +1,4 @@
-import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels } from '../catalog/index.ts';
+import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels, shapeWords } from '../catalog/index.ts';
 import { kindWords } from './kinds/index.ts';
 
 /**
@@ -15,6 +15,7 @@ export const concernWords: readonly string[] = shortest([
   ...topics,
   ...acceleratorResourceNames(),
   ...acceleratorResourcePrefixes(),
+  ...shapeWords,
   ...nodeLabels(),
   ...kindWords(),
 ]);

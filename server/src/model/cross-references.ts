@@ -3,7 +3,7 @@ import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './node-pool.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, Manifest } from './workload.ts';
+import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts } from './referenced.ts';
 
@@ -160,7 +160,9 @@ export interface ReferencedDevice {
   readonly vendor: string | null;
   readonly perPod: number | null;
   readonly each: number | null;
+  readonly between: DeviceRange | null;
   readonly profile: string | null;
+  readonly memoryMiB: number | null;
   readonly models: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { acceleratorResource, knownAccelerator } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
 import { knownCount } from './count.ts';
@@ -71,7 +71,14 @@ export function lowerAccelerators(resources: Cursor | undefined): readonly Accel
     const request = quantityAt(requests, resource);
     found.push({ resource, form: known.form, limit, request, count: countOf(limit ?? request) });
   }
-  return found;
+  return found.length < 2 ? found : withoutCompanions(found);
+}
+
+/** Next to a listed accelerator, a name that only looks like one stands for something that comes with it, unless it is a counter. */
+function withoutCompanions(found: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
+  const isListed = ({ resource }: AcceleratorRequest) => knownAccelerator(resource) !== undefined;
+  if (!found.some(isListed)) return found;
+  return found.filter((one) => isListed(one) || one.form === 'memory' || one.form === 'percent');
 }
 
 export function lowerTolerations(pod: Cursor): readonly Toleration[] {

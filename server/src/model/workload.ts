@@ -147,12 +147,20 @@ export interface PodAccelerator {
   readonly perPod: number | null;
   /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
+  /** The fewest and the most devices, if alternatives differ in their number. */
+  readonly between?: DeviceRange;
   readonly model: string | null;
   /** All models that fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
   /** What suggests the model, if nothing requires it. */
   readonly modelHint?: ModelHint;
+}
+
+/** The fewest and the most devices of one pod. */
+export interface DeviceRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 export type ModelFrom =

@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { knownAccelerator } from '../catalog/index.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
@@ -197,5 +197,5 @@ function podLevelResources({ pod, containers }: PodSet): readonly Cursor[] {
 }
 
 function isAccelerator(entry: Cursor): boolean {
-  return acceleratorResource(keyOf(entry)) !== undefined;
+  return knownAccelerator(keyOf(entry)) !== undefined;
 }

@@ -1,8 +1,9 @@
-import { imageParts, isPlainImage } from '../catalog/images.ts';
+import { imageParts } from '../catalog/images.ts';
 import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
 import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isDemo } from '../evidence/demo-image.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
@@ -64,7 +65,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
  * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
- * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only.
+ * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only; in a file with
+ * several such examples, the first one is reported.
  *
  * ## Sources
  *
@@ -92,8 +94,6 @@ export default defineRule({
     const span = 'words' in waiting ? spanOfWords(context.document, lines, waiting.words) : spanOf(waiting.at);
     if (span === undefined) return;
     const isStandIn = isDemo(container);
-    if (isStandIn && context.podSet.containers.find((one) => isDemo(one) && heldBy(one, context.podSet)) !== container)
-      return;
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
@@ -103,6 +103,7 @@ export default defineRule({
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
+      oncePerFile: isStandIn,
       fixes: () => ['words' in waiting ? removeWait(waiting, lines, context) : undefined],
     });
   },
@@ -129,11 +130,6 @@ function pauses({ image, command, args, at }: Container): Pause | undefined {
 function hasDeadline({ workload, podSet }: PodSetContext): boolean {
   const places = [podSet.pod, getIn(workload.manifest.root, 'spec')];
   return places.some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined);
-}
-
-/** A plain image has no program that uses a GPU: the container stands in for one, in an example or a test. */
-function isDemo({ image }: Container): boolean {
-  return image !== undefined && isPlainImage(imageParts(image.value).repository);
 }
 
 /** Removes ` && sleep infinity` after the work. */

@@ -41,7 +41,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without an accelerator, placeholders, digests, and the pods of device plugins, drivers and the like.
+ * For containers without an accelerator, placeholders, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and
+ * the pods of device plugins, drivers and the like.
  *
  * ## Sources
  *
@@ -53,6 +54,8 @@ export default defineRule({
   container(container, context) {
     const { image } = container;
     if (image === undefined || !holdsAccelerator(container) || context.workload.role === 'infrastructure') return;
+    // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
+    if (context.workload.kind === 'PodTemplate') return;
     if (isTemplated(image.at) || isPlaceholder(image.value)) return;
     const parts = imageParts(image.value);
     if (parts === undefined || parts.digest) return;
@@ -95,7 +98,7 @@ function imageParts(image: string): ImageParts | undefined {
 
 /** Whether a name is a placeholder in plain words. */
 function isPlaceholder(image: string): boolean {
-  return /(^|[/._-])(your|my-registry|image-name|placeholder|replace|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
+  return /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
 }
 
 const movingTags =

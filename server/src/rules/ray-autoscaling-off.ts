@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { knownAccelerator } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lookUp } from '../model/manifest.ts';
@@ -125,7 +125,7 @@ export default defineRule({
 function holdsAccelerator(group: Cursor): boolean {
   return items(getIn(group, 'template', 'spec', 'containers')).some((container) => {
     const limits = getIn(container, 'resources', 'limits');
-    return limits?.node.kind === 'map' && limits.node.entries.some(({ key }) => acceleratorResource(key) !== undefined);
+    return limits?.node.kind === 'map' && limits.node.entries.some(({ key }) => knownAccelerator(key) !== undefined);
   });
 }
 

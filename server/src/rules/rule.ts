@@ -61,6 +61,8 @@ export interface Finding {
   readonly fixes: readonly Fix[];
   /** US dollars per hour that a fix would save. */
   readonly saving: number | null;
+  /** One finding of the rule says enough about a whole file. */
+  readonly oncePerFile: boolean;
 }
 
 /** What a rule passes to the runner, which adds the rest of the finding. */
@@ -72,6 +74,8 @@ export interface Report {
   readonly saving?: number | undefined;
   /** Set if the case is more or less severe than the rule's default. */
   readonly severity?: Severity;
+  /** Set if the same in another place of the file would be said twice. */
+  readonly oncePerFile?: boolean;
 }
 
 /** What a rule may use in addition to the subject that it checks. */

@@ -185,6 +185,7 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
         return fixes;
       },
       saving: report.saving ?? null,
+      oncePerFile: report.oncePerFile ?? false,
     });
   };
 }
@@ -212,8 +213,8 @@ function inTextOrder(a: Finding, b: Finding): number {
 /** Removes duplicates: an aliased pod template is visited once for each place that uses it. */
 function distinct(findings: readonly Finding[]): readonly Finding[] {
   const seen = new Set<string>();
-  return findings.filter(({ rule, span, message }) => {
-    const key = `${rule} ${span.start} ${span.end} ${message}`;
+  return findings.filter(({ rule, span, message, oncePerFile }) => {
+    const key = oncePerFile ? rule : `${rule} ${span.start} ${span.end} ${message}`;
     return !seen.has(key) && seen.add(key);
   });
 }

@@ -168,10 +168,18 @@ function seenDevice({
   vendor,
   perPod,
   each,
+  between,
   profile,
+  memoryMiB,
   models = [],
 }: ImplicitDevices): ReferencedDevice {
-  return { requested, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
+  return {
+    ...{ requested, form, vendor, perPod, each },
+    between: between ?? null,
+    profile: profile ?? null,
+    memoryMiB: memoryMiB ?? null,
+    models: models.map(({ id }) => id),
+  };
 }
 
 /** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */

@@ -24,7 +24,9 @@ export function replaceScalar(
     return fillEmpty(doc, node, renderScalar(value, place, styleAt(doc, target).quote));
   if (node.style === 'literal' || node.style === 'folded') return replaceBlock(doc, target, node, value);
   const newText = renderLike(node, value, place, () => styleAt(doc, target).quote);
-  return [{ span: node.span, newText }];
+  // After a quote, a comment needs no space; after plain text it does.
+  const gap = doc.text.charAt(node.span.end) === '#' ? ' ' : '';
+  return [{ span: node.span, newText: newText + gap }];
 }
 
 /** JSON quotes every string; inside brackets, fewer strings can be plain. */

@@ -78,12 +78,19 @@ function nounOf(resource: string, model: string | null): string {
       return 'TPU chip';
     case 'aws':
       return 'Neuron device';
-    case 'habana':
-    case 'huawei':
-    case 'qualcomm':
-      return 'accelerator';
-    default:
+    case 'nvidia':
+    case 'amd':
+    case 'intel':
+    case 'biren':
+    case 'iluvatar':
+    case 'metax':
+    case 'moore-threads':
       return 'GPU';
+    case undefined:
+    case null:
+      return resource === '' || /gpu/i.test(resource) ? 'GPU' : 'accelerator';
+    default:
+      return 'accelerator';
   }
 }
 
