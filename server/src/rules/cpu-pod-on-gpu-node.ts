@@ -1,10 +1,11 @@
 import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, entries, getIn, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -68,7 +69,8 @@ export default defineRule({
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (requestsAny(workload)) return;
     const selector = podSet.selectors.find(meansAccelerator);
-    if (selector === undefined || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
+    if (selector === undefined || getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet))
+      return;
     const key = getIn(selector.at, 'key');
     const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
     context.report({
@@ -100,29 +102,10 @@ function misspells({ resources }: Container): boolean {
   return written.some((entry) => meantResource(keyOf(entry)) !== undefined);
 }
 
-/** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
-function getsDevicesOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
-  if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
-  // NVIDIA's runtime exposes all GPUs of the node to images that request them.
+/** NVIDIA's runtime exposes all GPUs of the node to images that request them. */
+function mayUseAll({ pod, containers }: PodSet): boolean {
   if (getIn(pod, 'runtimeClassName') !== undefined) return true;
-  const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
-  if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
-  return containers.some(
-    ({ resources, env }) =>
-      [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].some((entry) =>
-        keyOf(entry).includes('/'),
-      ) || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
-  );
-}
-
-/** Whether the pod manages its node: it mounts host directories or runs with host privileges. */
-function servesNode({ pod, containers, volumes }: PodSet): boolean {
-  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(getIn(pod, field)) === true)) return true;
-  return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
-}
-
-function isPrivileged({ at: container }: Container): boolean {
-  return asBoolean(getIn(container, 'securityContext', 'privileged')) === true;
+  return containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'));
 }
 
 const requestsAny = once(({ podSets }: Workload) =>

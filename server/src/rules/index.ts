@@ -21,7 +21,9 @@ import gpuQuantityEmpty from './gpu-quantity-empty.ts';
 import gpuQuantityWhole from './gpu-quantity-whole.ts';
 import gpuRequestsEqualLimits from './gpu-requests-equal-limits.ts';
 import gpuResourceName from './gpu-resource-name.ts';
+import gpuWithoutRequest from './gpu-without-request.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
+import hpaMetricUnknown from './hpa-metric-unknown.ts';
 import hpaMinZero from './hpa-min-zero.ts';
 import idleGpuContainer from './idle-gpu-container.ts';
 import imageInvalid from './image-invalid.ts';
@@ -32,6 +34,7 @@ import kedaIdleReplicas from './keda-idle-replicas.ts';
 import kedaTriggerZero from './keda-trigger-zero.ts';
 import kubernetesVersion from './kubernetes-version.ts';
 import launcherGpu from './launcher-gpu.ts';
+import limitrangeGivesGpus from './limitrange-gives-gpus.ts';
 import lwsRestartPolicy from './lws-restart-policy.ts';
 import migGeometry from './mig-geometry.ts';
 import migManySlices from './mig-many-slices.ts';
@@ -41,12 +44,15 @@ import migResourceSpelling from './mig-resource-spelling.ts';
 import migStrategyMismatch from './mig-strategy-mismatch.ts';
 import minAvailable from './min-available.ts';
 import mixedAccelerators from './mixed-accelerators.ts';
+import modelVolumeTooSmall from './model-volume-too-small.ts';
 import ncclDisabled from './nccl-disabled.ts';
 import nodePoolUnlimited from './node-pool-unlimited.ts';
 import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import privilegedGpu from './privileged-gpu.ts';
+import probeTooEarly from './probe-too-early.ts';
 import queueCoverage from './queue-coverage.ts';
+import quotaTooSmall from './quota-too-small.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
@@ -73,6 +79,7 @@ import tolerationInvalid from './toleration-invalid.ts';
 import tolerationKey from './toleration-key.ts';
 import tolerationMissing from './toleration-missing.ts';
 import trainjobReservedEnv from './trainjob-reserved-env.ts';
+import utilizationWithoutRequest from './utilization-without-request.ts';
 import valueNotString from './value-not-string.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
@@ -103,7 +110,9 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-quantity-whole', gpuQuantityWhole],
   ['gpu-requests-equal-limits', gpuRequestsEqualLimits],
   ['gpu-resource-name', gpuResourceName],
+  ['gpu-without-request', gpuWithoutRequest],
   ['gpus-exceed-node', gpusExceedNode],
+  ['hpa-metric-unknown', hpaMetricUnknown],
   ['hpa-min-zero', hpaMinZero],
   ['idle-gpu-container', idleGpuContainer],
   ['image-invalid', imageInvalid],
@@ -114,6 +123,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['keda-trigger-zero', kedaTriggerZero],
   ['kubernetes-version', kubernetesVersion],
   ['launcher-gpu', launcherGpu],
+  ['limitrange-gives-gpus', limitrangeGivesGpus],
   ['lws-restart-policy', lwsRestartPolicy],
   ['mig-geometry', migGeometry],
   ['mig-many-slices', migManySlices],
@@ -123,12 +133,15 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['mig-strategy-mismatch', migStrategyMismatch],
   ['min-available', minAvailable],
   ['mixed-accelerators', mixedAccelerators],
+  ['model-volume-too-small', modelVolumeTooSmall],
   ['nccl-disabled', ncclDisabled],
   ['node-pool-unlimited', nodePoolUnlimited],
   ['node-pool-untainted', nodePoolUntainted],
   ['nproc-per-node', nprocPerNode],
   ['privileged-gpu', privilegedGpu],
+  ['probe-too-early', probeTooEarly],
   ['queue-coverage', queueCoverage],
+  ['quota-too-small', quotaTooSmall],
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],
@@ -154,6 +167,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['toleration-key', tolerationKey],
   ['toleration-missing', tolerationMissing],
   ['trainjob-reserved-env', trainjobReservedEnv],
+  ['utilization-without-request', utilizationWithoutRequest],
   ['value-not-string', valueNotString],
   ['visible-devices-bypass', visibleDevicesBypass],
   ['whole-gpu-underused', wholeGpuUnderused],

@@ -10,10 +10,13 @@ import type {
   LlmRoleFacts,
   PodsFacts,
   QueueFacts,
+  QuotaFacts,
   ReferencedDevice,
   ReferencedPods,
   ScalerFacts,
+  ServiceFacts,
   TrainingFacts,
+  VolumeClaimFacts,
   WorkloadFacts,
   WrittenNumber,
 } from '../model/cross-references.ts';
@@ -29,6 +32,7 @@ import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
+import { containerFacts, limitDefaults, quotaFacts, serviceFacts, volumeClaimFacts } from './namespace-facts.ts';
 import { scalerOf } from './scalers.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
@@ -47,6 +51,10 @@ export type Facts =
   | { readonly type: 'budget'; readonly facts: BudgetFacts }
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
+  | { readonly type: 'limits'; readonly facts: readonly string[] }
+  | { readonly type: 'quota'; readonly facts: QuotaFacts }
+  | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
+  | { readonly type: 'service'; readonly facts: ServiceFacts }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
 /** The config of a project's nodes and prices. */
@@ -84,6 +92,14 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
     }
     case 'kueue.x-k8s.io/ClusterQueue':
       return { type: 'queue', facts: queueFacts(spec) };
+    case '/LimitRange':
+      return { type: 'limits', facts: limitDefaults(spec) };
+    case '/ResourceQuota':
+      return { type: 'quota', facts: quotaFacts(spec) };
+    case '/PersistentVolumeClaim':
+      return { type: 'volume', facts: volumeClaimFacts(spec) };
+    case '/Service':
+      return { type: 'service', facts: serviceFacts(spec) };
     case 'policy/PodDisruptionBudget':
       return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':
@@ -218,7 +234,11 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {
   const workload = lowerManifest(manifest, options);
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
-  const facts = { role: workload.role, latencyCritical: isLatencyCritical(workload) };
+  const facts = {
+    role: workload.role,
+    latencyCritical: isLatencyCritical(workload),
+    containers: containerFacts(workload.podSets),
+  };
   const replica = oneReplica(workload);
   // The number of pods per replica is unknown.
   if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };
