@@ -4,6 +4,7 @@ import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
 import { planters as images } from './images.ts';
+import { planters as namespaces } from './namespaces.ts';
 import { planters as others } from './others.ts';
 import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
@@ -20,6 +21,7 @@ const families = [
   containers,
   devices,
   images,
+  namespaces,
   others,
   placement,
   requests,

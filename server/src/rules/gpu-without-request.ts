@@ -103,7 +103,9 @@ function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean
 
 function requestOne(container: Container, document: YamlDocument): Fix | undefined {
   const resource = resourceNameFor(container);
-  return resource === undefined ? undefined : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
+  return resource === undefined
+    ? undefined
+    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
 }
 
 function addLimit({ at, resources }: Container, resource: string, document: YamlDocument): Edits {
