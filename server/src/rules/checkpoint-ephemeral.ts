@@ -6,8 +6,8 @@ import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../eviden
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
+import { checkpointClaim, isIn, mountClaim } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -109,7 +109,7 @@ export default defineRule({
     context.report({
       message: `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
-      fixes: () => [mountClaim(first, container, context)],
+      fixes: () => [keepCheckpoints(first, container, context)],
     });
   },
 });
@@ -118,22 +118,14 @@ export default defineRule({
  * Mounts a claim at the directory. Undefined if the directory may also contain the program, if a volume is already mounted in or above it,
  * and if the path is a file, because other files may share its directory.
  */
-function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
+function keepCheckpoints({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
   const { document, podSet, workload } = context;
   const path = text.startsWith('/') ? text.replace(/(?<!\/)\/+$/, '') : undefined;
   if (path === undefined || !/^(?:\/[\w-]+)+$/.test(path) || mayHoldProgram.test(path)) return undefined;
-  if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
-  const name = 'checkpoints';
-  const taken = [...podSet.volumes, ...container.volumeMounts].some((volume) => volume.name === name);
-  if (taken || workload.name === null || getIn(podSet.pod, 'containers') === undefined) return undefined;
-  const claimName = `${workload.name}-checkpoints`;
-  const volume = { name, persistentVolumeClaim: { claimName } };
-  return fix(
-    `Mount the claim ${claimName} at ${path}`,
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: path }),
-    addItem(document, podSet.pod, 'volumes', volume),
-  );
+  const claimName = checkpointClaim(workload);
+  if (claimName === undefined) return undefined;
+  const edits = mountClaim(document, podSet, container, { claimName, mountPath: path });
+  return fix(`Mount the claim ${claimName} at ${path}`, 'unsafe', edits);
 }
 
 /** Directories in which images keep their programs. */
@@ -186,11 +178,6 @@ function absolute(path: string, { at: container, command, args, volumeMounts }: 
   if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
   const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
   return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;
-}
-
-function isIn(path: string, directory: string): boolean {
-  const plain = directory.replace(/(?<!\/)\/+$/, '');
-  return path === plain || path.startsWith(`${plain}/`);
 }
 
 const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));
