@@ -10,6 +10,7 @@ import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
 import { planters as scalers } from './scalers.ts';
 import { planters as scaling } from './scaling.ts';
+import { planters as serving } from './serving.ts';
 import type { Planter } from './steps.ts';
 import { planters as training } from './training.ts';
 import { planters as worldSize } from './world-size.ts';
@@ -27,6 +28,7 @@ const families = [
   requests,
   scalers,
   scaling,
+  serving,
   training,
   worldSize,
 ];

@@ -178,6 +178,7 @@ export interface VolumeClaimFacts {
   /** The requested capacity in bytes; null if unknown. */
   readonly bytes: number | null;
   readonly accessModes: readonly string[];
+  readonly storageClass: string | null;
 }
 
 export interface ServiceFacts {

@@ -15,6 +15,7 @@ import draShape from './dra-shape.ts';
 import efaImpossible from './efa-impossible.ts';
 import floorOverCeiling from './floor-over-ceiling.ts';
 import fractionAnnotations from './fraction-annotations.ts';
+import gangMissing from './gang-missing.ts';
 import gpuLimitsRequired from './gpu-limits-required.ts';
 import gpuMisplaced from './gpu-misplaced.ts';
 import gpuQuantityEmpty from './gpu-quantity-empty.ts';
@@ -56,14 +57,18 @@ import quotaTooSmall from './quota-too-small.ts';
 import rayAutoscalingOff from './ray-autoscaling-off.ts';
 import rayHeadGpu from './ray-head-gpu.ts';
 import rayjobLeftRunning from './rayjob-left-running.ts';
+import rdmaMissing from './rdma-missing.ts';
 import referenceNotFound from './reference-not-found.ts';
 import resumeDisabled from './resume-disabled.ts';
 import rolloutSurge from './rollout-surge.ts';
 import type { Rule } from './rule.ts';
+import rwoManyReplicas from './rwo-many-replicas.ts';
 import scaleToZeroCandidate from './scale-to-zero-candidate.ts';
 import scaleToZeroIneffective from './scale-to-zero-ineffective.ts';
 import selectorConflict from './selector-conflict.ts';
 import selectorValue from './selector-value.ts';
+import servingUnbatched from './serving-unbatched.ts';
+import sharedMemoryUnguarded from './shared-memory-unguarded.ts';
 import sharedRequestMany from './shared-request-many.ts';
 import sharingConfig from './sharing-config.ts';
 import shmMissing from './shm-missing.ts';
@@ -82,6 +87,7 @@ import trainjobReservedEnv from './trainjob-reserved-env.ts';
 import utilizationWithoutRequest from './utilization-without-request.ts';
 import valueNotString from './value-not-string.ts';
 import visibleDevicesBypass from './visible-devices-bypass.ts';
+import vllmServiceName from './vllm-service-name.ts';
 import wholeGpuUnderused from './whole-gpu-underused.ts';
 import worldSize from './world-size.ts';
 import yamlSyntax from './yaml-syntax.ts';
@@ -104,6 +110,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['efa-impossible', efaImpossible],
   ['floor-over-ceiling', floorOverCeiling],
   ['fraction-annotations', fractionAnnotations],
+  ['gang-missing', gangMissing],
   ['gpu-limits-required', gpuLimitsRequired],
   ['gpu-misplaced', gpuMisplaced],
   ['gpu-quantity-empty', gpuQuantityEmpty],
@@ -145,13 +152,17 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ray-autoscaling-off', rayAutoscalingOff],
   ['ray-head-gpu', rayHeadGpu],
   ['rayjob-left-running', rayjobLeftRunning],
+  ['rdma-missing', rdmaMissing],
   ['reference-not-found', referenceNotFound],
   ['resume-disabled', resumeDisabled],
   ['rollout-surge', rolloutSurge],
+  ['rwo-many-replicas', rwoManyReplicas],
   ['scale-to-zero-candidate', scaleToZeroCandidate],
   ['scale-to-zero-ineffective', scaleToZeroIneffective],
   ['selector-conflict', selectorConflict],
   ['selector-value', selectorValue],
+  ['serving-unbatched', servingUnbatched],
+  ['shared-memory-unguarded', sharedMemoryUnguarded],
   ['shared-request-many', sharedRequestMany],
   ['sharing-config', sharingConfig],
   ['shm-missing', shmMissing],
@@ -170,6 +181,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['utilization-without-request', utilizationWithoutRequest],
   ['value-not-string', valueNotString],
   ['visible-devices-bypass', visibleDevicesBypass],
+  ['vllm-service-name', vllmServiceName],
   ['whole-gpu-underused', wholeGpuUnderused],
   ['world-size', worldSize],
   ['yaml-syntax', yamlSyntax],

@@ -37,6 +37,7 @@ export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
   return {
     bytes: size === undefined ? null : lowerQuantity(size).value,
     accessModes: items(getIn(spec, 'accessModes')).flatMap((mode) => asText(mode) ?? []),
+    storageClass: asText(getIn(spec, 'storageClassName')) ?? null,
   };
 }
 

@@ -1,0 +1,101 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { useOf } from '../../server/src/model/process-input.ts';
+import { asText, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
+import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
+import { drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+
+export const planters: Planters = {
+  'gang-missing': gangMissing,
+  'rdma-missing': rdmaMissing,
+  'rwo-many-replicas': rwoManyReplicas,
+  'serving-unbatched': servingUnbatched,
+  'shared-memory-unguarded': sharedMemoryUnguarded,
+  'vllm-service-name': vllmServiceName,
+};
+
+// Mistakes in how servers and jobs use volumes, networks and names of their namespace.
+
+function rwoManyReplicas(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const claims = file.documents.flatMap(({ manifests }) =>
+    manifests.filter(({ kind, root }) => {
+      const modes = items(getIn(root, 'spec', 'accessModes')).map(asText);
+      return kind === 'PersistentVolumeClaim' && modes.length === 1 && modes[0] === 'ReadWriteOnce';
+    }),
+  );
+  return podSites(analysis).flatMap(({ workload, podSet }): readonly Mistake[] => {
+    if (workload.kind !== 'StatefulSet' || !isWhole(workload)) return [];
+    return podSet.volumes.flatMap(({ at }): readonly Mistake[] => {
+      const name = getIn(at, 'persistentVolumeClaim', 'claimName');
+      const claim = claims.find((one) => one.name === asText(name) && one.namespace === workload.namespace);
+      if (name === undefined || claim === undefined || getIn(workload.manifest.root, 'spec', 'replicas') === undefined)
+        return [];
+      return [
+        { name: '4 replicas', steps: [set(['spec', 'replicas'], 4)], place: { path: pathOf(name), part: 'value' } },
+      ];
+    });
+  });
+}
+
+function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload }): readonly Mistake[] => {
+    const server = podSet.containers.find((one) => useOf(one).program === 'vllm');
+    if (server?.image === undefined || getIn(podSet.pod, 'enableServiceLinks') === undefined || !isWhole(workload))
+      return [];
+    const place = { path: pathOf(server.image.at), part: 'value' } as const;
+    return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
+  });
+}
+
+function rdmaMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ first: { container, resources }, workload, podSet }): readonly Mistake[] => {
+    const efa = getIn(container.resources, 'limits', 'vpc.amazonaws.com/efa');
+    if (efa === undefined || workload.role !== 'training' || (podSet.pods.min ?? 0) < 2) return [];
+    const path = [...resources, 'limits'];
+    const place = { path: [...path, 'nvidia.com/gpu'], part: 'key' } as const;
+    return [{ name: 'no EFA', steps: [drop([...path, 'vpc.amazonaws.com/efa'])], place }];
+  });
+}
+
+function gangMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return analysis.workloads.flatMap((workload): readonly Mistake[] => {
+    const { kind, podSets, manifest } = workload;
+    const devices = podSets.reduce((sum, one) => sum + (one.pods.min ?? 0) * (one.accelerators[0]?.devices ?? 0), 0);
+    const [label, ...others] = [...manifest.labels, ...manifest.annotations];
+    if (!/^(?:PyTorch|JAX)Job$/.test(kind) || devices < 8 || label === undefined || others.length > 0) return [];
+    if (keyOf(label.at) !== 'kueue.x-k8s.io/queue-name' || !isWhole(workload)) return [];
+    const path = pathOf(manifest.root);
+    const place = { path: [...path, 'metadata', 'name'], part: 'value' } as const;
+    return [{ name: 'no queue', steps: [drop([...path, 'metadata', 'labels'])], place }];
+  });
+}
+
+function servingUnbatched(analysis: DocumentAnalysis): readonly Mistake[] {
+  const services = manifestsOf(analysis, 'InferenceService').flatMap(({ path, root }): readonly Mistake[] => {
+    const predictor = [...path, 'spec', 'predictor'];
+    const format = asText(getIn(root, ...predictor, 'model', 'modelFormat', 'name'));
+    const [site] = containerSites(analysis);
+    if (format !== 'huggingface' || site === undefined) return [];
+    const place = { path: [...predictor, 'containerConcurrency'], part: 'value' } as const;
+    return [{ name: 'one at a time', steps: put(predictor, 'containerConcurrency', 1), place }];
+  });
+  const flags = containerSites(analysis).flatMap(({ container }) =>
+    container.args.flatMap(({ value, at }): readonly Mistake[] =>
+      value === '--max-num-seqs=64'
+        ? [{ name: 'a flag', steps: [set(pathOf(at), '--max-num-seqs=1')], place: { path: pathOf(at), part: 'line' } }]
+        : [],
+    ),
+  );
+  return [...services, ...flags];
+}
+
+function sharedMemoryUnguarded(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ resource }) => resource === 'nvidia.com/gpu.shared')
+    .flatMap(({ container, resources, resource }) =>
+      container.args.flatMap(({ value, at }): readonly Mistake[] => {
+        if (!value.startsWith('--gpu-memory-utilization=')) return [];
+        const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+        return [{ name: 'no fraction', steps: [dropItem(pathOf(at))], place }];
+      }),
+    );
+}
