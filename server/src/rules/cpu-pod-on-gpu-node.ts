@@ -1,12 +1,13 @@
-import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
 import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
-import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -68,15 +69,15 @@ export default defineRule({
     const { workload } = context;
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (requestsAny(workload)) return;
-    const selector = podSet.selectors.find(meansAccelerator);
-    if (selector === undefined || getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet))
-      return;
-    const key = getIn(selector.at, 'key');
-    const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
+    // What runs on every GPU node serves the node.
+    if (workload.kind === 'DaemonSet') return;
+    const required = gpuNodeRequirement(podSet);
+    if (required === undefined || getsDevicesOtherwise(podSet, workload)) return;
+    if (mayUseAll(podSet) || servesNode(podSet)) return;
     context.report({
-      message: `The pod selects accelerator nodes (${shown}) but requests no device: it occupies a costly node and gets none`,
-      span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
-      fixes: () => [removeSelectors(podSet, context)],
+      message: `The pod selects accelerator nodes (${shorten(required.text, 60)}) but requests no device: it occupies a costly node and gets none`,
+      span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
+      fixes: () => (required.selector === undefined ? [] : [removeSelectors(podSet, context)]),
     });
   },
 });
@@ -87,13 +88,6 @@ function removeSelectors({ selectors }: PodSet, { document }: PodSetContext): Fi
     .filter(meansAccelerator)
     .map(({ at: selector, from }) => (from === 'nodeSelector' ? removeKey(document, selector) : undefined));
   return fix(edits.length === 1 ? 'Remove this nodeSelector' : 'Remove these nodeSelectors', 'unsafe', ...edits);
-}
-
-function meansAccelerator({ key, values }: Selector): boolean {
-  if (values.length === 0 || values.some(({ at: value }) => isTemplated(value))) return false;
-  if (key === 'nvidia.com/gpu.present') return values.every(({ value }) => value === 'true');
-  if (isInstanceTypeLabel(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
-  return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
 }
 
 /** Whether a resource is a misspelled accelerator, which gpu-resource-name reports. */
