@@ -1,6 +1,6 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
 import { useOf } from '../../server/src/model/process-input.ts';
-import { asText, getIn, items, keyOf } from '../../server/src/yaml/cursor.ts';
+import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
 import { drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
 
@@ -16,18 +16,18 @@ export const planters: Planters = {
 // Mistakes in how servers and jobs use volumes, networks and names of their namespace.
 
 function rwoManyReplicas(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
-  const claims = file.documents.flatMap(({ manifests }) =>
-    manifests.filter(({ kind, root }) => {
-      const modes = items(getIn(root, 'spec', 'accessModes')).map(asText);
-      return kind === 'PersistentVolumeClaim' && modes.length === 1 && modes[0] === 'ReadWriteOnce';
-    }),
-  );
+  // Claims name no accelerators, so their documents are not analyzed.
+  const isOnce = (name: string | undefined) =>
+    new RegExp(`name: ${name}\\n.*\\nspec:\\n.*\\[ReadWriteOnce\\]`).test(file.text);
   return podSites(analysis).flatMap(({ workload, podSet }): readonly Mistake[] => {
     if (workload.kind !== 'StatefulSet' || !isWhole(workload)) return [];
     return podSet.volumes.flatMap(({ at }): readonly Mistake[] => {
       const name = getIn(at, 'persistentVolumeClaim', 'claimName');
-      const claim = claims.find((one) => one.name === asText(name) && one.namespace === workload.namespace);
-      if (name === undefined || claim === undefined || getIn(workload.manifest.root, 'spec', 'replicas') === undefined)
+      if (
+        name === undefined ||
+        !isOnce(asText(name)) ||
+        getIn(workload.manifest.root, 'spec', 'replicas') === undefined
+      )
         return [];
       return [
         { name: '4 replicas', steps: [set(['spec', 'replicas'], 4)], place: { path: pathOf(name), part: 'value' } },
