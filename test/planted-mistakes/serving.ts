@@ -2,14 +2,19 @@ import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.t
 import { useOf } from '../../server/src/model/process-input.ts';
 import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
-import { drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+import { add, drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
 
 export const planters: Planters = {
+  'autopilot-accelerator': autopilotAccelerator,
   'gang-missing': gangMissing,
+  'mixed-gpu-models': mixedGpuModels,
+  'ray-limits': rayLimits,
+  'rdma-memlock': rdmaMemlock,
   'rdma-missing': rdmaMissing,
   'rwo-many-replicas': rwoManyReplicas,
   'serving-unbatched': servingUnbatched,
   'shared-memory-unguarded': sharedMemoryUnguarded,
+  'stranded-gpus': strandedGpus,
   'vllm-service-name': vllmServiceName,
 };
 
@@ -98,4 +103,70 @@ function sharedMemoryUnguarded(analysis: DocumentAnalysis): readonly Mistake[] {
         return [{ name: 'no fraction', steps: [dropItem(pathOf(at))], place }];
       }),
     );
+}
+
+function rayLimits(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, first, podSet }): readonly Mistake[] => {
+    const group = pod.slice(0, -2);
+    if (!first.workload.apiVersion.startsWith('ray.io/') || podSet.name === 'submitter') return [];
+    if (first.request.form !== 'whole' || !/^(?:nvidia|amd)\.com\/gpu$/.test(first.resource)) return [];
+    const place = { path: [...group, 'rayStartParams', 'num-gpus'], part: 'value' } as const;
+    return [{ name: 'more GPUs', steps: put([...group, 'rayStartParams'], 'num-gpus', '16'), place }];
+  });
+}
+
+function mixedGpuModels(analysis: DocumentAnalysis): readonly Mistake[] {
+  const product = 'nvidia.com/gpu.product';
+  return analysis.workloads
+    .filter(({ kind }) => /^(?:PyTorch|JAX|TF)Job$/.test(kind))
+    .flatMap((workload): readonly Mistake[] => {
+      const [one, other] = podSites(analysis).filter((site) => site.workload === workload);
+      if (one === undefined || other === undefined || !isWhole(workload)) return [];
+      const plain = [one, other].every(
+        ({ podSet, first }) =>
+          getIn(podSet.pod, 'nodeSelector') === undefined &&
+          podSet.selectors.length === 0 &&
+          first.resource === 'nvidia.com/gpu' &&
+          first.count === 1,
+      );
+      if (!plain) return [];
+      const steps = [
+        ...put(one.pod, 'nodeSelector', { [product]: 'NVIDIA-H100-80GB-HBM3' }),
+        ...put(other.pod, 'nodeSelector', { [product]: 'NVIDIA-L4' }),
+      ];
+      return [{ name: 'two models', steps, place: { path: [...other.pod, 'nodeSelector', product], part: 'key' } }];
+    });
+}
+
+function autopilotAccelerator(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ podSet, workload, first: { resource, resources } }): readonly Mistake[] => {
+    if (podSet.selectors.length > 0 || !isWhole(workload) || resource !== 'nvidia.com/gpu') return [];
+    if (podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length > 1) return [];
+    const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+    return [{ name: 'no GPU is named', steps: [], place, config: 'platform: gke-autopilot' }];
+  });
+}
+
+function rdmaMemlock(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ container, workload, listed }) => {
+      return listed && isWhole(workload) && getIn(container.at, 'securityContext') === undefined;
+    })
+    .map(({ resources }): Mistake => {
+      const limits = [...resources, 'limits'];
+      return {
+        name: 'rdma/ib',
+        steps: [add(limits, 'rdma/ib', 1)],
+        place: { path: [...limits, 'rdma/ib'], part: 'key' },
+      };
+    });
+}
+
+function strandedGpus(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ podSet, first, workload }): readonly Mistake[] => {
+    const whole = podSet.placement.instanceType === 'p5.48xlarge' && first.count === 8 && !first.requested;
+    if (!whole || first.resource !== 'nvidia.com/gpu' || !isWhole(workload)) return [];
+    const path = [...first.resources, 'limits', first.resource];
+    return [{ name: '5 of 8', steps: [set(path, 5)], place: { path, part: 'value' } }];
+  });
 }
