@@ -1,16 +1,27 @@
 import { useOf } from '../model/process-input.ts';
-import type { Container } from '../model/workload.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import type { Cursor } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 
 /** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
-const gpuOnly = new Set(['vllm', 'sglang', 'text-generation-launcher', 'trtllm-serve', 'lmdeploy', 'nim', 'gpu-burn']);
+const gpuOnly = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'trtllm-serve',
+  'lmdeploy',
+  'nim',
+  'gpu-burn',
+  'cuda-sample',
+]);
 
 /** The program of a container that certainly needs an accelerator, and the place that names it. */
 export function gpuProgram(container: Container): { readonly name: string; readonly at: Cursor } | undefined {
   const { program } = useOf(container);
   const image = container.image?.value ?? '';
   const words = [...container.command, ...container.args];
+  const tool = words.find(({ value }) => /^(?:\S*\/)?nvidia-smi$/.test(value));
+  if (tool !== undefined) return { name: 'nvidia-smi', at: tool.at };
   if (program === null || !gpuOnly.has(program) || isForCpus(container)) return undefined;
   // A placeholder that a kustomization replaces: the requests may come from there, too.
   if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
@@ -43,4 +54,24 @@ function isForCpus({ image, env, command, args }: Container): boolean {
     ({ name, value }) =>
       /_CPU_|CPU_ONLY/.test(name) || (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
   );
+}
+
+/** The image of a container whose name says that it is built for GPUs. */
+export function gpuImage(container: Container): Cursor | undefined {
+  const { image } = container;
+  const name = image?.value ?? '';
+  if (
+    image === undefined ||
+    isForCpus(container) ||
+    !/(?:^|[^a-z])(?:cuda|cudnn|gpu|rocm)(?:[^a-z]|$)|cuda\d|cu1\d\d/i.test(name)
+  )
+    return undefined;
+  return /operator|exporter|driver|plugin|feature-discovery|toolkit|dcgm|monitor|manager/i.test(name)
+    ? undefined
+    : image.at;
+}
+
+/** A toleration of nodes with GPUs only, by the keys that their taints have. */
+export function toleratesGpuNodes({ tolerations }: PodSet): boolean {
+  return tolerations.some(({ key }) => /^(?:(?:nvidia|amd)\.com\/gpu|gpu|nvidia-gpu|sku)$/i.test(key?.value ?? ''));
 }

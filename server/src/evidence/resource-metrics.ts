@@ -1,6 +1,6 @@
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 
 /** A metric of an HPA that the resource metrics API answers: CPU or memory of the pods, or of one of their containers. */
 export interface ResourceMetric {
@@ -12,15 +12,27 @@ export interface ResourceMetric {
   readonly container: Cursor | undefined;
 }
 
-/** The metrics of the HPA that an object is, or that its operator creates from it. */
-export function hpaMetrics({ root, kind, apiVersion }: Manifest): Cursor | undefined {
-  const spec = getIn(root, 'spec');
-  if (groupOf(apiVersion) === 'autoscaling' && kind === 'HorizontalPodAutoscaler') return getIn(spec, 'metrics');
-  return kind === 'NIMService' ? getIn(spec, 'scale', 'hpa', 'metrics') : undefined;
+/**
+ * The resource metrics of the HPA that an object is, or that its operator creates from it: lists in the form of an HPA's `metrics`, in a
+ * block for scaling (`scale.hpa`, `autoScaling`, `elasticPolicy`). Without those whose name is unknown.
+ */
+export function resourceMetrics(manifest: Manifest): readonly ResourceMetric[] {
+  return metricLists(manifest).flatMap(inList);
 }
 
-/** The resource metrics in a list of HPA metrics, without those whose name is unknown. */
-export function resourceMetrics(metrics: Cursor | undefined): readonly ResourceMetric[] {
+function metricLists({ root, kind, apiVersion }: Manifest): readonly Cursor[] {
+  const spec = getIn(root, 'spec');
+  const own = getIn(spec, 'metrics');
+  if (groupOf(apiVersion) === 'autoscaling' && kind === 'HorizontalPodAutoscaler')
+    return own === undefined ? [] : [own];
+  const blocks = [...entries(spec), ...entries(spec).flatMap(entries)];
+  return blocks.flatMap((block) => {
+    if (!/^(?:autoScal(?:e|ing|er)|hpa|elasticPolicy)$/i.test(keyOf(block))) return [];
+    return getIn(block, 'metrics') ?? getIn(block, 'hpa', 'metrics') ?? [];
+  });
+}
+
+function inList(metrics: Cursor): readonly ResourceMetric[] {
   return items(metrics).flatMap((metric): ResourceMetric[] => {
     const at = getIn(metric, 'resource') ?? getIn(metric, 'containerResource');
     const name = getIn(at, 'name');

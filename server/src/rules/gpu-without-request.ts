@@ -1,4 +1,4 @@
-import { gpuProgram, resourceNameFor } from '../evidence/gpu-programs.ts';
+import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
@@ -75,8 +75,12 @@ export default defineRule({
     for (const container of podSet.containers) {
       const program = container.type === 'init' ? undefined : gpuProgram(container);
       const { resources, image } = container;
-      if (program === undefined || isIncomplete(container.at) || isTemplated(image?.at)) continue;
+      if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
       if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
+      if (program === undefined) {
+        reportImage(container);
+        continue;
+      }
       report({
         message: `${program.name} needs a GPU, but the container requests none: it fails, or uses GPUs that belong to other pods`,
         span: spanOf(program.at),
@@ -85,6 +89,16 @@ export default defineRule({
       return;
     }
     reportRuntimeClass(podSet);
+
+    function reportImage(container: Container): void {
+      const image = container.type === 'app' && toleratesGpuNodes(podSet) ? gpuImage(container) : undefined;
+      if (image === undefined) return;
+      report({
+        message: 'The image is built for GPUs, and the pod tolerates GPU nodes, but it requests no GPU',
+        span: spanOf(image),
+        fixes: () => [requestOne(container, document)],
+      });
+    }
 
     function reportRuntimeClass({ pod }: PodSet): void {
       const runtime = getIn(pod, 'runtimeClassName');

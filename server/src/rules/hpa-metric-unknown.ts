@@ -1,6 +1,6 @@
 import { nearest } from '../catalog/spelling.ts';
 import { triggerTypes } from '../evidence/keda-triggers.ts';
-import { hpaMetrics, type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
+import { type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -68,7 +68,7 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'warning',
   manifest(manifest, context) {
-    for (const metric of resourceMetrics(hpaMetrics(manifest))) checkMetric(metric, manifest, context);
+    for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
     if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
     for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
   },

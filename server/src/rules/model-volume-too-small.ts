@@ -1,7 +1,7 @@
 import { modelDirectory } from '../evidence/model-volume.ts';
 import { modelLoader } from '../evidence/server-start.ts';
 import { lowerQuantity } from '../model/quantity.ts';
-import type { Volume } from '../model/workload.ts';
+import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -86,8 +86,11 @@ export default defineRule({
     // A path or an address is not downloaded into the cache.
     if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
     const directory = modelDirectory(container, podSet, loader.program);
-    const capacity = directory && capacityOf(directory.volume, directory.mount.name, context);
-    if (directory === undefined || capacity === undefined) return;
+    const capacity =
+      directory === undefined
+        ? ofContainer(container, podSet)
+        : capacityOf(directory.volume, directory.mount.name, context);
+    if (capacity === undefined) return;
     const { bytes, size, place, what } = capacity;
     // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
@@ -128,6 +131,17 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
     place: spanOf(claimName),
     what: `the claim ${shorten(claim, 30)}${inFile}`,
   };
+}
+
+/** The space of the container itself, if nothing is mounted where a model could be. */
+function ofContainer({ resources, volumeMounts }: Container, podSet: PodSet): Capacity | undefined {
+  const stores = volumeMounts.some(({ name }) => {
+    const volume = podSet.volumes.find((one) => one.name === name);
+    const memory = asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';
+    return volume === undefined || !(memory || /^(?:configMap|secret|projected|downwardAPI)$/.test(volume.source));
+  });
+  const limit = getIn(resources, 'limits', 'ephemeral-storage');
+  return stores ? undefined : written(limit, 'the container (ephemeral-storage)');
 }
 
 /** The claim template of a StatefulSet. */

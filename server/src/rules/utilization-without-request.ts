@@ -1,9 +1,9 @@
-import { hpaMetrics, isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
+import { isUtilization, resourceMetrics } from '../evidence/resource-metrics.ts';
 import { targetOf } from '../evidence/scaler-target.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asText, type Cursor, getIn, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type RuleContext } from './rule.ts';
@@ -127,12 +127,16 @@ function hpaMeasures(manifest: Manifest): readonly Measure[] {
   const { root, kind, apiVersion } = manifest;
   if (kind !== 'HorizontalPodAutoscaler' || groupOf(apiVersion) !== 'autoscaling') return [];
   const consequence = 'the HPA does not scale on it';
-  const classic = getIn(root, 'spec', 'targetCPUUtilizationPercentage');
+  const spec = getIn(root, 'spec');
+  // Without any metric, the target is 80% of the CPU request.
+  const byDefault =
+    getIn(spec, 'metrics') === undefined && !isIncomplete(spec) ? getIn(spec, 'maxReplicas') : undefined;
+  const classic = getIn(spec, 'targetCPUUtilizationPercentage') ?? byDefault;
   const first: readonly Measure[] =
     classic === undefined || isTemplated(classic)
       ? []
       : [{ resource: 'cpu', container: undefined, place: keySpanOf(classic), consequence }];
-  const measures = resourceMetrics(hpaMetrics(manifest)).filter(isUtilization);
+  const measures = resourceMetrics(manifest).filter(isUtilization);
   return [
     ...first,
     ...measures.flatMap(({ name, container }): Measure[] => {
