@@ -208,6 +208,8 @@ export interface WorkloadFacts {
 export interface QueueFacts {
   /** null if a template may add more. */
   readonly resources: readonly string[] | null;
+  /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
+  readonly largest: Table<number>;
 }
 
 /** The cross-references of a document without others. */

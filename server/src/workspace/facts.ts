@@ -32,7 +32,14 @@ import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
-import { containerFacts, limitDefaults, quotaFacts, serviceFacts, volumeClaimFacts } from './namespace-facts.ts';
+import {
+  containerFacts,
+  largestQuotas,
+  limitDefaults,
+  quotaFacts,
+  serviceFacts,
+  volumeClaimFacts,
+} from './namespace-facts.ts';
 import { scalerOf } from './scalers.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
@@ -227,8 +234,8 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
     isTemplated(groups) ||
     covered.some((list) => isIncomplete(list) || isTemplated(list));
   const names = covered.flatMap(items);
-  if (unknown || names.some(isTemplated)) return { resources: null };
-  return { resources: names.flatMap((name) => asText(name) ?? []) };
+  if (unknown || names.some(isTemplated)) return { resources: null, largest: tableOf<number>([]) };
+  return { resources: names.flatMap((name) => asText(name) ?? []), largest: largestQuotas(spec) };
 }
 
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {

@@ -3,7 +3,7 @@ import { isListedContainer } from '../model/pod.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import { tableOf } from '../yaml/table.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
 
 // What other objects of its namespace give a pod or take from it.
 
@@ -66,4 +66,19 @@ export function containerFacts(podSets: readonly PodSet[]): readonly ContainerFa
 function hasUnknown(container: Cursor, resources: Cursor | undefined): boolean {
   const parts = [resources, getIn(resources, 'requests'), getIn(resources, 'limits')];
   return isIncomplete(container) || parts.some((part) => isIncomplete(part) || isTemplated(part));
+}
+
+/** The largest nominal quota of a ClusterQueue's flavors, by resource: a pod set gets all of a resource from one flavor. */
+export function largestQuotas(spec: Cursor | undefined): Table<number> {
+  if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return tableOf<number>([]);
+  const largest = new Map<string, number>();
+  const flavors = items(getIn(spec, 'resourceGroups')).flatMap((group) => items(getIn(group, 'flavors')));
+  for (const resource of flavors.flatMap((flavor) => items(getIn(flavor, 'resources')))) {
+    const name = asText(getIn(resource, 'name')) ?? '';
+    const quota = getIn(resource, 'nominalQuota');
+    const value = quota === undefined ? null : lowerQuantity(quota).value;
+    // An unknown quota may be the largest.
+    largest.set(name, Math.max(largest.get(name) ?? 0, value ?? Number.MAX_SAFE_INTEGER));
+  }
+  return tableOf(largest);
 }
