@@ -46,7 +46,7 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
     const server = podSet.containers.find((one) => useOf(one).program === 'vllm');
     if (server?.image === undefined || getIn(podSet.pod, 'enableServiceLinks') === undefined || !isWhole(workload))
       return [];
-    const place = { path: pathOf(server.image.at), part: 'value' } as const;
+    const place = { path: [...pathOf(server.at), 'name'], part: 'value' } as const;
     return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
   });
 }

@@ -23,7 +23,7 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   const tool = words.find(({ value }) => /^(?:\S*\/)?nvidia-smi$/.test(value));
   if (tool !== undefined) return { name: 'nvidia-smi', at: tool.at };
   if (program === null || !gpuOnly.has(program) || isForCpus(container)) return undefined;
-  // A placeholder that a kustomization replaces: the requests may come from there, too.
+  // A placeholder that a kustomization replaces, which may also add the requests.
   if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
   // A build for another purpose (a router, a benchmark client, a simulator) may contain the server's name.
   if (/router|simulat|sim(?:[-:]|$)|mock|fake|client|bench|proxy|operator|controller|lmcache-server/i.test(image))
@@ -33,9 +33,11 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   return at && { name: shorten(program, 40), at };
 }
 
-/** The resource that the container's image is built for; undefined if that is not certain. */
+/** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
 export function resourceNameFor({ image }: Container): string | undefined {
   const name = image?.value ?? '';
+  if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
+    return undefined;
   if (/rocm|amd/i.test(name)) return 'amd.com/gpu';
   return /tpu|neuron|gaudi|hpu|habana|xpu|ascend|npu/i.test(name) ? undefined : 'nvidia.com/gpu';
 }

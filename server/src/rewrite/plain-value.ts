@@ -1,5 +1,6 @@
 import { type Cursor, entries, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { PlainValue } from '../yaml/edit.ts';
+import { tableOf } from '../yaml/table.ts';
 
 /** A value to write elsewhere once more; undefined if a template decides a part of it. */
 export function plainValue(at: Cursor): PlainValue | undefined {
@@ -8,7 +9,7 @@ export function plainValue(at: Cursor): PlainValue | undefined {
   if (node.kind === 'scalar') return node.value;
   if (node.kind === 'seq') return joined(items(at).map(plainValue));
   const values = joined(entries(at).map(plainValue));
-  return values && Object.fromEntries(entries(at).map((entry, index) => [keyOf(entry), values[index] ?? null]));
+  return values && tableOf(entries(at).map((entry, index) => [keyOf(entry), values[index] ?? null] as const));
 }
 
 function joined(values: readonly (PlainValue | undefined)[]): readonly PlainValue[] | undefined {

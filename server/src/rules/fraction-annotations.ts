@@ -85,7 +85,7 @@ export default defineRule({
   },
 });
 
-/** Only the queue shows that KAI is meant: its scheduler must be named, too. Run:ai sets the scheduler itself. */
+/** Only the queue shows that KAI is meant, and its scheduler is not named. Run:ai sets the scheduler itself. */
 function checkScheduler(
   { pod, labels }: PodSet,
   annotation: Located<string>,

@@ -12,7 +12,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * All pods of the job must run before any of them makes progress. The default scheduler starts each pod as soon as a node has room: if the
- * cluster is short of GPUs, some pods hold theirs and wait for the others, and two such jobs can block each other for ever. A queue (Kueue) or
+ * cluster is short of GPUs, some pods hold theirs and wait for the others, and two such jobs can block each other indefinitely. A queue (Kueue) or
  * a gang scheduler (Volcano, KAI, the coscheduling plugin) starts all pods or none.
  *
  * ```yaml invalid
@@ -69,7 +69,7 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * With a queue, a scheduler of its own or any mark of a group; for elastic jobs, for MPIJobs (their launcher waits) and for benchmarks. For
+ * With a queue, another scheduler or any mark of a group; for elastic jobs, for MPIJobs (their launcher waits) and for benchmarks. For
  * fewer than 8 devices in total: such a job seldom competes with another one.
  *
  * ## Sources

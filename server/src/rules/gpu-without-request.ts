@@ -16,7 +16,7 @@ import { defineRule } from './rule.ts';
  *
  * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
  * On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
- * uses GPUs that belong to other pods, and nobody counts them.
+ * uses GPUs that belong to other pods, without being counted.
  *
  * ```yaml invalid
  * apiVersion: v1

@@ -90,7 +90,14 @@ function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleCo
   if (container === undefined || written === undefined || isTemplated(container)) return;
   const target = targetOf(manifest, context.crossReferences);
   const names = target?.facts.containers?.map((one) => one.name) ?? [];
-  if (target === undefined || target.siblingFolder || names.length === 0 || names.includes(written)) return;
+  if (
+    target === undefined ||
+    target.siblingFolder ||
+    target.facts.devices === 0 ||
+    names.length === 0 ||
+    names.includes(written)
+  )
+    return;
   const [only] = names;
   context.report({
     message: `${shorten(target.name)} has no container "${shorten(written, 30)}": the metric never has a value, so the HPA does not scale on it`,
@@ -107,7 +114,7 @@ function checkTrigger(trigger: Cursor, { kind }: Manifest, context: RuleContext)
   const type = getIn(trigger, 'type');
   const written = asText(type);
   if (type === undefined || written === undefined || isTemplated(type) || triggerTypes.has(written)) return;
-  // Distributions of KEDA have types of their own.
+  // Kedify's distribution of KEDA adds types.
   if (/^kedify-/.test(written)) return;
   const near = nearest(written, triggerTypes).slice(0, 1);
   const meant = near[0];

@@ -119,7 +119,7 @@ function budgetOf(probe: Cursor): number | undefined {
   return delay + (period || 10) * (failures || 3);
 }
 
-/** A startup probe that asks the same, for a longer time. */
+/** A startup probe with the same handler and more time. */
 function addStartupProbe(probe: Cursor, container: Cursor, document: YamlDocument): Fix | undefined {
   const handler = ['httpGet', 'tcpSocket', 'grpc', 'exec']
     .map((key) => getIn(probe, key))

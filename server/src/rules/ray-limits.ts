@@ -8,7 +8,7 @@ import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * Ray is told another number of GPUs than the container has.
+ * Ray counts another number of GPUs than the container has.
  *
  * ## Why
  *
@@ -92,19 +92,19 @@ export default defineRule({
   podSet(podSet, { workload, document, report }) {
     const written = startParameter(podSet);
     const [ray] = podSet.containers.filter(({ type }) => type === 'app');
-    const told = Number(asText(written) ?? Number.NaN);
-    if (written === undefined || ray === undefined || isTemplated(written) || !Number.isInteger(told)) return;
+    const counted = Number(asText(written) ?? Number.NaN);
+    if (written === undefined || ray === undefined || isTemplated(written) || !Number.isInteger(counted)) return;
     const held = gpusOf(ray, podSet);
-    if (held === undefined || held === told || told < 0) return;
-    if (told === 0 && podSet.name === 'head') return;
+    if (held === undefined || held === counted || counted < 0) return;
+    if (counted === 0 && podSet.name === 'head') return;
     const has = held === 0 ? 'none' : `${held}`;
     report({
       // Without any GPU in the cluster, the number may stand for something else.
       severity: namesAccelerators(workload) ? 'warning' : 'info',
       message:
-        told > held
-          ? `num-gpus ${told}, but container ${shorten(ray.name, 30)} has ${has}: Ray places tasks on GPUs that do not exist`
-          : `num-gpus ${told} of the ${held} GPUs of container ${shorten(ray.name, 30)}: Ray leaves the others idle`,
+        counted > held
+          ? `num-gpus ${counted}, but container ${shorten(ray.name, 30)} has ${has}: Ray places tasks on GPUs that do not exist`
+          : `num-gpus ${counted} of the ${held} GPUs of container ${shorten(ray.name, 30)}: Ray leaves the others idle`,
       span: spanOf(written),
       fixes: () =>
         held === 0 ? [] : [fix(`Set num-gpus to ${held}`, 'unsafe', replaceScalar(document, written, String(held)))],

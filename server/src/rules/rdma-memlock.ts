@@ -78,7 +78,7 @@ export default defineRule({
   severity: 'info',
   container(container, { workload, document, report }) {
     if (workload.partial || workload.role === 'infrastructure' || !requestsAccelerators(container)) return;
-    // Operators with a field of their own for the container set its rights.
+    // Operators that build the container from other fields also set its rights.
     if (!isListedContainer(container.at)) return;
     const device = entries(getIn(container.resources, 'limits')).find((entry) => keyOf(entry).startsWith('rdma/'));
     const security = getIn(container.at, 'securityContext');

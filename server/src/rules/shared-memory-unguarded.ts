@@ -91,7 +91,7 @@ function isTimeSliced(resource: string, { selectors }: PodSet): boolean {
   }
 }
 
-/** Whether the server is told how much memory to take, or may be told elsewhere. */
+/** Whether a flag sets how much memory the server takes, or another place may set it. */
 function limitsMemory({ at, command, args, scripts, env }: Container, program: string): boolean {
   const lines = [...command, ...args];
   if (

@@ -77,7 +77,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If the target is not in the same folder or project, if a LimitRange of the namespace sets a default, and for targets of type AverageValue.
+ * If the target is not in the same folder or project or requests no accelerators, if a LimitRange of the namespace sets a default, and for targets of type AverageValue.
  *
  * ## Sources
  *
@@ -91,7 +91,7 @@ export default defineRule({
     const measures = [...hpaMeasures(manifest), ...triggerMeasures(manifest)];
     if (measures.length === 0) return;
     const target = targetOf(manifest, context.crossReferences);
-    if (target === undefined || target.siblingFolder) return;
+    if (target === undefined || target.siblingFolder || target.facts.devices === 0) return;
     for (const measure of measures) check(measure, target, manifest, context);
   },
 });

@@ -90,8 +90,8 @@ export default defineRule({
     report({
       // A ConfigMap may set the variable.
       severity: getIn(server.at, 'envFrom') === undefined ? 'error' : 'warning',
-      message: `Service vllm${source} sets VLLM_PORT to an address in this pod: vLLM expects a port number there and stops`,
-      span: spanOf(server.image.at),
+      message: `Service vllm${source} sets VLLM_PORT to an address in this pod: vLLM expects a port number and does not start`,
+      span: spanOf(getIn(server.at, 'name') ?? server.image.at),
       fixes: () => [
         fix('Set enableServiceLinks to false', 'unsafe', insertKey(document, podSet.pod, 'enableServiceLinks', false)),
       ],
