@@ -9,7 +9,7 @@ export interface WeightsSize {
 
 /**
  * The size of the weights of a model by its name, as published in 16 bits: from the catalog, else from the number of parameters in the name
- * (`7b`, `8x7B`, `0.6B`). Undefined for quantized and unknown models.
+ * (`7b`, `8x7B`, `0.6B`, `125m`). Undefined for quantized and unknown models.
  */
 export function weightsSize(name: string): WeightsSize | undefined {
   if (isQuantized(name)) return undefined;
@@ -35,5 +35,7 @@ function parameters(name: string): number | undefined {
   const numbers = [...last.matchAll(/(?<![a-z\d.])(\d{1,4}(?:\.\d{1,2})?)b(?![a-z])/gi)].map((match) =>
     Number(match[1]),
   );
-  return numbers.length === 0 ? undefined : Math.max(...numbers);
+  if (numbers.length > 0) return Math.max(...numbers);
+  const millions = /(?<![a-z\d.])(\d{2,3})m(?![a-z])/i.exec(last);
+  return millions === null ? undefined : Number(millions[1]) / 1000;
 }
