@@ -1,12 +1,13 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
+import { gpuImage, gpuProgram } from '../evidence/gpu-programs.ts';
 import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import { entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeItem, removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -47,6 +48,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * A toleration of GPU nodes alone is information: the pod may run there, but need not.
+ *
  * ## Fix safety
  *
  * Unsafe: the missing device request may be the mistake. No fix is offered for selectors in an affinity.
@@ -71,9 +74,12 @@ export default defineRule({
     if (requestsAny(workload)) return;
     // What runs on every GPU node serves the node.
     if (workload.kind === 'DaemonSet') return;
+    if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
     const required = gpuNodeRequirement(podSet);
-    if (required === undefined || getsDevicesOtherwise(podSet, workload)) return;
-    if (mayUseAll(podSet) || servesNode(podSet)) return;
+    if (required === undefined) {
+      reportToleration(podSet, context);
+      return;
+    }
     context.report({
       message: `The pod selects accelerator nodes (${shorten(required.text, 60)}) but requests no device: it occupies a costly node and gets none`,
       span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
@@ -81,6 +87,21 @@ export default defineRule({
     });
   },
 });
+
+/** The pod may run on GPU nodes, but need not. */
+function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {
+  const { tolerations, containers, pod } = podSet;
+  const toleration = tolerations.find(({ key }) => /^(?:nvidia|amd)\.com\/gpu$/.test(key?.value ?? ''));
+  if (toleration?.key === undefined || isIncomplete(pod) || podSet.selectors.length > 0) return;
+  // gpu-without-request reports programs and images for GPUs.
+  if (containers.some((one) => gpuProgram(one) ?? gpuImage(one))) return;
+  report({
+    severity: 'info',
+    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no device: it may occupy a costly node`,
+    span: spanOf(toleration.key.at),
+    fixes: () => [fix('Remove this toleration', 'unsafe', removeItem(document, toleration.at))],
+  });
+}
 
 /** Removes every such selector. Undefined if one is in an affinity, where other terms may depend on it. */
 function removeSelectors({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
