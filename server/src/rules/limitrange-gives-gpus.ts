@@ -77,7 +77,7 @@ function checkItem(item: Cursor, context: RuleContext): void {
       if (seen.has(resource) || acceleratorResource(resource) === undefined) continue;
       seen.add(resource);
       const { value } = lowerQuantity(entry);
-      if (value !== null && value > 0) report(key, entry, value, item, context);
+      if (value !== null && Number.isInteger(value) && value > 0) report(key, entry, value, item, context);
     }
   }
 }

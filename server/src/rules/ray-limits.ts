@@ -1,5 +1,6 @@
 import { knownRequests } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { countIn } from '../model/count.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -92,10 +93,10 @@ export default defineRule({
   podSet(podSet, { workload, document, report }) {
     const written = startParameter(podSet);
     const [ray] = podSet.containers.filter(({ type }) => type === 'app');
-    const counted = Number(asText(written) ?? Number.NaN);
-    if (written === undefined || ray === undefined || isTemplated(written) || !Number.isInteger(counted)) return;
+    const counted = countIn(asText(written));
+    if (written === undefined || ray === undefined || isTemplated(written) || counted === null) return;
     const held = gpusOf(ray, podSet);
-    if (held === undefined || held === counted || counted < 0) return;
+    if (held === undefined || held === counted) return;
     if (counted === 0 && podSet.name === 'head') return;
     const has = held === 0 ? 'none' : `${held}`;
     report({

@@ -26,7 +26,7 @@ export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
     hard: tableOf(
       hard.flatMap((entry): [string, number][] => {
         const { value } = lowerQuantity(entry);
-        return value === null ? [] : [[keyOf(entry), value]];
+        return value === null || !Number.isInteger(value) ? [] : [[keyOf(entry), value]];
       }),
     ),
   };
@@ -78,7 +78,8 @@ export function largestQuotas(spec: Cursor | undefined): Table<number> {
     const quota = getIn(resource, 'nominalQuota');
     const value = quota === undefined ? null : lowerQuantity(quota).value;
     // An unknown quota may be the largest.
-    largest.set(name, Math.max(largest.get(name) ?? 0, value ?? Number.MAX_SAFE_INTEGER));
+    const known = value !== null && Number.isInteger(value) ? value : Number.MAX_SAFE_INTEGER;
+    largest.set(name, Math.max(largest.get(name) ?? 0, known));
   }
   return tableOf(largest);
 }
