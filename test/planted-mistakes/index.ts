@@ -6,11 +6,13 @@ import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
 import { planters as images } from './images.ts';
 import { planters as lifetime } from './lifetime.ts';
+import { planters as namespaces } from './namespaces.ts';
 import { planters as others } from './others.ts';
 import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
 import { planters as scalers } from './scalers.ts';
 import { planters as scaling } from './scaling.ts';
+import { planters as serving } from './serving.ts';
 import type { Planter } from './steps.ts';
 import { planters as training } from './training.ts';
 import { planters as worldSize } from './world-size.ts';
@@ -24,11 +26,13 @@ const families = [
   devices,
   images,
   lifetime,
+  namespaces,
   others,
   placement,
   requests,
   scalers,
   scaling,
+  serving,
   training,
   worldSize,
 ];

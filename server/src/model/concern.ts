@@ -8,6 +8,8 @@ import { kindWords } from './kinds/index.ts';
 const topics: readonly string[] = [
   ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
+  // Programs that need a GPU, requested or not.
+  ...['vllm', 'sglang', 'text-generation-inference'],
 ];
 
 /** The words of which a document related to accelerators contains at least one. No word contains another. */

@@ -46,6 +46,13 @@ export interface CrossReferences {
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
+  /** The resources that a LimitRange gives to every container of a namespace. */
+  defaultsIn(namespace: string | null): readonly string[];
+  /** The ResourceQuotas of a namespace that apply to all its pods. */
+  quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
+  volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
+  /** A Service of the core API. */
+  service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
@@ -174,8 +181,33 @@ export interface BudgetFacts {
   readonly selects: Table<string> | null;
 }
 
+/** Resource names with their limits. */
+export interface QuotaFacts {
+  readonly hard: Table<number>;
+}
+
+export interface VolumeClaimFacts {
+  /** The requested capacity in bytes; null if unknown. */
+  readonly bytes: number | null;
+  readonly accessModes: readonly string[];
+  readonly storageClass: string | null;
+}
+
+export interface ServiceFacts {
+  /** Variables describe only Services with an address: not headless ones. */
+  readonly hasAddress: boolean;
+}
+
+/** A container, and which of cpu and memory it requests, by a request or by a limit. */
+export interface ContainerFacts {
+  readonly name: string;
+  readonly requests: readonly string[];
+}
+
 export interface WorkloadFacts {
   readonly role: string;
+  /** The app containers of its pods; null if they are unknown or if other fields than the containers' resources count. */
+  readonly containers: readonly ContainerFacts[] | null;
   /** Devices of one replica; null if unknown. */
   readonly devices: number | null;
   /** US dollars per hour for one replica without traffic; null if the price is unknown. */
@@ -190,6 +222,8 @@ export interface QueueFacts {
   readonly resources: readonly string[] | null;
   /** The names of its flavors, in order. */
   readonly flavors: readonly string[];
+  /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
+  readonly largest: Table<number>;
 }
 
 /** The cross-references of a document without others. */
@@ -204,6 +238,10 @@ export const noCrossReferences: CrossReferences = {
   budgetsOf: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
+  defaultsIn: () => [],
+  quotasIn: () => [],
+  volumeClaim: () => undefined,
+  service: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
   flavorsOf: () => [],

@@ -97,5 +97,7 @@ export function modelsInList(text: string): readonly GpuModel[] {
 /** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`, `habana.ai/gaudi`. */
 export function modelsInResource(resource: string): readonly GpuModel[] {
   const short = resource.slice(resource.indexOf('/') + 1).replace(/-(?:memory|\d+c.*)$/, '');
-  return (short.length < 4 && !/\d/.test(short)) || short.startsWith('mig-') || short.startsWith('neuron') ? [] : gpusNamed(short);
+  return (short.length < 4 && !/\d/.test(short)) || short.startsWith('mig-') || short.startsWith('neuron')
+    ? []
+    : gpusNamed(short);
 }

@@ -7,6 +7,7 @@ import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -165,11 +166,6 @@ function absolute(path: string, { at: container, command, args, volumeMounts }: 
   if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
   const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
   return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;
-}
-
-function isIn(path: string, directory: string): boolean {
-  const plain = directory.replace(/(?<!\/)\/+$/, '');
-  return path === plain || path.startsWith(`${plain}/`);
 }
 
 const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));

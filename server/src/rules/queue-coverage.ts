@@ -1,7 +1,7 @@
+import { queueLabel } from '../evidence/queue-label.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
-import { groupOf, lookUp } from '../model/manifest.ts';
+import { groupOf } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
-import type { Located } from '../yaml/cursor.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
@@ -131,13 +131,6 @@ export default defineRule({
     }
   },
 });
-
-const queueName = 'kueue.x-k8s.io/queue-name';
-
-/** The label of the object, or of the pod template for kinds that Kueue manages by their pods. */
-function queueLabel({ manifest, podSets }: Workload): Located<string> | undefined {
-  return lookUp(manifest.labels, queueName) ?? podSets.flatMap(({ labels }) => lookUp(labels, queueName) ?? [])[0];
-}
 
 /** Accelerators that the pods request by name in a known number. mixed-accelerators reports two kinds in one container. */
 function requestedResources({ podSets }: Workload): readonly string[] {

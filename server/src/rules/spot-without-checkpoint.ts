@@ -1,12 +1,17 @@
+import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
-import type { Fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { type Edits, type Fix, fix, joinEdits } from '../rewrite/fix.ts';
+import { checkpointClaim, mountClaim } from '../rewrite/mount-claim.ts';
+import { asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { appendItem } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -73,7 +78,7 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the claim must exist, and the new pod must be able to mount it.
+ * Unsafe: the claim must exist, the pods must be able to mount it, and the program must save and resume there.
  *
  * ## When it is silent
  *
@@ -99,19 +104,64 @@ export default defineRule({
     context.report({
       message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
       span,
-      fixes: () => [keepProgress(workload, context)],
+      fixes: () => [moveCheckpoints(workload, context) ?? keepProgress(onSpot, context)],
     });
   },
 });
 
 /** A claim for the directory of checkpoints that a container's flag names. */
-function keepProgress(workload: Workload, { document }: WorkloadContext): Fix | undefined {
+function moveCheckpoints(workload: Workload, { document }: WorkloadContext): Fix | undefined {
   const [podSet, ...others] = workload.podSets;
   const [container, ...more] = podSet?.containers ?? [];
   if (podSet === undefined || container === undefined || others.length > 0 || more.length > 0) return undefined;
   const sign = checkpointSigns(container).find(({ kind, flag }) => kind === 'path' && flag !== undefined);
   return sign && keepCheckpoints(document, { path: sign.text, flag: sign.flag }, { container, podSet, workload });
 }
+
+const mountPath = '/checkpoints';
+
+/** Mounts a claim in the container that trains, and lets a trainer with known flags save and resume there. */
+function keepProgress(podSet: PodSet, { workload, document }: WorkloadContext): Fix | undefined {
+  const container = podSet.containers.find((one) => one.type === 'app' && requestsAccelerators(one));
+  const claimName = checkpointClaim(workload);
+  if (container === undefined || claimName === undefined) return undefined;
+  const mount = mountClaim(document, podSet, container, { claimName, mountPath });
+  const save = addFlags(container, document);
+  return save === undefined
+    ? fix(`Mount the claim ${claimName} at ${mountPath}`, 'unsafe', mount)
+    : fix(`Save to the claim ${claimName}, mounted at ${mountPath}`, 'unsafe', mount, save);
+}
+
+/** The flags that make a trainer save to the directory: only for trainers that are recognized by other flags of theirs. */
+function addFlags({ command, args }: Container, document: YamlDocument): Edits {
+  const lines = [...command, ...args];
+  const { script, complete } = readCommandLine(
+    command.map(({ value }) => value),
+    args.map(({ value }) => value),
+  );
+  const last = lines.at(-1)?.at.parent;
+  if (script || !complete || lines.length < 2 || last === undefined || isIncomplete(last)) return undefined;
+  const trainer = trainers.find(({ sign }) => lines.some(({ value }) => sign.test(value)));
+  if (trainer === undefined || lines.some(({ value }) => trainer.directory.test(value))) return undefined;
+  return joinEdits(...trainer.flags.map((flag) => appendItem(document, last, flag)));
+}
+
+/**
+ * Trainers, by flags that only they have.
+ * https://huggingface.co/docs/transformers/main_classes/trainer https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py
+ */
+const trainers: readonly { readonly sign: RegExp; readonly directory: RegExp; readonly flags: readonly string[] }[] = [
+  {
+    sign: /^--(?:per_device_train_batch_size|gradient_accumulation_steps|num_train_epochs|model_name_or_path)\b/,
+    directory: /^--output[-_]dir\b/,
+    flags: [`--output_dir=${mountPath}`],
+  },
+  {
+    sign: /^--(?:micro-batch-size|global-batch-size|train-iters|num-attention-heads)\b/,
+    directory: /^--(?:save|load)\b/,
+    flags: [`--save=${mountPath}`, `--load=${mountPath}`],
+  },
+];
 
 /** Parameter servers off spot hold the weights. Boosting and elastic Horovod continue from the state of the surviving workers. */
 function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {

@@ -1,3 +1,4 @@
+import { isSlip } from '../catalog/spelling.ts';
 import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -172,14 +173,16 @@ function tolerateAll(
   return fix(title, 'unsafe', renamed, replaceScalar(document, value.at, 'Exists'));
 }
 
-/** Replaces a misspelling if one known name is close. */
+/** Replaces a misspelling if one known name is close: by case and hyphens, or by one typing slip (`NoShedule`). */
 function respell(written: Located<string>, known: readonly string[], context: PodSetContext): Fix | undefined {
   const plain = (text: string) =>
     text
       .toLowerCase()
       .replace(/[^a-z]/g, '')
       .replace(/s$/, '');
-  const [match, ...others] = known.filter((name) => plain(name) === plain(written.value));
+  const text = plain(written.value);
+  const same = known.filter((name) => plain(name) === text);
+  const [match, ...others] = same.length > 0 ? same : known.filter((name) => isSlip(plain(name), text));
   if (match === undefined || others.length > 0) return undefined;
   return fix(`Change to ${match}`, 'safe', replaceScalar(context.document, written.at, match));
 }
