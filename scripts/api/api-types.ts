@@ -56,7 +56,11 @@ function addType(model: string, types: Map<string, string>): void {
   types.set(name, [...fields, ...(laterFields[name] ?? [])].join(' '));
 }
 
-function typeCode(place: string, { type, format }: Pick<Attribute, 'type' | 'format'>, types: Map<string, string>): string {
+function typeCode(
+  place: string,
+  { type, format }: Pick<Attribute, 'type' | 'format'>,
+  types: Map<string, string>,
+): string {
   const list = /^Array<(.*)>$/.exec(type)?.[1];
   const map = /^\{ \[key: string\]: (.*); \}$/.exec(type)?.[1];
   if (list !== undefined) return `[${typeCode(place, { type: list, format }, types)}`;

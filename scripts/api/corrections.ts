@@ -16,8 +16,7 @@ export const enums: Readonly<Record<string, string>> = {
   'HPAScalingPolicy.type': 'Pods|Percent',
   'HPAScalingRules.selectPolicy': 'Max|Min|Disabled',
   'HTTPGetAction.scheme': 'HTTP|HTTPS',
-  'HostPathVolumeSource.type':
-    'DirectoryOrCreate|Directory|FileOrCreate|File|Socket|CharDevice|BlockDevice',
+  'HostPathVolumeSource.type': 'DirectoryOrCreate|Directory|FileOrCreate|File|Socket|CharDevice|BlockDevice',
   'ImageVolumeSource.pullPolicy': 'Always|IfNotPresent|Never',
   'JobSpec.completionMode': 'NonIndexed|Indexed',
   'JobSpec.podReplacementPolicy': 'TerminatingOrFailed|Failed',

@@ -2,8 +2,9 @@
  * The types of the API's objects: fields, what they hold, which are required. Types are written as in `data/api.json` and read on demand.
  * For objects that pods may run in, the table is what the API server decodes into; `scripts/api` generates it.
  */
-import apiJson from './data/api.json' with { type: 'json' };
+
 import { own, table } from '../yaml/table.ts';
+import apiJson from './data/api.json' with { type: 'json' };
 
 /** What a field holds. */
 export type ApiType =

@@ -1,4 +1,13 @@
-export { type ApiField, type ApiType, apiFields, apiKind, apiKinds, isCustomKind, servedVersions } from './api-types.ts';
+export {
+  type ApiField,
+  type ApiType,
+  apiFields,
+  apiKind,
+  apiKinds,
+  isCustomKind,
+  servedVersions,
+} from './api-types.ts';
+export { type NotServed, notServed } from './api-versions.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';

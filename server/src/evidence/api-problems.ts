@@ -1,4 +1,4 @@
-import { acceleratorResource, type ApiType, apiFields, apiKind, isCustomKind } from '../catalog/index.ts';
+import { type ApiType, acceleratorResource, apiFields, apiKind, isCustomKind } from '../catalog/index.ts';
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -36,13 +36,15 @@ export interface ApiHolder {
  * Compares an object with the types of its kind; empty for kinds that are not in the table. Templated values, what a template may add, and
  * sketches (`...`) are unknown.
  */
-export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(({ root, apiVersion, kind, document }) => {
-  const type = apiKind(apiVersion, kind);
-  if (type === undefined || !concernsAccelerators(root.node, kind)) return [];
-  const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomKind(apiVersion) };
-  visitObject({ at: root, type, above: undefined }, walk);
-  return walk.found;
-});
+export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
+  ({ root, apiVersion, kind, document }) => {
+    const type = apiKind(apiVersion, kind);
+    if (type === undefined || (podKinds.has(kind) && !namesAccelerators(root.node))) return [];
+    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomKind(apiVersion) };
+    visitObject({ at: root, type, above: undefined }, walk);
+    return walk.found;
+  },
+);
 
 interface Walk {
   /** A part of an object, such as a patch: other parts may have what is missing here. */
@@ -191,12 +193,8 @@ const podKinds: ReadonlySet<string> = new Set([
   'StatefulSet',
 ]);
 
-/** Whether an object that runs pods names accelerators anywhere, even where no container gets them. */
-function concernsAccelerators(node: YamlNode, kind: string): boolean {
-  return !podKinds.has(kind) || namesAccelerators(node);
-}
-
-function namesAccelerators(node: YamlNode): boolean {
+/** Whether an object names accelerators anywhere, even where no container gets them. */
+export function namesAccelerators(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
   return typeof node.value === 'string' && acceleratorResource(node.value) !== undefined;

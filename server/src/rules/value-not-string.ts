@@ -1,18 +1,22 @@
+import { apiKind } from '../catalog/index.ts';
+import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
-import { defineRule } from './rule.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type Report } from './rule.ts';
 
 /**
  * A number or boolean where Kubernetes requires a string.
  *
  * ## Why
  *
- * Values of labels, annotations, node selectors, tolerations and environment variables must be strings. Without quotes, `8` is a number and
- * `true` a boolean (as are `yes` and `on` for Kubernetes), and the API server rejects the object.
+ * Values of labels, annotations, node selectors, tolerations, arguments and environment variables must be strings. Without quotes, `8` is a
+ * number and `true` a boolean (as are `yes` and `on` for Kubernetes), and the API server rejects the object.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,9 +62,18 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
+  manifest(manifest, { document, report }) {
+    for (const problem of apiProblems(manifest)) {
+      const text = problem.what === 'not-string' ? unquoted(problem.at) : undefined;
+      if (text === undefined || isScalingAnnotation(problem.at)) continue;
+      report(mustBeString(subjectOf(problem), problem.at, text, document));
+    }
+  },
   podSet(podSet, context) {
     const { workload, document } = context;
     if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
+    // Checked as a whole, above.
+    if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
     const values = [
       ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({
         subject: `nodeSelector ${keyOf(value)}`,
@@ -74,19 +87,41 @@ export default defineRule({
     for (const { subject, value } of values) {
       const text = value && unquoted(value);
       if (value === undefined || text === undefined) continue;
-      context.report({
-        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
-        span: spanOf(value),
-        fixes: () => [quote(document, value, text)],
-      });
+      context.report(mustBeString(subject, value, text, document));
     }
   },
 });
 
+function mustBeString(subject: string, value: Cursor, text: string, document: YamlDocument): Report {
+  return {
+    message: `${shorten(subject, 70)} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
+    span: spanOf(value),
+    fixes: () => [quote(document, value, text)],
+  };
+}
+
+/** The place of a value that the table of the API's types calls a string. */
+function subjectOf({ at, field, holder }: ApiProblem): string {
+  if (at.entry === undefined) return `An item of ${field}`;
+  const key = keyOf(at);
+  if (key === field) {
+    if (holder.type === 'EnvVar' && field === 'value')
+      return asText(getIn(holder.at, 'name')) ?? 'An environment variable';
+    return holder.type === 'Toleration' ? `The toleration ${field}` : field;
+  }
+  return `${mapNames[field] ?? field} ${key}`;
+}
+
+const mapNames = table<string>({ annotations: 'Annotation', labels: 'Label' });
+
 /** Annotations of autoscalers have their own rule. */
+function isScalingAnnotation(value: Cursor): boolean {
+  return keyOf(value).startsWith('autoscaling.knative.dev/');
+}
+
 function stringsOf(what: string, strings: PodSet['labels']) {
   return strings
-    .filter(({ at: value }) => !keyOf(value).startsWith('autoscaling.knative.dev/'))
+    .filter(({ at: value }) => !isScalingAnnotation(value))
     .map(({ at: value }) => ({ subject: `${what} ${keyOf(value)}`, value }));
 }
 
@@ -114,5 +149,8 @@ function isPodSpec({ pod }: PodSet): boolean {
 
 /** Safe: the object was rejected before, and the text stays the same. */
 function quote(document: YamlDocument, value: Cursor, text: string) {
+  const isLabel = /^(?:labels|matchLabels|nodeSelector)$/.test(String(value.parent?.step));
+  // Quotes do not make a label value of these.
+  if (isLabel && !/^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(text)) return undefined;
   return fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, value, text));
 }
