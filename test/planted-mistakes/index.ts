@@ -1,4 +1,5 @@
 import { planters as annotations } from './annotations.ts';
+import { planters as api } from './api.ts';
 import { planters as cluster } from './cluster.ts';
 import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
@@ -15,6 +16,7 @@ import { planters as worldSize } from './world-size.ts';
 
 const families = [
   annotations,
+  api,
   cluster,
   configs,
   containers,

@@ -38,6 +38,9 @@ export interface ApiHolder {
  */
 export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
   ({ root, apiVersion, kind, document }) => {
+    // Only a part of an invalid document can be read.
+    if (document.problems.some(({ readable }) => readable !== true)) return [];
+    if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
     if (type === undefined || (podKinds.has(kind) && !namesAccelerators(root.node))) return [];
     const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomKind(apiVersion) };

@@ -123,8 +123,8 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
   const { at, holder } = problem;
   const field = shorten(problem.field, 60);
   const then = namesAccelerators(at.node)
-    ? 'kubectl rejects the object, other clients start it without its accelerators'
-    : 'kubectl rejects the object, other clients ignore the field';
+    ? 'kubectl rejects it, elsewhere the pod starts without its GPU'
+    : 'kubectl rejects it, other clients ignore it';
   const span = keySpanOf(at);
   switch (meant?.as) {
     case 'name':
@@ -186,7 +186,7 @@ function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Rep
   const values = type?.form === 'enum' ? type.values : [];
   const written = textOf(at);
   const listed =
-    values.length > 8 ? `${values.slice(0, 6).join(', ')} and ${values.length - 6} more` : values.join(', ');
+    values.length > 6 ? `${values.slice(0, 4).join(', ')} and ${values.length - 4} more` : values.join(', ');
   return {
     message: `${field} must be one of ${listed}, not "${shorten(written, 30)}": the API server rejects the object`,
     span: spanOf(at),

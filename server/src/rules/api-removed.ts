@@ -53,10 +53,16 @@ export default defineRule({
   topic: 'cluster',
   severity: 'error',
   manifest(manifest, context) {
-    const { root, apiVersion, kind } = manifest;
+    const { root, apiVersion, kind, document } = manifest;
     const written = getIn(root, 'apiVersion');
     const problem = notServed(apiVersion, kind);
-    if (problem === undefined || isTemplated(written) || isTemplated(getIn(root, 'kind'))) return;
+    if (
+      problem === undefined ||
+      document.problems.length > 0 ||
+      isTemplated(written) ||
+      isTemplated(getIn(root, 'kind'))
+    )
+      return;
     const isScaler = kind === 'HorizontalPodAutoscaler' || kind === 'PodDisruptionBudget';
     if (!isScaler && !namesAccelerators(root.node)) return;
     if (problem.why === 'removed' && (minorOf(context.options.kubernetesVersion) ?? problem.release) < problem.release)
@@ -88,6 +94,9 @@ function correct(problem: NotServed, { root, kind }: Manifest, { document }: Rul
     return fix(`Change ${kind} to ${problem.use}`, 'safe', replaceScalar(document, getIn(root, 'kind'), problem.use));
   }
   const isSame = problem.why !== 'removed' || problem.same;
+  // Old versions took the selector from the template.
+  if (!isSame && getIn(root, 'spec', 'template') !== undefined && getIn(root, 'spec', 'selector') === undefined)
+    return undefined;
   const edits = replaceScalar(document, getIn(root, 'apiVersion'), problem.use);
   return fix(`Change apiVersion to ${problem.use}`, isSame ? 'safe' : 'unsafe', edits);
 }
