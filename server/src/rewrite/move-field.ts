@@ -8,6 +8,7 @@ import { type Edits, type Fix, fix } from './fix.ts';
 /**
  * Moves a field from one mapping to another and adds missing mappings on the path. Undefined if the target has the field already, if the
  * value contains comments or templates, or if either text cannot be edited without damage.
+ * @param removing a mapping around the field that would be empty without it
  */
 export function moveField(
   document: YamlDocument,
@@ -15,13 +16,14 @@ export function moveField(
   owner: Cursor,
   path: readonly string[],
   title: string,
+  removing = field,
 ): Fix | undefined {
   const value = plainOf(field);
   const { start, end } = spanOf(field);
   const hasComment = document.comments.some(({ span }) => span.start > start && span.start < end);
   if (value === undefined || hasComment) return undefined;
   const written = writeInto(document, owner, path, value);
-  const removed = removeKey(document, field);
+  const removed = removeKey(document, removing);
   return touch(written, removed) ? undefined : fix(title, 'unsafe', removed, written);
 }
 

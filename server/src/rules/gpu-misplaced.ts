@@ -130,8 +130,16 @@ function toLimits(container: Container | undefined, entry: Cursor, { document }:
   const name = keyOf(entry);
   const hasLimit = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
   if (container === undefined || container.type !== 'app' || hasLimit) return undefined;
-  const title = `Move ${name} to the limits of ${container.name === '' ? 'the container' : container.name}`;
-  return moveField(document, entry, container.at, ['resources', 'limits', name], title);
+  const owner = container.name === '' ? 'the container' : container.name;
+  const holder = entry.parent;
+  const title = `Move ${name} to the limits of ${owner}`;
+  const path = ['resources', 'limits', name];
+  // Outside of resources, limits would be rejected even if they were empty.
+  const isField = holder?.step === 'limits' || holder?.step === 'requests';
+  if (!isField || holder.parent?.step === 'resources') return moveField(document, entry, container.at, path, title);
+  if (entries(holder).length === 1) return moveField(document, entry, container.at, path, title, holder);
+  const key = String(holder.step);
+  return moveField(document, holder, container.at, ['resources', key], `Move ${key} to the resources of ${owner}`);
 }
 
 function onlyContainer({ containers }: PodSet): Container | undefined {
