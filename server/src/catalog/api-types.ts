@@ -4,6 +4,7 @@
  */
 
 import { own, table } from '../yaml/table.ts';
+import { customKinds, customTypes } from './custom-types.ts';
 import apiJson from './data/api.json' with { type: 'json' };
 
 /** What a field holds. */
@@ -23,12 +24,15 @@ export interface ApiField {
 /** The name of the type of an object; undefined if the table does not have its kind in that version. */
 export function apiKind(apiVersion: string, kind: string): string | undefined {
   const name = own(apiJson.kinds, `${apiVersion}/${kind}`);
-  return typeof name === 'string' ? name : undefined;
+  return typeof name === 'string' ? name : customKinds[`${apiVersion}/${kind}`];
 }
 
-/** Whether a group's kinds are custom resources, which the API server checks against a schema. */
-export function isCustomKind(apiVersion: string): boolean {
-  return /^[^/]+\.[^/]+\//.test(apiVersion) && !/\.k8s\.io\//.test(apiVersion);
+/**
+ * Whether a type is of a custom resource: its versions differ, so a field that the table does not have may exist. The types of pods in custom
+ * resources are Kubernetes' own.
+ */
+export function isCustomType(type: string): boolean {
+  return customTypes[type] !== undefined;
 }
 
 /** The apiVersions that serve a kind, oldest groups first. */
@@ -56,9 +60,16 @@ export function apiFields(type: string): ReadonlyMap<string, ApiField> {
 const fieldsByType = new Map<string, ReadonlyMap<string, ApiField>>();
 
 function readFields(type: string): ReadonlyMap<string, ApiField> {
-  const written = own(apiJson.types, type);
+  const written = customTypes[type] ?? own(apiJson.types, type);
   const parts = typeof written === 'string' && written !== '' ? written.split(' ') : [];
-  return new Map(parts.map((part) => readField(part)).map((field) => [field.name, field]));
+  const fields = parts.flatMap((part) =>
+    part.startsWith('+') ? [...apiFields(part.slice(1)).values()].map(optional) : [readField(part)],
+  );
+  return new Map(fields.map((field) => [field.name, field]));
+}
+
+function optional(field: ApiField): ApiField {
+  return { ...field, required: false };
 }
 
 /** `name`, `name!` if it is required, `name:type` if it is not a string. */

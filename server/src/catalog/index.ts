@@ -4,7 +4,7 @@ export {
   apiFields,
   apiKind,
   apiKinds,
-  isCustomKind,
+  isCustomType,
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';

@@ -1,4 +1,4 @@
-import { type ApiField, apiFields } from '../catalog/index.ts';
+import { type ApiField, apiFields, isCustomType } from '../catalog/index.ts';
 import { isSlip, nearest } from '../catalog/spelling.ts';
 import { getIn } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
@@ -15,10 +15,25 @@ export type MeantField =
   /** A mapping below the same one has the field. */
   | { readonly as: 'below'; readonly path: readonly string[] };
 
+/**
+ * Whether the API server certainly does not know the field: the types of custom resources may have more fields in another version, but not
+ * next to a field of the same name, or at the root of an object.
+ */
+export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined): boolean {
+  return (
+    !isCustomType(holder.type) ||
+    holder.above === undefined ||
+    (meant !== undefined && (meant.as !== 'name' || meant.certain))
+  );
+}
+
 /** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
 export function meantField({ holder, field }: ApiProblem): MeantField | undefined {
   const free = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
-  const certain = free.find(({ name }) => isSameName(field, name)) ?? free.find(({ name }) => isSlip(field, name));
+  const certain =
+    free.find(({ name }) => isSameName(field, name)) ??
+    free.find(({ name }) => isSlip(field, name)) ??
+    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field)));
   if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
   const above = holderAbove(holder, field);
   if (above !== undefined) return { as: 'above', holder: above };
@@ -53,6 +68,10 @@ function plain(name: string): string {
     .replace(/s$/, '');
 }
 
+function onlyOne<T>([only, ...others]: readonly T[]): T | undefined {
+  return others.length === 0 ? only : undefined;
+}
+
 /** The one required field that is missing, if the written name is a part of its name: `name` for `claimName`. */
 function missingName(written: string, free: readonly ApiField[]): string | undefined {
   const [only, ...others] = free.filter(({ required }) => required);
@@ -74,7 +93,8 @@ const commonFields: ReadonlySet<string> = new Set(['name', 'namespace', 'type', 
 const maxDepth = 4;
 
 /** The shortest path of fields to a mapping with the field; undefined if there are several. */
-function pathBelow({ at, type }: ApiHolder, field: string): readonly string[] | undefined {
+function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
+  if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
   if (commonFields.has(field)) return undefined;
   let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];
   for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {

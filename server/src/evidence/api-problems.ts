@@ -1,4 +1,4 @@
-import { type ApiType, acceleratorResource, apiFields, apiKind, isCustomKind } from '../catalog/index.ts';
+import { type ApiType, acceleratorResource, apiFields, apiKind, isCustomType } from '../catalog/index.ts';
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -43,7 +43,7 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
     if (type === undefined || (podKinds.has(kind) && !namesAccelerators(root.node))) return [];
-    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomKind(apiVersion) };
+    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
     visitObject({ at: root, type, above: undefined }, walk);
     return walk.found;
   },
@@ -77,6 +77,8 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
   if (isIncomplete(at) || isSketch(at.node) || entries(at).some((entry) => keyOf(entry).startsWith('$'))) return;
   for (const { name, type: expected, required } of fields.values()) {
     if (!required || getIn(at, name) !== undefined) continue;
+    // The operators fill in parts of their pods.
+    if (walk.custom && !isCustomType(type)) continue;
     if (walk.partial && !mergeKeys.has(`${type}.${name}`)) continue;
     if (!isExpected(holder, name)) continue;
     walk.found.push({ what: 'missing-field', at, holder, field: name, type: expected });
@@ -170,10 +172,10 @@ function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
   return written.includes(entry.key);
 }
 
-/** `...` stands for what an example leaves out. */
+/** `...` and `N` stand for what an example leaves out. */
 function isSketch(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key }) => /^\W+$/.test(key) && !key.startsWith('$'));
-  return node.kind === 'scalar' && typeof node.value === 'string' && /^(?:\W*(?:\.{2,}|…).*|<.*>)$/.test(node.value);
+  return node.kind === 'scalar' && typeof node.value === 'string' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.value);
 }
 
 /** Whether a container of the object has no image: the object that it patches does. */
@@ -183,17 +185,28 @@ function isPatch(root: Cursor): boolean {
   return items(getIn(pod, 'containers')).some((one) => one.node.kind === 'map' && getIn(one, 'image') === undefined);
 }
 
-/** Kinds that run pods. Objects of other kinds are only read if their text concerns accelerators. */
+/** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
 const podKinds: ReadonlySet<string> = new Set([
   'CronJob',
   'DaemonSet',
   'Deployment',
+  'JAXJob',
   'Job',
+  'JobSet',
+  'LeaderWorkerSet',
+  'MPIJob',
+  'PaddleJob',
   'Pod',
   'PodTemplate',
+  'PyTorchJob',
+  'RayCluster',
+  'RayJob',
+  'RayService',
   'ReplicaSet',
   'ReplicationController',
   'StatefulSet',
+  'TFJob',
+  'XGBoostJob',
 ]);
 
 /** Whether an object names accelerators anywhere, even where no container gets them. */

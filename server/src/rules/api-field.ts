@@ -1,6 +1,6 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { nearest } from '../catalog/spelling.ts';
-import { type MeantField, meantField } from '../evidence/api-names.ts';
+import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
 import { type ApiHolder, type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
 import { parseQuantity } from '../model/quantity.ts';
@@ -61,7 +61,7 @@ import { defineRule, type Report } from './rule.ts';
  * ## When it is silent
  *
  * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for kinds and versions whose
- * types are not known; for templated keys and values; for what a patch leaves out. A field that another rule reports is reported once.
+ * types are not known; for fields of custom resources that another version may have; for templated keys and values; for what a patch leaves out. A field that another rule reports is reported once.
  *
  * ## Sources
  *
@@ -82,6 +82,7 @@ export default defineRule({
     );
     for (const problem of problems) {
       if (problem.what === 'not-string') continue;
+      if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
       // The field is there, under another name.
       if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
       report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });

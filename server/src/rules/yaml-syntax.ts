@@ -86,8 +86,9 @@ function lostAccelerators(node: YamlNode, span: Span): string | undefined {
   const [last] = same.slice(-1);
   const lost = first(same.slice(0, -1), ({ key, value }) => acceleratorIn(key, value));
   if (lost === undefined || last === undefined) return undefined;
-  const isKept = acceleratorIn(last.key, last.value) !== undefined;
-  return `${shorten(own.key)} is set twice, and only the last value counts${isKept ? '' : `: its ${shorten(lost)} is lost`}`;
+  if (lost === own.key) return `${shorten(lost)} is set twice, and only the last value counts`;
+  if (acceleratorIn(last.key, last.value) !== undefined) return undefined;
+  return `${shorten(own.key)} is set twice, and only the last value counts: its ${shorten(lost)} is lost`;
 }
 
 function acceleratorIn(key: string, node: YamlNode): string | undefined {
