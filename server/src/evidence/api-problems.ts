@@ -175,7 +175,7 @@ function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
 /** `...` and `N` stand for what an example leaves out. */
 function isSketch(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key }) => /^\W+$/.test(key) && !key.startsWith('$'));
-  return node.kind === 'scalar' && typeof node.value === 'string' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.value);
+  return node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.source);
 }
 
 /** Whether a container of the object has no image: the object that it patches does. */

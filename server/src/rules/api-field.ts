@@ -132,7 +132,11 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
       return {
         message: `${field} is not a field of ${someHolder(holder)}; did you mean ${meant.name}? ${then}`,
         span,
-        fixes: () => [fix(`Rename ${field} to ${meant.name}`, 'unsafe', renameKey(document, at, meant.name))],
+        // A renamed spec would bring everything in it into effect.
+        fixes: () =>
+          holder.above === undefined
+            ? []
+            : [fix(`Rename ${field} to ${meant.name}`, 'unsafe', renameKey(document, at, meant.name))],
       };
     case 'above': {
       const target = thisHolder(meant.holder);

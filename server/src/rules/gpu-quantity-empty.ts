@@ -3,7 +3,7 @@ import { processInput } from '../evidence/launch.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { asString, isIncomplete, keySpanOf } from '../yaml/cursor.ts';
+import { isIncomplete, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -11,8 +11,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * The API server stores a limit of null as 0: the pod is accepted and starts without a GPU. It rejects an empty string, and an empty request
- * without a limit.
+ * The API server drops a resource whose value is null: the pod is accepted and starts without a GPU.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -53,7 +52,6 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
- * - A dry run against an API server, version 1.36: null is stored as 0
  */
 export default defineRule({
   topic: 'gpu-request',
@@ -65,14 +63,8 @@ export default defineRule({
       const written = writtenQuantities(accelerator);
       const [first] = written;
       if (first === undefined || !written.every(({ empty }) => empty)) continue;
-      // null is stored as 0; an empty string is not a quantity, and 0 as the only request lacks its limit.
-      const isRejected = accelerator.limit === undefined || written.some(({ at }) => asString(at) !== undefined);
-      const then = isRejected
-        ? 'the API server rejects the pod'
-        : 'the API server stores 0, and the container starts without it';
       context.report({
-        message: `${accelerator.resource} has no value: ${then}`,
-        ...(isRejected ? { severity: 'error' } : {}),
+        message: `${accelerator.resource} has no value: the API server drops it, and the container starts without it`,
         span: keySpanOf(first.at),
         fixes: () => [setCount(intendedCount(container, accelerator), accelerator, context)],
       });

@@ -8,7 +8,7 @@ import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
-import { defineRule, type Report } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * A number or boolean where Kubernetes requires a string.
@@ -66,7 +66,11 @@ export default defineRule({
     for (const problem of apiProblems(manifest)) {
       const text = problem.what === 'not-string' ? unquoted(problem.at) : undefined;
       if (text === undefined || isScalingAnnotation(problem.at)) continue;
-      report(mustBeString(subjectOf(problem), problem.at, text, document));
+      report({
+        message: `${subjectOf(problem)} must be a string, not the ${typeOf(problem.at)} ${text}: the API server rejects the object`,
+        span: spanOf(problem.at),
+        fixes: () => (mayBeQuoted(problem, text) ? [quote(document, problem.at, text)] : []),
+      });
     }
   },
   podSet(podSet, context) {
@@ -87,29 +91,32 @@ export default defineRule({
     for (const { subject, value } of values) {
       const text = value && unquoted(value);
       if (value === undefined || text === undefined) continue;
-      context.report(mustBeString(subject, value, text, document));
+      context.report({
+        message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
+        span: spanOf(value),
+        fixes: () => [quote(document, value, text)],
+      });
     }
   },
 });
 
-function mustBeString(subject: string, value: Cursor, text: string, document: YamlDocument): Report {
-  return {
-    message: `${shorten(subject, 70)} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
-    span: spanOf(value),
-    fixes: () => [quote(document, value, text)],
-  };
-}
-
 /** The place of a value that the table of the API's types calls a string. */
 function subjectOf({ at, field, holder }: ApiProblem): string {
   if (at.entry === undefined) return `An item of ${field}`;
-  const key = keyOf(at);
+  const key = shorten(keyOf(at), 60);
   if (key === field) {
     if (holder.type === 'EnvVar' && field === 'value')
       return asText(getIn(holder.at, 'name')) ?? 'An environment variable';
     return holder.type === 'Toleration' ? `The toleration ${field}` : field;
   }
   return `${mapNames[field] ?? field} ${key}`;
+}
+
+/** As text, -1 and .inf are not the value of a label. */
+function mayBeQuoted({ field }: ApiProblem, text: string): boolean {
+  return (
+    !/^(?:labels|matchLabels|nodeLabels|nodeSelector)$/.test(field) || /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(text)
+  );
 }
 
 const mapNames = table<string>({ annotations: 'Annotation', labels: 'Label' });
@@ -149,8 +156,5 @@ function isPodSpec({ pod }: PodSet): boolean {
 
 /** Safe: the object was rejected before, and the text stays the same. */
 function quote(document: YamlDocument, value: Cursor, text: string) {
-  const isLabel = /^(?:labels|matchLabels|nodeSelector)$/.test(String(value.parent?.step));
-  // Quotes do not make a label value of these.
-  if (isLabel && !/^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(text)) return undefined;
   return fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, value, text));
 }
