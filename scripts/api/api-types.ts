@@ -2,7 +2,7 @@
 // schema of Kubernetes, and from corrections.ts.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { enums, kinds, laterFields, models, notRequired, opaque, quantities } from './corrections.ts';
+import { enums, kinds, laterFields, models, notRequired, opaque, quantities, required } from './corrections.ts';
 
 const packageFolder = join(import.meta.dirname, '../../node_modules/@kubernetes/client-node');
 const modelsFolder = join(packageFolder, 'dist/gen/models');
@@ -18,7 +18,7 @@ export function renderApiTypes(): string {
       return [`${apiVersion}/${kind}`, shortName(model)];
     }),
   );
-  const corrected = [...Object.keys(enums), ...quantities, ...notRequired];
+  const corrected = [...Object.keys(enums), ...quantities, ...notRequired, ...required];
   const stray = corrected.filter((field) => !fieldExists(field, types));
   if (stray.length > 0) throw new Error(`corrections.ts names fields that do not exist: ${stray.join(', ')}`);
   const table = {
@@ -49,7 +49,7 @@ function addType(model: string, types: Map<string, string>): void {
   const fields = attributes.map((attribute) => {
     const { name: declaredName, baseName } = attribute;
     const place = `${name}.${baseName}`;
-    const isRequired = declared.includes(`    '${declaredName}': `) && !notRequired.has(place);
+    const isRequired = required.has(place) || (declared.includes(`    '${declaredName}': `) && !notRequired.has(place));
     const type = baseName === 'status' && /Status$/.test(attribute.type) ? '*' : typeCode(place, attribute, types);
     return `${baseName}${isRequired ? '!' : ''}${type === 's' ? '' : `:${type}`}`;
   });

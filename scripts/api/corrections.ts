@@ -1,7 +1,7 @@
 // What the models of @kubernetes/client-node do not say: enums, quantities, and which required fields the API server insists on.
 // Source: the validation of Kubernetes 1.34 (pkg/apis/*/validation) and types in k8s.io/api, read 2026-11-22.
 
-/** The fields with a fixed set of values, by type and field. An empty value is the default. */
+/** The fields with a fixed set of values, by type and field. An empty value is the default; `/` stands for qualified names. */
 export const enums: Readonly<Record<string, string>> = {
   'Container.imagePullPolicy': 'Always|IfNotPresent|Never',
   'Container.restartPolicy': 'Always|OnFailure|Never',
@@ -21,7 +21,7 @@ export const enums: Readonly<Record<string, string>> = {
   'JobSpec.completionMode': 'NonIndexed|Indexed',
   'JobSpec.podReplacementPolicy': 'TerminatingOrFailed|Failed',
   'LabelSelectorRequirement.operator': 'In|NotIn|Exists|DoesNotExist',
-  'LimitRangeItem.type': 'Pod|Container|PersistentVolumeClaim',
+  'LimitRangeItem.type': 'Pod|Container|PersistentVolumeClaim|/',
   'MetricSpec.type': 'Resource|ContainerResource|Pods|Object|External',
   'MetricTarget.type': 'Utilization|Value|AverageValue',
   'NodeSelectorRequirement.operator': 'In|NotIn|Exists|DoesNotExist|Gt|Lt',
@@ -97,6 +97,9 @@ export const notRequired: ReadonlySet<string> = new Set([
   'StatefulSetSpec.serviceName',
   'Sysctl.value',
 ]);
+
+/** Fields that the schema calls optional, but the server rejects an object without, or a controller its pods. */
+export const required: ReadonlySet<string> = new Set(['Container.image']);
 
 /** Fields of later versions than the models: name, type. */
 export const laterFields: Readonly<Record<string, readonly string[]>> = {

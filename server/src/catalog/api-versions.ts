@@ -55,7 +55,8 @@ const groups: ReadonlySet<string> = new Set([
 export function notServed(apiVersion: string, kind: string): NotServed | undefined {
   if (apiKind(apiVersion, kind) !== undefined) return undefined;
   const group = groupOf(apiVersion);
-  if (!groups.has(group)) return undefined;
+  // The groups of custom resources contain a dot.
+  if (!groups.has(group) && group.includes('.')) return undefined;
   const gone = removed[`${apiVersion}/${kind}`];
   if (gone !== undefined) return { why: 'removed', release: gone[0], use: gone[1], same: gone[2] === undefined };
   const served = servedVersions(kind);

@@ -42,7 +42,7 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     if (document.problems.some(({ readable }) => readable !== true)) return [];
     if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
     const type = apiKind(apiVersion, kind);
-    if (type === undefined || (podKinds.has(kind) && !namesAccelerators(root.node))) return [];
+    if (type === undefined || !concernsAccelerators(root.node, kind)) return [];
     const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
     visitObject({ at: root, type, above: undefined }, walk);
     return walk.found;
@@ -97,10 +97,13 @@ const mergeKeys: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an object without a field is certainly whole: a patch of a workload repeats no labels, and one of a scaler no metrics. */
-function isExpected({ at, type }: ApiHolder, field: string): boolean {
+function isExpected(holder: ApiHolder, field: string): boolean {
+  const { at, type } = holder;
+  if (field === 'image') return isWholeContainer(holder);
   if (field === 'selector') return entries(getIn(at, 'template', 'metadata', 'labels')).length > 0;
   if (field === 'scaleTargetRef') return getIn(at, 'metrics') !== undefined;
   if (field === 'maxReplicas') return getIn(at, 'scaleTargetRef') !== undefined;
+  if (field === 'metadata') return getIn(at, 'spec') !== undefined;
   return type !== 'PodSpec' || getIn(at.parent, 'metadata') !== undefined;
 }
 
@@ -143,8 +146,8 @@ function scalarProblem({ value, source }: YamlScalar, type: ApiType, custom: boo
       return typeof value === 'string' ? undefined : 'not-string';
     case 'enum':
       if (typeof value !== 'string') return 'not-string';
-      // Qualified names are values of their owners.
-      return value === '' || value.includes('/') || type.values.includes(value) ? undefined : 'not-in-enum';
+      if (value === '' || type.values.includes(value)) return undefined;
+      return value.includes('/') && type.values.includes('/') ? undefined : 'not-in-enum';
     case 'integer':
       return typeof value === 'number' && Number.isInteger(value) ? undefined : 'wrong-type';
     case 'number':
@@ -178,15 +181,27 @@ function isSketch(node: YamlNode): boolean {
   return node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.source);
 }
 
+/** Whether a container is part of a whole workload. */
+function isWholeContainer({ at, above }: ApiHolder): boolean {
+  const isListed = at.parent?.step === 'containers' || at.parent?.step === 'initContainers';
+  return isListed && above !== undefined && isWhole(above.above?.above?.at);
+}
+
+/** Whether a workload selects its own pods: a patch does not repeat that. */
+function isWhole(spec: Cursor | undefined): boolean {
+  return getIn(spec, 'selector') !== undefined && getIn(spec, 'template', 'metadata', 'labels') !== undefined;
+}
+
 /** Whether a container of the object has no image: the object that it patches does. */
 function isPatch(root: Cursor): boolean {
   const spec = getIn(root, 'spec');
   const pod = getIn(getIn(spec, 'jobTemplate', 'spec') ?? spec, 'template', 'spec') ?? spec;
+  if (isWhole(spec)) return false;
   return items(getIn(pod, 'containers')).some((one) => one.node.kind === 'map' && getIn(one, 'image') === undefined);
 }
 
 /** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
-const podKinds: ReadonlySet<string> = new Set([
+const bearingKinds: ReadonlySet<string> = new Set([
   'CronJob',
   'DaemonSet',
   'Deployment',
@@ -209,8 +224,12 @@ const podKinds: ReadonlySet<string> = new Set([
   'XGBoostJob',
 ]);
 
-/** Whether an object names accelerators anywhere, even where no container gets them. */
-export function namesAccelerators(node: YamlNode): boolean {
+/** Whether an object names accelerators anywhere, even where no container gets them, or is of a kind that need not name them. */
+export function concernsAccelerators(node: YamlNode, kind: string): boolean {
+  return !bearingKinds.has(kind) || namesAccelerators(node);
+}
+
+function namesAccelerators(node: YamlNode): boolean {
   if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
   if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
   return typeof node.value === 'string' && acceleratorResource(node.value) !== undefined;

@@ -95,6 +95,7 @@ function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, M
   const isHere = (other: ApiHolder) => other.at.node === holder.at.node;
   return [...meant].some(([unknown, found]) => {
     if (found.as === 'name') return isHere(unknown.holder) && found.name === field;
+    if (found.as === 'below' && isHere(unknown.holder) && found.path[0] === field) return true;
     return unknown.field === field && (found.as !== 'above' || isHere(found.holder));
   });
 }
@@ -123,9 +124,10 @@ function describe(problem: ApiProblem, meant: MeantField | undefined, document: 
 function unknownField(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
   const { at, holder } = problem;
   const field = shorten(problem.field, 60);
-  const then = namesAccelerators(at.node)
-    ? 'kubectl rejects it, elsewhere the pod starts without its GPU'
-    : 'kubectl rejects it, other clients ignore it';
+  const then =
+    holder.above !== undefined && namesAccelerators(at.node)
+      ? 'kubectl rejects it, elsewhere the pod starts without its GPU'
+      : 'kubectl rejects it, other clients ignore it';
   const span = keySpanOf(at);
   switch (meant?.as) {
     case 'name':
@@ -188,7 +190,7 @@ function selectTemplate(spec: Cursor, document: YamlDocument): Fix | undefined {
 }
 
 function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {
-  const values = type?.form === 'enum' ? type.values : [];
+  const values = type?.form === 'enum' ? type.values.filter((value) => value !== '/') : [];
   const written = textOf(at);
   const listed =
     values.length > 6 ? `${values.slice(0, 4).join(', ')} and ${values.length - 4} more` : values.join(', ');

@@ -1,5 +1,5 @@
 import { type NotServed, notServed } from '../catalog/index.ts';
-import { namesAccelerators } from '../evidence/api-problems.ts';
+import { concernsAccelerators } from '../evidence/api-problems.ts';
 import { minorOf } from '../model/options.ts';
 import type { Manifest } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -63,8 +63,8 @@ export default defineRule({
       isTemplated(getIn(root, 'kind'))
     )
       return;
-    const isScaler = kind === 'HorizontalPodAutoscaler' || kind === 'PodDisruptionBudget';
-    if (!isScaler && !namesAccelerators(root.node)) return;
+    const intended = problem.why === 'kind' ? problem.use : kind;
+    if (!concernsAccelerators(root.node, intended)) return;
     if (problem.why === 'removed' && (minorOf(context.options.kubernetesVersion) ?? problem.release) < problem.release)
       return;
     const at = problem.why === 'kind' ? getIn(root, 'kind') : written;
