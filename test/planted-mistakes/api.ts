@@ -1,5 +1,5 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
-import { apiKind } from '../../server/src/catalog/index.ts';
+import { apiKind, servedVersions } from '../../server/src/catalog/index.ts';
 import { getIn } from '../../server/src/yaml/cursor.ts';
 import { containerSites, podSites } from './sites.ts';
 import { add, type Mistake, type Planters, put, rename, set } from './steps.ts';
@@ -54,7 +54,8 @@ function apiField(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function apiRemoved(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis)
-    .filter(({ workload }) => isTyped(workload) && workload.manifest.root.parent === undefined)
+    .filter(({ workload }) => servedVersions(workload.kind).includes(workload.apiVersion))
+    .filter(({ workload }) => workload.manifest.root.parent === undefined)
     .flatMap(({ workload: { kind, apiVersion } }): readonly Mistake[] => {
       const old = [...(apiVersion === 'apps/v1' ? ['extensions/v1beta1'] : []), apiVersion === 'v1' ? 'apps/v1' : 'v1'];
       return [

@@ -44,7 +44,11 @@ export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
     const type = apiKind(apiVersion, kind);
     if (type === undefined || !concernsAccelerators(root.node, kind)) return [];
     const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
-    visitObject({ at: root, type, above: undefined }, walk);
+    const holder: ApiHolder = { at: root, type, above: undefined };
+    visitObject(holder, walk);
+    if (lacksName(root, kind, walk)) {
+      walk.found.push({ what: 'missing-field', at: root, holder, field: 'metadata.name', type: undefined });
+    }
     return walk.found;
   },
 );
@@ -185,6 +189,17 @@ function isSketch(node: YamlNode): boolean {
 function isWholeContainer({ at, above }: ApiHolder): boolean {
   const isListed = at.parent?.step === 'containers' || at.parent?.step === 'initContainers';
   return isListed && above !== undefined && isWhole(above.above?.above?.at);
+}
+
+/** Whether a whole object has no name. Operators and schedulers name the pods that they make of a file with a Pod. */
+function lacksName(root: Cursor, kind: string, walk: Walk): boolean {
+  const metadata = getIn(root, 'metadata');
+  const spec = getIn(root, 'spec');
+  if (root.parent !== undefined || kind === 'PodTemplate' || walk.partial) return false;
+  if (isIncomplete(root) || isIncomplete(metadata) || isSketch(root.node) || metadata?.node.kind === 'scalar')
+    return false;
+  if (['name', 'generateName', '$patch'].some((field) => getIn(metadata, field) !== undefined)) return false;
+  return getIn(spec, 'template') === undefined ? spec !== undefined : isWhole(spec) || kind === 'Job';
 }
 
 /** Whether a workload selects its own pods: a patch does not repeat that. */

@@ -239,6 +239,7 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
   if (type === undefined) throw new Error('a wrong type is known');
   const { node } = at;
   const subject = shorten(subjectOf(at, field), 60);
+  if (type.form === 'quantity' && node.kind === 'scalar') return fraction(at, subject, document);
   return {
     message: `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`,
     span: node.kind === 'scalar' || at.entry === undefined ? firstLineOf(at, document) : keySpanOf(at),
@@ -248,6 +249,16 @@ function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Rep
         ? []
         : [fix(`Remove the quotes: ${value}`, 'safe', unquoteScalar(document, at, value))];
     },
+  };
+}
+
+/** The schema of a custom resource has only whole numbers and strings for a quantity. */
+function fraction(at: Cursor, subject: string, document: YamlDocument): Report {
+  const text = textOf(at);
+  return {
+    message: `${subject} needs quotes in a custom resource, which accepts no fraction such as ${shorten(text, 30)}: the API server rejects the object`,
+    span: spanOf(at),
+    fixes: () => [fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, at, text))],
   };
 }
 
