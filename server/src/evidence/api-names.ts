@@ -41,12 +41,9 @@ export function meantField({ holder, field }: ApiProblem): MeantField | undefine
   if (twin !== undefined && apiFields(twin.type).has(field)) return { as: 'elsewhere', words: twin.words };
   const path = pathBelow(holder, field);
   if (path !== undefined) return { as: 'below', path };
-  const name =
-    missingName(field, free) ??
-    nearest(
-      field,
-      free.map((one) => one.name),
-    )[0];
+  // Short names are near too many others.
+  const long = free.map((one) => one.name).filter((one) => one.length > 5);
+  const name = missingName(field, free) ?? nearest(field, long)[0];
   return name === undefined ? undefined : { as: 'name', name, certain: false };
 }
 
