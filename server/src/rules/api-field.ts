@@ -165,7 +165,7 @@ function unknownField(problem: ApiProblem, meant: MeantField | undefined, docume
 
 function missingField({ at, holder, field }: ApiProblem, document: YamlDocument): Report {
   return {
-    message: `${capital(thisHolder(holder))} has no ${field}, which is required: the API server rejects the object`,
+    message: `${sentence(thisHolder(holder))} has no ${field}, which is required: the API server rejects the object`,
     span: placeOf(at),
     fixes: () => (field === 'selector' ? [selectTemplate(at, document)] : []),
   };
@@ -291,6 +291,7 @@ function namesAccelerators(node: YamlNode): boolean {
   return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
 }
 
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** The begin of a sentence. Keys keep their spelling. */
+function sentence(words: string): string {
+  return words.replace(/^the /, 'The ');
 }
