@@ -1,4 +1,5 @@
 import { planters as annotations } from './annotations.ts';
+import { planters as api } from './api.ts';
 import { planters as cluster } from './cluster.ts';
 import { planters as commands } from './commands.ts';
 import { planters as configs } from './configs.ts';
@@ -19,6 +20,7 @@ import { planters as worldSize } from './world-size.ts';
 
 const families = [
   annotations,
+  api,
   cluster,
   commands,
   configs,

@@ -1,3 +1,13 @@
+export {
+  type ApiField,
+  type ApiType,
+  apiFields,
+  apiKind,
+  apiKinds,
+  isCustomType,
+  servedVersions,
+} from './api-types.ts';
+export { type NotServed, notServed } from './api-versions.ts';
 export { gpusMentioned, gpusNamed } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';

@@ -7,6 +7,14 @@ import { kindWords } from './kinds/index.ts';
  */
 const topics: readonly string[] = [
   ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
+  // Objects around the pods, which need not name what they limit or protect.
+  ...[
+    'kind: LimitRange',
+    'kind: PodDisruptionBudget',
+    'kind: PriorityClass',
+    'kind: ResourceQuota',
+    'kind: RuntimeClass',
+  ],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
   // Programs that need a GPU, requested or not.
   ...['vllm', 'sglang', 'text-generation-inference'],

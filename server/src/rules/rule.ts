@@ -76,6 +76,8 @@ export interface Report {
   readonly severity?: Severity;
   /** Set if the same in another place of the file would be said twice. */
   readonly oncePerFile?: boolean;
+  /** For a rule that yields: the text that the problem is about. */
+  readonly covers?: Span;
 }
 
 /** What a rule may use in addition to the subject that it checks. */
@@ -107,6 +109,8 @@ export interface Rule {
   readonly severity: Severity;
   /** Whether it finds wasted money, for the rule set cost-only; by default, the topic decides. */
   readonly wasteful?: boolean;
+  /** A general rule: it leaves a place to the errors and warnings of other rules. */
+  readonly yields?: true;
   /** By name, as in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;

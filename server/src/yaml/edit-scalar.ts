@@ -29,6 +29,17 @@ export function replaceScalar(
   return [{ span: node.span, newText: newText + gap }];
 }
 
+/** Replaces a quoted scalar with a number or a boolean without quotes. */
+export function unquoteScalar(
+  doc: YamlDocument,
+  target: Cursor | undefined,
+  value: number | boolean,
+): readonly TextEdit[] | undefined {
+  const style = target?.node.kind === 'scalar' ? target.node.style : 'plain';
+  if (style !== 'single' && style !== 'double') return undefined;
+  return replaceScalar(doc, target, value)?.map((edit) => ({ ...edit, newText: String(value) }));
+}
+
 /** JSON quotes every string; inside brackets, fewer strings can be plain. */
 export function placeOf(doc: YamlDocument, cursor: Cursor): ScalarPlace {
   for (let here: Cursor | undefined = cursor; here; here = here.parent) {
