@@ -2,6 +2,7 @@ import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import { isUnknown } from './written.ts';
 import { getIn } from '../yaml/cursor.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
@@ -39,9 +40,13 @@ const wholeTemplates: ReadonlySet<string> = new Set([
   'batch.volcano.sh',
 ]);
 
-/** Whether everything that the pods consist of is in the object: a missing entry is missing in the cluster, too. */
+/** Whether everything that the pods consist of is in the object, so that a missing entry is also missing in the cluster. */
 export function isWholePod(podSet: PodSet, workload: Workload): boolean {
   if (!isPodSpec(podSet, workload) || workload.partial || workload.role === 'definition') return false;
+  // Its operator adds the volumes of keys and hosts.
+  if (workload.kind === 'MPIJob') return false;
+  // An operator fills in such a file before it applies it.
+  if (workload.role === 'infrastructure' && podSet.containers.some(({ image }) => isUnknown(image?.at))) return false;
   return (
     wholeTemplates.has(groupOf(workload.apiVersion)) && (podSet.pod.step === 'spec' || podSet.pod.step === undefined)
   );

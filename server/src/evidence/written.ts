@@ -20,7 +20,12 @@ export function isSet(cursor: Cursor | undefined): cursor is Cursor {
 export function isUnknown(cursor: Cursor | undefined): boolean {
   if (cursor?.node.kind !== 'scalar') return false;
   const { templated, source } = cursor.node;
-  return templated || /[${}<>%@#[\]]|\.\.\.|…|^[A-Z][A-Z0-9]*(?:[_-][A-Z0-9]+)+$|\bX{3,}\b/.test(source);
+  return templated || isPlaceholderText(source);
+}
+
+/** The same for a key. */
+export function isPlaceholderText(text: string): boolean {
+  return /[${}<>%@#[\]]|\.\.\.|…|^[A-Z][A-Z0-9]*(?:[ _-]+[A-Z0-9]+)+$|\bX{3,}\b/.test(text);
 }
 
 /** All places at a path of keys and `*` (each item or entry), separated by dots: `containers.*.ports.*.hostPort`. */

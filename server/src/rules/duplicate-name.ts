@@ -58,7 +58,8 @@ export default defineRule({
   topic: 'other',
   severity: 'error',
   podSet(podSet, context) {
-    if (!isPodSpec(podSet, context.workload)) return;
+    // The branches of a template may repeat a name.
+    if (!isPodSpec(podSet, context.workload) || context.document.template) return;
     const { pod } = podSet;
     const containers = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
     const at = (path: string) => placesAt(pod, path);

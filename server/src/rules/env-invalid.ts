@@ -93,7 +93,7 @@ function checkVariable(variable: Cursor, context: PodSetContext): void {
   const value = getIn(variable, 'value');
   const from = getIn(variable, 'valueFrom');
   if (!isSet(from) || from.node.kind !== 'map' || isIncomplete(from)) return;
-  if (isSet(value) && asText(value) !== '') {
+  if (isSet(value) && asText(value) !== '' && !document.template) {
     report({
       message: `${shown} has both value and valueFrom, only one is allowed: ${rejection}`,
       span: keySpanOf(from),
@@ -102,7 +102,7 @@ function checkVariable(variable: Cursor, context: PodSetContext): void {
   }
   const set = entries(from).filter((field) => sources.includes(keyOf(field)) && isSet(field));
   const [first, second] = set;
-  if (first !== undefined && second !== undefined) {
+  if (first !== undefined && second !== undefined && !document.template) {
     report({
       message: `${shown} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: ${rejection}`,
       span: keySpanOf(second),

@@ -67,7 +67,8 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
   manifest({ root, kind, apiVersion }, context) {
-    if (kind !== 'HorizontalPodAutoscaler' || apiVersion !== 'autoscaling/v2') return;
+    // The branches of a template may be alternatives.
+    if (kind !== 'HorizontalPodAutoscaler' || apiVersion !== 'autoscaling/v2' || context.document.template) return;
     for (const metric of items(getIn(root, 'spec', 'metrics'))) checkMetric(metric, context);
     const behavior = getIn(root, 'spec', 'behavior');
     for (const direction of entries(behavior)) {

@@ -73,7 +73,15 @@ export default defineRule({
     const metrics = getIn(spec, 'metrics');
     if (floor === undefined || asNumber(floor) !== 0 || isIncomplete(spec) || isIncomplete(metrics)) return;
     const types = items(metrics).map((metric) => asString(getIn(metric, 'type')));
-    if (types.some((type) => type === undefined || type === 'Object' || type === 'External')) return;
+    if (types.includes(undefined)) return;
+    if (types.some((type) => type === 'Object' || type === 'External')) {
+      context.report({
+        message: 'minReplicas 0 requires the feature gate HPAScaleToZero, off by default: the API server rejects the object',
+        span: spanOf(floor),
+        fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
+      });
+      return;
+    }
     // The list is empty in autoscaling/v1, which supports only CPU.
     context.report({
       message: 'minReplicas 0 requires a metric of type Object or External: the API server rejects the object',

@@ -1,5 +1,5 @@
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
-import { isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -128,7 +128,7 @@ function checkMap(map: Cursor, what: string, rejection: string, context: RuleCon
 function checkKeys(map: Cursor, what: string, rejection: string, { report }: RuleContext): void {
   for (const entry of entries(map)) {
     const key = keyOf(entry);
-    if (/[${}<>%@]/.test(key)) continue;
+    if (isPlaceholderText(key)) continue;
     // The keys of annotations may have capitals in their domain.
     const problem = keyProblem(what === 'Annotation' ? key.toLowerCase() : key);
     if (problem === undefined) continue;

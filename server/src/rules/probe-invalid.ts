@@ -124,11 +124,12 @@ function checkProbe(probe: Cursor, context: PodSetContext): void {
 }
 
 /** Exactly one of the handlers. */
-function checkHandler(owner: Cursor, known: readonly string[], { report, workload }: PodSetContext): void {
+function checkHandler(owner: Cursor, known: readonly string[], { report, workload, document }: PodSetContext): void {
   if (owner.node.kind !== 'map' || isIncomplete(owner)) return;
   const set = entries(owner).filter((field) => known.includes(keyOf(field)) && isSet(field));
   const [first, second] = set;
-  if (first !== undefined && second === undefined) return;
+  // The branches of a template may be alternatives.
+  if (first !== undefined && (second === undefined || document.template)) return;
   if (first === undefined && (workload.partial || entries(owner).some((field) => !isTiming(field)))) return;
   report({
     message:

@@ -1,13 +1,14 @@
 import { acceleratorResource } from '../catalog/index.ts';
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isUnknown } from '../evidence/written.ts';
+import { isPlaceholderText, isUnknown } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
 import type { Container, Quantity } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { addLimit } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
 import { type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
-import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
+import { renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -86,7 +87,8 @@ export default defineRule({
 
 /** The rules of accelerators report their names and amounts, right or misspelled. */
 function isOther(name: string): boolean {
-  return acceleratorResource(name) === undefined && meantName(name) === undefined && !/^gpus?$|[${}<>%]/i.test(name);
+  if (/^gpus?$/i.test(name) || isPlaceholderText(name)) return false;
+  return acceleratorResource(name) === undefined && meantName(name) === undefined;
 }
 
 const native = /^(?:cpu|memory|ephemeral-storage|hugepages-.+)$/;
@@ -181,10 +183,7 @@ function checkMissing(name: string, { text, at }: Quantity, container: Container
     span: keySpanOf(at),
     fixes: () => {
       if (container.resources === undefined || (typeof value !== 'string' && typeof value !== 'number')) return [];
-      const edits =
-        limits === undefined
-          ? insertKey(document, container.resources, 'limits', { [name]: value }, { after: 'requests' })
-          : insertKey(document, limits, name, value);
+      const edits = addLimit(document, container.resources, name, value);
       return [fix(`Set the limit of ${name} to ${text}`, 'safe', edits)];
     },
   });

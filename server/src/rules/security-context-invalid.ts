@@ -65,6 +65,8 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
+    // The branches of a template may be alternatives.
+    if (context.document.template) return;
     const shared = getIn(podSet.pod, 'shareProcessNamespace');
     if (shared !== undefined && asBoolean(shared) === true && asBoolean(getIn(podSet.pod, 'hostPID')) === true) {
       context.report({

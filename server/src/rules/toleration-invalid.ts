@@ -1,7 +1,10 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { isUnknown } from '../evidence/written.ts';
+import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
 import type { PodSet, Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, isIncomplete, isNull, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { asString, entries, isIncomplete, isNull, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -72,12 +75,12 @@ export default defineRule({
       checkEffect(toleration, context);
       checkSeconds(toleration, context);
       checkKey(toleration, context);
+      checkSyntax(toleration, context);
     }
   },
 });
 
-/** Lt and Gt exist from Kubernetes 1.35. */
-const operators = ['Exists', 'Equal', 'Lt', 'Gt'] as const;
+const operators = ['Exists', 'Equal'] as const;
 
 function checkOperator(toleration: Toleration, context: PodSetContext): void {
   const { key, operator, value } = toleration;
@@ -103,6 +106,14 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
     return;
   }
   if (operators.some((known) => known === operator.value)) return;
+  // An alpha feature of Kubernetes 1.35 and 1.36.
+  if (/^(Gt|Lt)$/.test(operator.value)) {
+    context.report({
+      message: `Operator ${operator.value} requires the feature gate TaintTolerationComparisonOperators, off by default: the API server rejects the pod`,
+      span: spanOf(operator.at),
+    });
+    return;
+  }
   context.report({
     message: `Operator ${quoted(operator.value)} does not exist; use Exists or Equal: the API server rejects the pod`,
     span: spanOf(operator.at),
@@ -153,6 +164,29 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
     message: 'A toleration without a key requires the operator Exists: the API server rejects the pod',
     span: operator === undefined ? keySpanOf(key?.at ?? entries(at)[0] ?? at) : spanOf(operator.at),
     fixes: () => [tolerateAll({ at, operator, value }, context)],
+  });
+}
+
+/** The key and the value of a taint are those of a label. */
+function checkSyntax({ key, operator, value }: Toleration, context: PodSetContext): void {
+  const { document } = context;
+  const problem = key === undefined || key.value === '' || isUnknown(key.at) ? undefined : keyProblem(key.value);
+  if (key !== undefined && problem !== undefined) {
+    const trimmed = key.value.trim();
+    const meant = meantResource(trimmed) ?? (keyProblem(trimmed) === undefined ? trimmed : undefined);
+    context.report({
+      message: `Key ${quoted(key.value)} ${problem}: the API server rejects the pod`,
+      span: spanOf(key.at),
+      fixes: () =>
+        meant === undefined ? [] : [fix(`Change the key to ${meant}`, 'safe', replaceScalar(document, key.at, meant))],
+    });
+  }
+  if (value === undefined || isUnknown(value.at) || operator?.value === 'Exists') return;
+  const wrong = labelValueProblem(value.value);
+  if (wrong === undefined || asString(value.at) === undefined) return;
+  context.report({
+    message: `Value ${quoted(value.value)} ${wrong}: the API server rejects the pod`,
+    span: spanOf(value.at),
   });
 }
 

@@ -110,7 +110,7 @@ function checkVolume(volume: Cursor, context: PodSetContext): void {
   if (volume.node.kind !== 'map' || isIncomplete(volume)) return;
   const sources = entries(volume).filter((entry) => isSource(entry) && isSet(entry));
   const [first, second] = sources;
-  if (first !== undefined && second !== undefined && keyOf(first) !== keyOf(second)) {
+  if (first !== undefined && second !== undefined && keyOf(first) !== keyOf(second) && !document.template) {
     report({
       message: `Volume ${nameOf(volume)} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: ${rejection}`,
       span: keySpanOf(second),
@@ -166,7 +166,7 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   if (inside !== undefined && start?.startsWith('/') === true) {
     report({ message: `subPath must be relative, not ${shorten(start)}: ${rejection}`, span: spanOf(inside) });
   }
-  if (isSet(inside) && isSet(expression) && writtenText(inside) !== undefined) {
+  if (isSet(inside) && isSet(expression) && writtenText(inside) !== undefined && !context.document.template) {
     report({ message: `subPath and subPathExpr must not both be set: ${rejection}`, span: keySpanOf(expression) });
   }
   const propagation = getIn(mount, 'mountPropagation');
