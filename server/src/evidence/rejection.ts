@@ -2,8 +2,8 @@ import { kindEntry } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
-import { isUnknown } from './written.ts';
 import { getIn } from '../yaml/cursor.ts';
+import { isUnknown } from './written.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
 const validated: ReadonlySet<string> = new Set([

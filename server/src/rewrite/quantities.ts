@@ -38,7 +38,8 @@ export function addLimit(
   value: string | number,
 ): Edits {
   const limits = getIn(resources, 'limits');
-  if (limits === undefined) return insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' });
+  if (limits === undefined)
+    return insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' });
   return limits.node.kind === 'map' || isNull(limits) ? insertKey(document, limits, resource, value) : undefined;
 }
 

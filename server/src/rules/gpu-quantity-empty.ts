@@ -65,7 +65,9 @@ export default defineRule({
       const written = writtenQuantities(accelerator);
       const [first] = written;
       if (first === undefined || !written.every(({ empty }) => empty)) continue;
-      const isRejected = written.some(({ at }) => !isNull(at)) || (accelerator.limit === undefined && lacksLimitOf(accelerator.resource, container, context));
+      const isRejected =
+        written.some(({ at }) => !isNull(at)) ||
+        (accelerator.limit === undefined && lacksLimitOf(accelerator.resource, container, context));
       context.report({
         message: isRejected
           ? `${accelerator.resource} has no value: the API server rejects the pod`

@@ -71,7 +71,10 @@ export default defineRule({
       context.report({
         message: `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
         span: spanOf(wrong.at),
-        fixes: () => [wholeDevices(accelerator, wrong, container, context), slice(accelerator, wrong, container, context)],
+        fixes: () => [
+          wholeDevices(accelerator, wrong, container, context),
+          slice(accelerator, wrong, container, context),
+        ],
       });
     }
   },

@@ -12,6 +12,7 @@ import cpuMetricForGpu from './cpu-metric-for-gpu.ts';
 import cpuPodOnGpuNode from './cpu-pod-on-gpu-node.ts';
 import cpuStarvedAccelerators from './cpu-starved-accelerators.ts';
 import cudaTooOld from './cuda-too-old.ts';
+import deviceClaimInvalid from './device-claim-invalid.ts';
 import disruptionAnnotation from './disruption-annotation.ts';
 import disruptionBudgetInvalid from './disruption-budget-invalid.ts';
 import draShape from './dra-shape.ts';
@@ -117,6 +118,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['cpu-pod-on-gpu-node', cpuPodOnGpuNode],
   ['cpu-starved-accelerators', cpuStarvedAccelerators],
   ['cuda-too-old', cudaTooOld],
+  ['device-claim-invalid', deviceClaimInvalid],
   ['disruption-annotation', disruptionAnnotation],
   ['disruption-budget-invalid', disruptionBudgetInvalid],
   ['dra-shape', draShape],

@@ -116,7 +116,8 @@ function checkMounts(container: Container, volumes: readonly string[], podSet: P
     const at = getIn(mount, 'name');
     const name = writtenText(at);
     // The API server adds the volume of the token, and a printed pod has its mount.
-    if (at === undefined || name === undefined || volumes.includes(name) || name.startsWith('kube-api-access-')) continue;
+    if (at === undefined || name === undefined || volumes.includes(name) || name.startsWith('kube-api-access-'))
+      continue;
     const mounted = new Set(podSet.containers.flatMap((one) => one.volumeMounts.map((other) => other.name)));
     const free = volumes.filter((volume) => !mounted.has(volume));
     const known = volumes.length === 0 ? 'which has no volumes' : `which has ${listed(volumes)}`;

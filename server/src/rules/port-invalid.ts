@@ -78,7 +78,8 @@ export default defineRule({
   topic: 'network',
   severity: 'error',
   manifest({ root, kind, apiVersion }, context) {
-    if (kind === 'Service' && apiVersion === 'v1' && !context.document.template) checkService(getIn(root, 'spec'), context);
+    if (kind === 'Service' && apiVersion === 'v1' && !context.document.template)
+      checkService(getIn(root, 'spec'), context);
   },
   podSet(podSet, context) {
     if (isPodSpec(podSet, context.workload)) checkHostPorts(podSet, context);

@@ -1,5 +1,5 @@
-import { labelValueProblem } from '../model/api-syntax.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { labelValueProblem } from '../model/api-syntax.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
