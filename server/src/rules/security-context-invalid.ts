@@ -2,7 +2,7 @@ import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
 import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asBoolean, type Cursor, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -98,7 +98,7 @@ function checkEscalation(security: Cursor | undefined, context: PodSetContext): 
       fixes: () => [fix('Remove privileged', 'unsafe', removeKey(context.document, privileged)), allow()],
     });
   }
-  const admin = placesAt(security, 'capabilities.add.*').find((one) => writtenText(one) === 'CAP_SYS_ADMIN');
+  const admin = placesAt(security, 'capabilities.add.*').find((one) => asText(one) === 'CAP_SYS_ADMIN');
   if (admin === undefined) return;
   context.report({
     message: `CAP_SYS_ADMIN contradicts allowPrivilegeEscalation: false: ${rejectionOf(context.workload)}`,
