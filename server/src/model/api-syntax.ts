@@ -56,7 +56,8 @@ export function keyProblem(key: string): string | undefined {
     if (domain === '') return 'has no domain before "/"';
     if (name.includes('/')) return 'contains more than one "/"';
     const problem = nameProblem(domain, subdomain);
-    if (problem !== undefined) return `has an invalid domain: it ${problem}`;
+    if (problem !== undefined)
+      return /[A-Z]/.test(domain) ? 'must have its domain in lower case' : 'has an invalid domain';
   }
   return name === '' ? 'is empty' : wordProblem(name);
 }

@@ -105,7 +105,7 @@ const resourceApis = table<readonly [first: number, last: number]>({
 });
 
 /** The minor version of `1.34` or `v1.34.2`. */
-function minorOf(version: string | null): number | undefined {
+export function minorOf(version: string | null): number | undefined {
   const minor = /^v?1\.(\d+)/.exec(version ?? '')?.[1];
   return minor === undefined ? undefined : Number(minor);
 }

@@ -93,8 +93,8 @@ function checkEscalation(security: Cursor | undefined, context: PodSetContext): 
     fix('Set allowPrivilegeEscalation to true', 'unsafe', replaceScalar(context.document, escalation, true));
   if (privileged !== undefined && asBoolean(privileged) === true) {
     context.report({
-      message: `privileged: true contradicts allowPrivilegeEscalation: false: ${rejectionOf(context.workload)}`,
-      span: keySpanOf(privileged),
+      message: `allowPrivilegeEscalation: false contradicts privileged: true: ${rejectionOf(context.workload)}`,
+      span: keySpanOf(escalation),
       fixes: () => [fix('Remove privileged', 'unsafe', removeKey(context.document, privileged)), allow()],
     });
   }

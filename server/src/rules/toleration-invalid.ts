@@ -19,6 +19,7 @@ import {
 } from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { minorOf } from './kubernetes-version.ts';
 import { defineRule, type Report, type RuleContext } from './rule.ts';
 
 /**
@@ -87,15 +88,14 @@ export default defineRule({
     if (kind !== 'ResourceFlavor' || groupOf(apiVersion) !== 'kueue.x-k8s.io' || spec === undefined) return;
     const report = (one: Report) =>
       context.report({ ...one, message: one.message.replace(/the pod$/, 'the ResourceFlavor') });
-    for (const toleration of lowerTolerations(spec))
-      checkToleration(toleration, { document: context.document, report });
+    for (const toleration of lowerTolerations(spec)) checkToleration(toleration, { ...context, report });
   },
   podSet(podSet, context) {
     for (const toleration of podSet.tolerations) checkToleration(toleration, context);
   },
 });
 
-type Context = Pick<RuleContext, 'document' | 'report'>;
+type Context = Pick<RuleContext, 'document' | 'report' | 'options'>;
 
 function checkToleration(toleration: Toleration, context: Context): void {
   if (toleration.at.node.kind !== 'map' || isIncomplete(toleration.at)) return;
@@ -134,6 +134,8 @@ function checkOperator(toleration: Toleration, context: Context): void {
   if (operators.some((known) => known === operator.value)) return;
   // An alpha feature of Kubernetes 1.35 and 1.36.
   if (/^(Gt|Lt)$/.test(operator.value)) {
+    // kubernetes-version reports a cluster that does not know them at all.
+    if ((minorOf(context.options.kubernetesVersion) ?? 36) < 35) return;
     context.report({
       message: `Operator ${operator.value} requires the feature gate TaintTolerationComparisonOperators, off by default: the API server rejects the pod`,
       span: spanOf(operator.at),

@@ -57,8 +57,10 @@ export default defineRule({
   severity: 'error',
   document(document, context) {
     if (!manifestWords.test(document.text)) return;
+    const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {
-      const lost = readable === true ? lostAccelerator(document.root, span) : undefined;
+      // The values of a chart are the chart's affair.
+      const lost = readable === true && isObject ? lostAccelerator(document.root, span) : undefined;
       if (lost !== undefined) {
         const key = shorten(document.text.slice(span.start, span.end), 40);
         const what = key === lost ? 'the first value' : `${shorten(lost, 50)} of the first`;
