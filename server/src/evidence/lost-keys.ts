@@ -13,6 +13,7 @@ export function lostAccelerator(root: YamlNode | null, span: Span): string | und
   const same = entries?.filter((entry) => entry.key === key) ?? [];
   const kept = same.at(-1);
   if (kept === undefined) return undefined;
+  if (key !== undefined && acceleratorResource(key) !== undefined) return same.length > 1 ? key : undefined;
   const left = new Map(acceleratorsIn(kept));
   return same
     .slice(0, -1)

@@ -8,6 +8,8 @@ import { kindWords } from './kinds/index.ts';
 const topics: readonly string[] = [
   ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
+  // Objects around the pods, which name only labels or numbers.
+  ...['kind: PodDisruptionBudget', 'kind: PriorityClass'],
 ];
 
 /** The words of which a document related to accelerators contains at least one. No word contains another. */

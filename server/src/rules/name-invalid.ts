@@ -70,6 +70,7 @@ export default defineRule({
     check(getIn(metadata, 'namespace'), 'Namespace', dnsLabel, rejection, context);
     checkPrefix(getIn(metadata, 'generateName'), form, rejection, context);
     checkIndexes(manifest, context);
+    checkReserved(manifest, context);
   },
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
@@ -134,6 +135,18 @@ function checkPrefix(at: Cursor | undefined, form: NameForm, rejection: string, 
   if (problem !== undefined) {
     report({ message: `Prefix "${shorten(prefix, 40)}" ${problem}: ${rejection}`, span: spanOf(at) });
   }
+}
+
+/** Kubernetes creates its own two classes. */
+function checkReserved({ root, kind }: Manifest, { report }: RuleContext): void {
+  const at = getIn(root, 'metadata', 'name');
+  const name = writtenText(at);
+  if (kind !== 'PriorityClass' || at === undefined || name?.startsWith('system-') !== true) return;
+  if (/^system-(?:node|cluster)-critical$/.test(name)) return;
+  report({
+    message: `Name "${shorten(name, 40)}" starts with the reserved "system-": the API server rejects the PriorityClass`,
+    span: spanOf(at),
+  });
 }
 
 /** The pods of an indexed Job have the index in their host names, of at most 63 characters. */

@@ -3,6 +3,7 @@ import { isUnknown } from '../evidence/written.ts';
 import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
+import { minorOf } from '../model/options.ts';
 import { lowerTolerations } from '../model/pod.ts';
 import type { Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
@@ -19,7 +20,7 @@ import {
 } from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { minorOf } from './kubernetes-version.ts';
+
 import { defineRule, type Report, type RuleContext } from './rule.ts';
 
 /**

@@ -1,5 +1,4 @@
 import { namesAccelerators } from '../model/accelerators.ts';
-import { labelValueProblem } from '../model/api-syntax.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
@@ -62,49 +61,36 @@ export default defineRule({
   podSet(podSet, context) {
     const { workload, document } = context;
     if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
-    const values: readonly StringValue[] = [
+    const values = [
       ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({
         subject: `nodeSelector ${keyOf(value)}`,
         value,
-        isLabel: true,
       })),
-      ...podSet.tolerations.map(({ at: one }) => ({
-        subject: 'The toleration value',
-        value: getIn(one, 'value'),
-        isLabel: true,
-      })),
+      ...podSet.tolerations.map(({ at: one }) => ({ subject: 'The toleration value', value: getIn(one, 'value') })),
       ...podSet.containers.flatMap(environment),
       ...stringsOf('Annotation', podSet.annotations),
       ...stringsOf('Label', podSet.labels),
     ];
-    for (const { subject, value, isLabel } of values) {
+    for (const { subject, value } of values) {
       const text = value && unquoted(value);
       if (value === undefined || text === undefined) continue;
       context.report({
         message: `${subject} must be a string, not the ${typeOf(value)} ${text}: the API server rejects the object`,
         span: spanOf(value),
-        // As text, -1 and .inf are not the value of a label.
-        fixes: () => (isLabel === true && labelValueProblem(text) !== undefined ? [] : [quote(document, value, text)]),
+        fixes: () => [quote(document, value, text)],
       });
     }
   },
 });
 
 /** Annotations of autoscalers have their own rule. */
-function stringsOf(what: string, strings: PodSet['labels']): readonly StringValue[] {
+function stringsOf(what: string, strings: PodSet['labels']) {
   return strings
     .filter(({ at: value }) => !keyOf(value).startsWith('autoscaling.knative.dev/'))
-    .map(({ at: value }) => ({ subject: `${what} ${keyOf(value)}`, value, isLabel: what === 'Label' }));
+    .map(({ at: value }) => ({ subject: `${what} ${keyOf(value)}`, value }));
 }
 
-/** A value, with what it is called in messages, and whether it must also be valid as that of a label. */
-interface StringValue {
-  readonly subject: string;
-  readonly value: Cursor | undefined;
-  readonly isLabel?: boolean;
-}
-
-function environment({ env }: Container): readonly StringValue[] {
+function environment({ env }: Container): readonly { readonly subject: string; readonly value: Cursor | undefined }[] {
   return env.map(({ name, at: one }) => ({
     subject: name === '' ? 'An environment variable' : name,
     value: getIn(one, 'value'),
