@@ -1,4 +1,6 @@
 import { planters as annotations } from './annotations.ts';
+import { planters as apiObjects } from './api-objects.ts';
+import { planters as apiPods } from './api-pods.ts';
 import { planters as cluster } from './cluster.ts';
 import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
@@ -15,6 +17,8 @@ import { planters as worldSize } from './world-size.ts';
 
 const families = [
   annotations,
+  apiObjects,
+  apiPods,
   cluster,
   configs,
   containers,
