@@ -32,7 +32,11 @@ function badLabel(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function badPolicy(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap(({ workload: { kind, apiVersion, partial }, pod }): readonly Mistake[] => {
-    const wrong = apiVersion.startsWith('apps/') ? ['Never', 'OnFailure'] : kind === 'Job' ? ['Always'] : [];
+    const wrong = apiVersion.startsWith('apps/')
+      ? ['Never', 'OnFailure']
+      : kind === 'Job' && apiVersion.startsWith('batch/v1')
+        ? ['Always']
+        : [];
     return partial
       ? []
       : wrong.map((value) => ({

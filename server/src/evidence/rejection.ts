@@ -3,6 +3,7 @@ import { groupOf } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
 import { getIn } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import { isUnknown } from './written.ts';
 
 /** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
@@ -23,9 +24,15 @@ export function rejectionOf({ kind, apiVersion }: Pick<Manifest, 'kind' | 'apiVe
   return `the API server rejects ${validated.has(`${group}/${kind}`) ? `the ${kind}` : 'its pods'}`;
 }
 
+/** Whether the whole text could be read: values next to a syntax error are not what was meant. */
+function isReadable({ problems }: YamlDocument): boolean {
+  return problems.every(({ readable }) => readable === true);
+}
+
 /** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. */
 export function isPodSpec({ pod }: PodSet, workload: Workload): boolean {
-  return !isValues(workload) && !workload.byShape && getIn(pod, 'containers')?.node.kind === 'seq';
+  if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
+  return getIn(pod, 'containers')?.node.kind === 'seq';
 }
 
 /** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */
@@ -59,7 +66,8 @@ const ownGroups: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether an object is one that an API server stores, and not a file of a client (a kustomization, a ClusterConfig of eksctl). */
-export function isServedKind({ kind, apiVersion }: Pick<Manifest, 'kind' | 'apiVersion'>): boolean {
+export function isServedKind({ kind, apiVersion, document }: Manifest): boolean {
+  if (!isReadable(document)) return false;
   const group = groupOf(apiVersion);
   if (ownGroups.has(group)) return true;
   return kindEntry(group, kind) !== undefined || /(?:^|\.)(?:kueue\.x-k8s\.io|keda\.sh|karpenter\.sh)$/.test(group);

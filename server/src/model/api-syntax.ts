@@ -71,13 +71,13 @@ function wordProblem(word: string): string | undefined {
   if (word.length > 63) return `has ${word.length} characters, at most 63 are allowed`;
   if (/^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/.test(word)) return undefined;
   const odd = [...word].find((letter) => !/[-A-Za-z0-9_.]/.test(letter));
-  if (odd !== undefined) return `contains ${describe(odd)}; only letters, digits, "-", "_" and "." are allowed`;
+  if (odd !== undefined) return `contains ${describe(odd)}; only letters, digits and "-_." are allowed`;
   return 'must start and end with a letter or a digit';
 }
 
 function describe(letter: string): string {
   if (/\s/.test(letter)) return 'white space';
-  if (/[A-Z]/.test(letter)) return `the capital ${letter}`;
+  if (/[A-Z]/.test(letter)) return 'a capital';
   return `"${letter}"`;
 }
 

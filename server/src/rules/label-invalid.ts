@@ -67,14 +67,14 @@ export default defineRule({
   severity: 'error',
   manifest(manifest, context) {
     if (!isServedKind(manifest)) return;
-    const rejection = `the API server rejects the ${manifest.kind}`;
+    const rejection = 'the API server rejects the object';
     const at = (path: string) => placesAt(manifest.root, path);
     for (const labels of at('metadata.labels')) checkMap(labels, 'Label', rejection, context);
     for (const annotations of at('metadata.annotations')) checkKeys(annotations, 'Annotation', rejection, context);
     if (!/^(apps|policy|batch|autoscaling)$/.test(groupOf(manifest.apiVersion))) return;
     for (const labels of at('spec.selector.matchLabels')) checkMap(labels, 'Selector', rejection, context);
     for (const values of at('spec.selector.matchExpressions.*.values.*')) {
-      checkValue(values, 'Selector value', rejection, context);
+      checkValue(values, ' of the selector', rejection, context);
     }
   },
   podSet(podSet, context) {
@@ -94,7 +94,7 @@ export default defineRule({
     for (const key of [...at(`${requiredTerms}.key`), ...at(`${preferredTerms}.key`)]) {
       checkKey(key, 'Key', rejection, context);
     }
-    for (const value of at(`${requiredTerms}.values.*`)) checkValue(value, 'Value', rejection, context);
+    for (const value of at(`${requiredTerms}.values.*`)) checkValue(value, '', rejection, context);
     for (const kind of ['podAffinity', 'podAntiAffinity']) {
       const terms = [
         ...at(`affinity.${kind}.requiredDuringSchedulingIgnoredDuringExecution.*`),
@@ -116,13 +116,19 @@ function checkTerm(term: Cursor, rejection: string, context: PodSetContext): voi
   for (const key of placesAt(term, 'topologyKey')) checkKey(key, 'topologyKey', rejection, context);
   for (const labels of placesAt(term, 'labelSelector.matchLabels')) checkMap(labels, 'Selector', rejection, context);
   for (const value of placesAt(term, 'labelSelector.matchExpressions.*.values.*')) {
-    checkValue(value, 'Selector value', rejection, context);
+    checkValue(value, ' of the selector', rejection, context);
   }
 }
 
 function checkMap(map: Cursor, what: string, rejection: string, context: RuleContext): void {
   checkKeys(map, what, rejection, context);
-  for (const value of entries(map)) checkValue(value, `${what} ${shorten(keyOf(value), 40)}`, rejection, context);
+  for (const value of entries(map))
+    checkValue(value, ` of ${nameOf(what)} ${shorten(keyOf(value), 28)}`, rejection, context);
+}
+
+/** `nodeSelector` is a field; the others are words. */
+function nameOf(what: string): string {
+  return what === 'nodeSelector' ? what : what.toLowerCase();
 }
 
 function checkKeys(map: Cursor, what: string, rejection: string, { report }: RuleContext): void {
@@ -143,13 +149,13 @@ function checkKey(at: Cursor, what: string, rejection: string, { report }: RuleC
   report({ message: `${what} "${shorten(key, 40)}" ${problem}: ${rejection}`, span: spanOf(at) });
 }
 
-function checkValue(at: Cursor, what: string, rejection: string, { report, document }: RuleContext): void {
+function checkValue(at: Cursor, owner: string, rejection: string, { report, document }: RuleContext): void {
   const value = asString(at);
   if (value === undefined || isUnknown(at)) return;
   const problem = labelValueProblem(value);
   if (problem === undefined) return;
   report({
-    message: `${what} has the value "${shorten(value, 30)}", which ${problem}: ${rejection}`,
+    message: `Value "${shorten(value, 24)}"${owner} ${problem}: ${rejection}`,
     span: spanOf(at),
     fixes: () => {
       const valid = value

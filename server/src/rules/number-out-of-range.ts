@@ -57,8 +57,9 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
-  manifest({ root, kind, apiVersion }, { report }) {
-    if (!isServedKind({ kind, apiVersion })) return;
+  manifest(manifest, { report }) {
+    const { root, kind, apiVersion } = manifest;
+    if (!isServedKind(manifest)) return;
     for (const [path, least, most] of rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? []) {
       for (const at of placesAt(root, path)) {
         const problem = rangeProblem(at, least, most);
