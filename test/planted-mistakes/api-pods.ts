@@ -15,6 +15,7 @@ export const planters: Planters = {
   'name-invalid': badName,
   'number-out-of-range': negative,
   'object-reference': unknownVolume,
+  'pod-invalid': bareNames,
   'port-invalid': sharedPort,
   'probe-invalid': badProbe,
   'resource-invalid': badResource,
@@ -142,6 +143,10 @@ function textCompared(analysis: DocumentAnalysis): readonly Mistake[] {
         return field(pod, 'affinity', affinity, place);
       }),
     );
+}
+
+function bareNames(analysis: DocumentAnalysis): readonly Mistake[] {
+  return sites(analysis).map(({ pod }) => field(pod, 'dnsPolicy', 'None', []));
 }
 
 function negative(analysis: DocumentAnalysis): readonly Mistake[] {

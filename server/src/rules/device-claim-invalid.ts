@@ -1,5 +1,5 @@
 import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
-import { keyProblem } from '../model/api-syntax.ts';
+import { dnsLabel, keyProblem, nameProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -160,6 +160,10 @@ function checkName(
 ): void {
   const name = writtenText(at);
   if (at === undefined || name === undefined) return;
+  const problem = nameProblem(name, dnsLabel);
+  if (problem !== undefined) {
+    report({ message: `Request name "${shorten(name, 30)}" ${problem}: ${rejection}`, span: spanOf(at) });
+  }
   if (known.has(prefix + name)) {
     report({ message: `Two requests are named ${shorten(name, 40)}: ${rejection}`, span: spanOf(at) });
   }

@@ -58,6 +58,7 @@ import nodePoolUntainted from './node-pool-untainted.ts';
 import nprocPerNode from './nproc-per-node.ts';
 import numberOutOfRange from './number-out-of-range.ts';
 import objectReference from './object-reference.ts';
+import podInvalid from './pod-invalid.ts';
 import portInvalid from './port-invalid.ts';
 import privilegedGpu from './privileged-gpu.ts';
 import probeInvalid from './probe-invalid.ts';
@@ -164,6 +165,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['nproc-per-node', nprocPerNode],
   ['number-out-of-range', numberOutOfRange],
   ['object-reference', objectReference],
+  ['pod-invalid', podInvalid],
   ['port-invalid', portInvalid],
   ['privileged-gpu', privilegedGpu],
   ['probe-invalid', probeInvalid],

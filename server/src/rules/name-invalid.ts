@@ -102,6 +102,8 @@ const namesInPods: readonly (readonly [what: string, path: string, form: NameFor
 function formOf({ kind, apiVersion }: Manifest): NameForm {
   const group = groupOf(apiVersion);
   if (group === '' && /^(Service|Namespace)$/.test(kind)) return dnsLabel;
+  // KServe makes Services and host names of it.
+  if (group === 'serving.kserve.io' && kind === 'InferenceService') return dnsLabel;
   if (group !== 'batch') return subdomain;
   // The name of a Job is also a label of its pods.
   return { ...subdomain, longest: kind === 'CronJob' ? 52 : 63 };

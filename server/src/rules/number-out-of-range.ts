@@ -11,7 +11,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API server rejects
- * the object otherwise.
+ * the object otherwise. The same holds for the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -162,6 +162,18 @@ const rangesOf = table<readonly Range[]>({
     ['spec.minAvailable', 0],
     ['spec.maxUnavailable', 0],
   ],
+  'leaderworkerset.x-k8s.io/LeaderWorkerSet': [
+    ['spec.replicas', 0],
+    ['spec.leaderWorkerTemplate.size', 1],
+  ],
+  'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
+  'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
+  'serving.kserve.io/InferenceService': [
+    ['spec.predictor.minReplicas', 0],
+    ['spec.predictor.maxReplicas', 0],
+    ['spec.predictor.containerConcurrency', 0],
+  ],
+  'kueue.x-k8s.io/ClusterQueue': [['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]],
   'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
 });
 

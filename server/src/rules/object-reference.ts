@@ -1,5 +1,5 @@
 import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
-import { isSet, isUnknown, writtenText } from '../evidence/written.ts';
+import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -97,18 +97,23 @@ export default defineRule({
     if (!isWholePod(podSet, context.workload)) return;
     const volumes = getIn(podSet.pod, 'volumes');
     if (isIncomplete(volumes) || isIncomplete(podSet.pod) || isTemplated(volumes)) return;
-    const claims = getIn(context.manifest.root, 'spec', 'volumeClaimTemplates');
+    // StatefulSets and LeaderWorkerSets make volumes of claims, and so do newer JobSets.
+    const claims = claimPaths.flatMap((path) => placesAt(context.manifest.root, path));
     const declared = [
       ...items(volumes).map((volume) => getIn(volume, 'name')),
-      ...(context.workload.kind === 'StatefulSet'
-        ? items(claims).map((claim) => getIn(claim, 'metadata', 'name'))
-        : []),
+      ...claims.flatMap((list) => items(list).map((claim) => getIn(claim, 'metadata', 'name'))),
     ];
-    if (declared.some((name) => name === undefined || isUnknown(name)) || isIncomplete(claims)) return;
+    if (declared.some((name) => name === undefined || isUnknown(name)) || claims.some(isIncomplete)) return;
     const names = declared.flatMap((name) => asText(name) ?? []);
     for (const container of podSet.containers) checkMounts(container, names, podSet, context);
   },
 });
+
+const claimPaths = [
+  'spec.volumeClaimTemplates',
+  'spec.leaderWorkerTemplate.volumeClaimTemplates',
+  'spec.volumeClaimPolicies.*.templates',
+];
 
 function checkMounts(container: Container, volumes: readonly string[], podSet: PodSet, context: PodSetContext): void {
   const mounts = [...items(getIn(container.at, 'volumeMounts')), ...items(getIn(container.at, 'volumeDevices'))];

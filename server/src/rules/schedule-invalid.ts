@@ -1,10 +1,11 @@
+import { writtenText } from '../evidence/written.ts';
 import { scheduleProblem } from '../model/cron.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
 import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * The schedule of a CronJob has a syntax that Kubernetes does not know.
@@ -68,6 +69,7 @@ export default defineRule({
   severity: 'error',
   manifest({ root, kind, apiVersion }, { report, document }) {
     if (kind !== 'CronJob' || groupOf(apiVersion) !== 'batch') return;
+    checkZone(getIn(root, 'spec', 'timeZone'), report);
     const at = getIn(root, 'spec', 'schedule');
     const schedule = writtenSchedule(at);
     const problem = schedule === undefined ? undefined : scheduleProblem(schedule);
@@ -83,6 +85,25 @@ export default defineRule({
     });
   },
 });
+
+/** Time zones have the names of the IANA database; `Local` and offsets are not among them. */
+function checkZone(at: Cursor | undefined, report: RuleContext['report']): void {
+  const zone = writtenText(at);
+  if (at === undefined || zone === undefined || (!/^local$|^[-+]|[-+]\d/i.test(zone) && isZone(zone))) return;
+  if (/^Etc\/GMT[-+]\d+$/.test(zone)) return;
+  report({
+    message: `Time zone "${shorten(zone, 40)}" does not exist; use a name such as Europe/Paris: the API server rejects the CronJob`,
+    span: spanOf(at),
+  });
+}
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
 
 /** Unlike in other values, "@" begins a schedule and not a placeholder. */
 function writtenSchedule(at: Cursor | undefined): string | undefined {

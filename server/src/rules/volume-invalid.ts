@@ -136,6 +136,17 @@ function checkVolume(volume: Cursor, context: PodSetContext): void {
       span: spanOf(path),
     });
   }
+  for (const source of ['configMap', 'secret']) {
+    for (const item of placesAt(volume, `${source}.items.*.path`)) {
+      checkSteps(item, 'The path of an item', rejection, context);
+      const inside = writtenText(item);
+      if (inside?.startsWith('/') !== true) continue;
+      report({
+        message: `The path of an item must be relative, not ${shorten(inside)}: ${rejection}`,
+        span: spanOf(item),
+      });
+    }
+  }
   const host = getIn(volume, 'hostPath', 'path');
   checkSteps(host, 'hostPath', rejection, context);
 }
@@ -192,6 +203,14 @@ function checkClaim(spec: Cursor | undefined, rejection: string, { report }: Rul
   const requests = getIn(resources, 'requests');
   if (requests === undefined || [spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
   const other = entries(requests).find((entry) => keyOf(entry) !== 'storage');
+  const modes = getIn(spec, 'accessModes');
+  const isWhole = spec !== undefined && getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
+  if (isWhole && (modes === undefined || (modes.node.kind === 'seq' && modes.node.items.length === 0))) {
+    report({
+      message: `A volume claim needs accessModes, such as ReadWriteOnce: ${rejection}`,
+      span: keySpanOf(modes ?? spec),
+    });
+  }
   if (getIn(requests, 'storage') !== undefined || requests.node.kind !== 'map' || requests.node.entries.length === 0)
     return;
   report({
