@@ -4,9 +4,10 @@ import { dnsLabel, type NameForm, nameProblem, portName, subdomain, validName } 
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 
 /**
@@ -71,6 +72,9 @@ export default defineRule({
     checkPrefix(getIn(metadata, 'generateName'), form, rejection, context);
     checkIndexes(manifest, context);
     checkReserved(manifest, context);
+    for (const [path, form] of namesOf[`${groupOf(manifest.apiVersion)}/${manifest.kind}`] ?? []) {
+      for (const at of placesAt(manifest.root, path)) check(at, keyOf(at), form, rejection, context);
+    }
   },
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
@@ -87,6 +91,9 @@ const namesInPods: readonly (readonly [what: string, path: string, form: NameFor
   ['Volume name', 'volumes.*.name', dnsLabel],
   ['Port name', 'containers.*.ports.*.name', portName],
   ['Port name', 'initContainers.*.ports.*.name', portName],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
+    ['httpGet', 'tcpSocket'].map((kind) => ['Port name', `containers.*.${probe}.${kind}.port`, portName] as const),
+  ),
   ['Claim name', 'resourceClaims.*.name', dnsLabel],
   ['resourceClaimName', 'resourceClaims.*.resourceClaimName', subdomain],
   ['resourceClaimTemplateName', 'resourceClaims.*.resourceClaimTemplateName', subdomain],
@@ -97,6 +104,19 @@ const namesInPods: readonly (readonly [what: string, path: string, form: NameFor
   ['hostname', 'hostname', dnsLabel],
   ['subdomain', 'subdomain', dnsLabel],
 ];
+
+/** Names of other objects, in objects without pods. */
+const namesOf = table<readonly (readonly [path: string, form: NameForm])[]>({
+  'node.k8s.io/RuntimeClass': [['handler', dnsLabel]],
+  'resource.k8s.io/ResourceClaim': classNames('spec.devices.requests.*'),
+  'resource.k8s.io/ResourceClaimTemplate': classNames('spec.spec.devices.requests.*'),
+});
+
+function classNames(request: string): readonly (readonly [path: string, form: NameForm])[] {
+  return ['deviceClassName', 'exactly.deviceClassName', 'firstAvailable.*.deviceClassName'].map(
+    (path) => [`${request}.${path}`, subdomain] as const,
+  );
+}
 
 /** Objects whose names become parts of longer names, with the length that remains. */
 function formOf({ kind, apiVersion }: Manifest): NameForm {

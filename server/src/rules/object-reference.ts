@@ -91,7 +91,10 @@ export default defineRule({
     const { kind, apiVersion, manifest } = workload;
     const group = groupOf(apiVersion);
     if (group === 'apps') checkSelector(workload, context);
-    if (group === 'batch' && kind === 'Job') checkJobSelector(getIn(manifest.root, 'spec'), context);
+    if (group === 'batch' && kind === 'Job') {
+      checkJobSelector(getIn(manifest.root, 'spec'), context);
+      if (asBoolean(getIn(manifest.root, 'spec', 'manualSelector')) === true) checkSelector(workload, context);
+    }
   },
   podSet(podSet, context) {
     if (!isWholePod(podSet, context.workload)) return;
@@ -149,6 +152,8 @@ function checkSelector({ kind, manifest, partial }: Workload, context: WorkloadC
     return;
   }
   const label = (key: string) => getIn(labels, key);
+  for (const expression of items(getIn(selector, 'matchExpressions')))
+    checkExpression(expression, labels, kind, context);
   for (const wanted of entries(getIn(selector, 'matchLabels'))) {
     const key = keyOf(wanted);
     const found = label(key);
@@ -170,6 +175,33 @@ function checkSelector({ kind, manifest, partial }: Workload, context: WorkloadC
       ],
     });
   }
+}
+
+function checkExpression(
+  expression: Cursor,
+  labels: Cursor | undefined,
+  kind: string,
+  { report }: WorkloadContext,
+): void {
+  const key = writtenText(getIn(expression, 'key'));
+  const operator = writtenText(getIn(expression, 'operator'));
+  const values = items(getIn(expression, 'values'));
+  const label = key === undefined ? undefined : getIn(labels, key);
+  if (key === undefined || isUnknown(label) || values.some(isUnknown) || isIncomplete(expression)) return;
+  const has = label !== undefined && values.some((value) => asText(value) === asText(label));
+  const matches =
+    operator === 'In'
+      ? has || values.length === 0
+      : operator === 'NotIn'
+        ? !has
+        : operator === 'Exists'
+          ? label !== undefined
+          : true;
+  if (matches) return;
+  report({
+    message: `Selector ${shorten(`${key} ${operator}`, 50)} does not match the labels of the pod template: the API server rejects the ${kind}`,
+    span: spanOf(getIn(expression, 'key') ?? expression),
+  });
 }
 
 function checkJobSelector(spec: Cursor | undefined, { report }: WorkloadContext): void {

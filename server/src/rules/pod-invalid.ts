@@ -1,5 +1,5 @@
 import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
-import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -69,6 +69,7 @@ export default defineRule({
     checkHost(podSet, context);
     checkNames(podSet, context);
     checkDeadline(podSet, context);
+    checkPriority(podSet, context);
   },
 });
 
@@ -99,6 +100,19 @@ function checkNames({ pod }: PodSet, { report, workload }: PodSetContext): void 
     if (items(list).length > 0 || list.node.kind !== 'seq' || isIncomplete(list)) continue;
     report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
   }
+}
+
+/** An admission plugin computes the number from the class. */
+function checkPriority({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const priority = getIn(pod, 'priority');
+  const number = writtenNumber(priority);
+  if (priority === undefined || number === undefined || number === 0) return;
+  if (getIn(pod, 'priorityClassName') !== undefined || workload.partial) return;
+  report({
+    message: `priority ${number} must come from a priorityClassName: the API server rejects the pod`,
+    span: keySpanOf(priority),
+    fixes: () => [fix('Remove priority', 'unsafe', removeKey(document, priority))],
+  });
 }
 
 function checkDeadline({ pod }: PodSet, { report, document, workload }: PodSetContext): void {

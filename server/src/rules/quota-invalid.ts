@@ -1,4 +1,4 @@
-import { isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
 import { keyProblem } from '../model/api-syntax.ts';
 import { lowerQuantity, parseQuantity } from '../model/quantity.ts';
 import { fix } from '../rewrite/fix.ts';
@@ -66,6 +66,7 @@ export default defineRule({
       for (const entry of entries(getIn(spec, 'hard'))) checkHard(entry, context);
       checkScopes(items(getIn(spec, 'scopes')), context);
       checkScopes(placesAt(spec, 'scopeSelector.matchExpressions.*.scopeName'), context);
+      for (const one of placesAt(spec, 'scopeSelector.matchExpressions.*')) checkSelector(one, context);
     }
   },
 });
@@ -88,8 +89,25 @@ function checkLimit(limit: Cursor, { report }: RuleContext): void {
   for (const resource of new Set(written.flatMap((bound) => entries(bound).map(keyOf)))) {
     const values = written.flatMap((bound) => getIn(bound, resource) ?? []).filter((one) => !isUnknown(one));
     checkOrder(values, resource, report);
+    checkUnit(values[0], resource, report);
   }
 }
+
+/** A name with a domain or one of Kubernetes' own, and whole devices. */
+function checkUnit(value: Cursor | undefined, resource: string, report: RuleContext['report']): void {
+  if (value === undefined || isPlaceholderText(resource)) return;
+  const name = shorten(resource, 50);
+  const problem = resource.includes('/') ? keyProblem(resource) : limited.test(resource) ? undefined : 'has no domain';
+  if (problem !== undefined) {
+    report({ message: `Resource ${name} ${problem}: ${ofRange}`, span: keySpanOf(value) });
+    return;
+  }
+  const { value: amount, text } = lowerQuantity(value);
+  if (!resource.includes('/') || amount === null || Number.isInteger(amount)) return;
+  report({ message: `${name} must be a whole number, not ${text}: ${ofRange}`, span: spanOf(value) });
+}
+
+const limited = /^(?:cpu|memory|storage|ephemeral-storage|hugepages-.+)$/;
 
 /** Reports the first bound that is above the next one. */
 function checkOrder(values: readonly Cursor[], resource: string, report: RuleContext['report']): void {
@@ -139,6 +157,20 @@ function checkHard(entry: Cursor, { report, document }: RuleContext): void {
   report({
     message: `${shorten(name, 50)} must be ${counted ? 'a whole number' : 'at least 0'}, not ${text}: ${ofQuota}`,
     span: spanOf(entry),
+  });
+}
+
+function checkSelector(expression: Cursor, { report }: RuleContext): void {
+  const operator = getIn(expression, 'operator');
+  const values = getIn(expression, 'values');
+  const written = writtenText(operator);
+  if (operator === undefined || written === undefined || isIncomplete(expression) || isIncomplete(values)) return;
+  const needs = /^(In|NotIn)$/.test(written);
+  if (!needs && !/^(Exists|DoesNotExist)$/.test(written)) return;
+  if (needs === items(values).length > 0) return;
+  report({
+    message: `Operator ${written} ${needs ? 'needs' : 'takes no'} values: ${ofQuota}`,
+    span: spanOf(operator),
   });
 }
 

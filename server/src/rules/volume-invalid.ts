@@ -167,6 +167,9 @@ function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): v
   const rejection = rejectionOf(workload);
   const path = getIn(mount, 'mountPath');
   const written = writtenText(path);
+  if (path !== undefined && asText(path) === '') {
+    report({ message: `mountPath must not be empty: ${rejection}`, span: spanOf(path) });
+  }
   if (path !== undefined && written?.includes(':') === true && !/^[A-Za-z]:\\/.test(written)) {
     report({ message: `mountPath must not contain ":": ${rejection}`, span: spanOf(path) });
   }
@@ -201,7 +204,11 @@ function checkSteps(path: Cursor | undefined, what: string, rejection: string, {
 function checkClaim(spec: Cursor | undefined, rejection: string, { report }: RuleContext): void {
   const resources = getIn(spec, 'resources');
   const requests = getIn(resources, 'requests');
-  if (requests === undefined || [spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
+  if ([spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
+  if (resources !== undefined && entries(requests).length === 0 && getIn(spec, 'accessModes') !== undefined) {
+    report({ message: `A volume claim must request storage: ${rejection}`, span: keySpanOf(resources) });
+  }
+  if (requests === undefined) return;
   const other = entries(requests).find((entry) => keyOf(entry) !== 'storage');
   const modes = getIn(spec, 'accessModes');
   const isWhole = spec !== undefined && getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
