@@ -3,7 +3,7 @@ import { isPlaceholderText, isUnknown, placesAt, writtenText } from '../evidence
 import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asString, type Cursor, entries, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asString, type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
@@ -72,7 +72,15 @@ export default defineRule({
     for (const labels of at('metadata.labels')) checkMap(labels, 'Label', rejection, context);
     for (const annotations of at('metadata.annotations')) checkKeys(annotations, 'Annotation', rejection, context);
     if (!/^(apps|policy|batch|autoscaling)$/.test(groupOf(manifest.apiVersion))) return;
-    for (const labels of at('spec.selector.matchLabels')) checkMap(labels, 'Selector', rejection, context);
+    for (const labels of at('spec.selector.matchLabels')) {
+      checkKeys(labels, 'Selector', rejection, context);
+      for (const value of entries(labels)) {
+        // The label that it selects is reported.
+        const label = getIn(manifest.root, 'spec', 'template', 'metadata', 'labels', keyOf(value));
+        if (asString(label) === asString(value)) continue;
+        checkValue(value, ` of selector ${shorten(keyOf(value), 28)}`, rejection, context);
+      }
+    }
     for (const values of at('spec.selector.matchExpressions.*.values.*')) {
       checkValue(values, ' of the selector', rejection, context);
     }

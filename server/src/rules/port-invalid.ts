@@ -122,13 +122,15 @@ function checkService(spec: Cursor | undefined, { report }: RuleContext): void {
   }
   const list = items(ports);
   if (isIncomplete(spec) || isIncomplete(ports) || list.some((port) => isRepeated(port))) return;
+  // One finding is enough.
+  const unnamed = list.find((port) => port.node.kind === 'map' && !isSet(getIn(port, 'name')) && !isIncomplete(port));
   const names = new Set<string>();
   const numbers = new Set<string>();
   for (const port of list) {
     if (port.node.kind !== 'map' || isIncomplete(port)) continue;
     const name = getIn(port, 'name');
     const number = getIn(port, 'port');
-    if (list.length > 1 && !isSet(name)) {
+    if (list.length > 1 && !isSet(name) && port === unnamed) {
       report({
         message: `Each port of a Service with ${list.length} ports needs a name: ${rejection}`,
         span: keySpanOf(number ?? port),

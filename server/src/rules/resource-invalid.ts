@@ -148,7 +148,8 @@ function checkPair(entry: Cursor, container: Container, context: PodSetContext):
   const limitAt = getIn(limits, name);
   const request = lowerQuantity(entry);
   const fixed = !native.test(name) || name.startsWith('hugepages-');
-  if (request.value === null || isUnknown(entry)) return;
+  // A number beyond 2^53 is a sign of another mistake.
+  if (request.value === null || request.value > Number.MAX_SAFE_INTEGER || isUnknown(entry)) return;
   if (limitAt === undefined) {
     if (fixed) checkMissing(name, request, container, context);
     return;
