@@ -4,7 +4,7 @@ import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
 import { groupOf } from '../model/manifest.ts';
 import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
 import { minorOf } from '../model/options.ts';
-import { lowerTolerations } from '../model/pod.ts';
+import { lowerTolerations, text } from '../model/pod.ts';
 import type { Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import {
@@ -14,6 +14,7 @@ import {
   isIncomplete,
   isNull,
   isTemplated,
+  items,
   keySpanOf,
   type Located,
   spanOf,
@@ -89,12 +90,17 @@ export default defineRule({
     if (kind !== 'ResourceFlavor' || groupOf(apiVersion) !== 'kueue.x-k8s.io' || spec === undefined) return;
     const report = (one: Report) =>
       context.report({ ...one, message: one.message.replace(/the pod$/, 'the ResourceFlavor') });
+    for (const taint of items(getIn(spec, 'nodeTaints'))) {
+      checkEffect({ at: taint, effect: text(getIn(taint, 'effect')), ...noToleration }, { ...context, report });
+    }
     for (const toleration of lowerTolerations(spec)) checkToleration(toleration, { ...context, report });
   },
   podSet(podSet, context) {
     for (const toleration of podSet.tolerations) checkToleration(toleration, context);
   },
 });
+
+const noToleration = { key: undefined, operator: undefined, value: undefined, tolerationSeconds: undefined };
 
 type Context = Pick<RuleContext, 'document' | 'report' | 'options'>;
 
