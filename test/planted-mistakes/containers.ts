@@ -2,7 +2,7 @@ import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
-import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, write } from './steps.ts';
+import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, set, write } from './steps.ts';
 
 export const planters: Planters = {
   'privileged-gpu': privilegedGpu,
@@ -51,9 +51,14 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
 function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
-    .map(({ resources }) => ({
+    .map(({ resources, container }) => ({
       name: 'one core',
-      steps: [putUnder(resources, 'limits', 'cpu', 1)],
+      steps: [
+        putUnder(resources, 'limits', 'cpu', 1),
+        ...(getIn(container.resources, 'requests', 'cpu') === undefined
+          ? []
+          : [set([...resources, 'requests', 'cpu'], 1)]),
+      ],
       place: { path: [...resources, 'limits', 'cpu'], part: 'value' },
     }));
 }

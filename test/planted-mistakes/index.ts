@@ -1,5 +1,7 @@
 import { planters as annotations } from './annotations.ts';
 import { planters as api } from './api.ts';
+import { planters as apiObjects } from './api-objects.ts';
+import { planters as apiPods } from './api-pods.ts';
 import { planters as cluster } from './cluster.ts';
 import { planters as commands } from './commands.ts';
 import { planters as configs } from './configs.ts';
@@ -21,6 +23,8 @@ import { planters as worldSize } from './world-size.ts';
 const families = [
   annotations,
   api,
+  apiObjects,
+  apiPods,
   cluster,
   commands,
   configs,

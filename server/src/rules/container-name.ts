@@ -75,7 +75,11 @@ export default defineRule({
     context.report({
       message: `${shorten(podSet.name)} has no container named ${required}: the operator rejects the ${kind}`,
       span: name === undefined ? keySpanOf(first.at) : spanOf(name),
-      fixes: () => (apps.length === 1 ? [rename(first, required, context)] : []),
+      // The name of an init container is also taken.
+      fixes: () =>
+        apps.length === 1 && podSet.containers.every((one) => one.name !== required)
+          ? [rename(first, required, context)]
+          : [],
     });
   },
 });

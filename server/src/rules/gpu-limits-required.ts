@@ -2,9 +2,9 @@ import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { isKnown, isWhole } from '../rewrite/quantities.ts';
+import { addLimit, isKnown, isWhole } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
-import { asNumber, asText, type Cursor, entries, getIn, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -100,13 +100,7 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   const value = number ? asNumber(request.at) : request.text;
   if (value === undefined) return undefined;
   const edits =
-    limit !== undefined
-      ? replaceScalar(document, limit.at, value)
-      : limits === undefined
-        ? insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' })
-        : limits.node.kind === 'map' || isNull(limits)
-          ? insertKey(document, limits, resource, value)
-          : undefined;
+    limit === undefined ? addLimit(document, resources, resource, value) : replaceScalar(document, limit.at, value);
   return fix(`Set the limit of ${resource} to ${request.text}`, 'safe', edits);
 }
 

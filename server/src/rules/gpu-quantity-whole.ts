@@ -1,10 +1,11 @@
 import { gpus } from '../catalog/index.ts';
 import { migOptions } from '../cost/mig-options.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { type Fix, fix, joinEdits } from '../rewrite/fix.ts';
 import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
-import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
+import { addLimit, isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -77,7 +78,10 @@ export default defineRule({
           ? `requestGPU must be a whole number, not ${wrong.text}: the chart rounds it down to 0, so the pod gets no GPU`
           : `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
         span: spanOf(wrong.at),
-        fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
+        fixes: () => [
+          wholeDevices(accelerator, wrong, container, context),
+          slice(accelerator, wrong, container, context),
+        ],
       });
     }
   },
@@ -103,11 +107,19 @@ function looksLikeCount(text: string): boolean {
 function wholeDevices(
   { resource, form, ...request }: AcceleratorRequest,
   wrong: Quantity,
+  container: Container,
   context: PodSetContext,
 ): Fix | undefined {
   if (form === 'memory' || form === 'percent') return undefined;
   const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
-  const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
+  const written = writtenQuantities({ resource, form, ...request });
+  const edits = joinEdits(
+    replaceQuantities(context.document, written, count),
+    // Without a limit, the API server would also reject the whole number.
+    request.limit === undefined && lacksLimitOf(resource, container, context)
+      ? addLimit(context.document, container.resources, resource, count)
+      : [],
+  );
   return fix(`Set ${keyOf(wrong.at) || resource} to ${count}`, 'unsafe', edits);
 }
 
