@@ -29,8 +29,8 @@ const vendorDomains = table<Vendor>({
   'huawei.com': 'huawei',
 });
 
-/** The domains of Kubernetes itself: their names are labels and annotations. */
-const ownDomain = /(?:^|\.)(?:kubernetes|k8s)\.io$|^smarter-devices$/;
+/** The domains of Kubernetes itself: their names are labels, annotations and keys of quotas. */
+const ownDomain = /(?:^|\.)(?:kubernetes|k8s)\.io$|^smarter-devices$|^(?:requests|limits)\./;
 
 /**
  * What an unlisted name stands for, judged by its words; undefined unless they name an accelerator. A name without a known vendor may be of

@@ -29,7 +29,7 @@ const renamedPlugin = 'NVIDIA/k8s-device-plugin@1b826acc:internal/config/resourc
 
 /** A resource that a device plugin names after the card: `nvidia.com/a100`, `nvidia.com/GA102GL_A10`. */
 function cardResource(name: string): AcceleratorResource | undefined {
-  const [, owner, card = ''] = /^(nvidia|amd|gpu\.intel|intel)\.com\/(.{2,60})$/.exec(name) ?? [];
+  const [, owner, card = ''] = /^(nvidia|amd|gpu\.intel|intel)\.com\/([^/]{2,60})$/.exec(name) ?? [];
   if (owner === undefined || !/\d/.test(card)) return undefined;
   const vendor = owner.replace('gpu.', '') as Vendor;
   if (!gpusNamed(card).some((gpu) => gpu.vendor === vendor)) return undefined;
