@@ -80,21 +80,9 @@ function scriptOf(words: readonly string[]): string | undefined {
     : baseName(script.replaceAll('.', '/').replace(/\/(?=(?:py|sh)$)/, '.'));
 }
 
-/** The task that the words of a script's name describe. */
-function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
-  const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
-  if (
-    has('train', 'training', 'serve', 'server', 'eval', 'evaluate', 'infer', 'inference', 'benchmark', 'test', 'onnx')
-  )
-    return undefined;
-  if (has('download', 'downloader', 'prefetch')) return { task: downloads, maybe: false };
-  if (has('tokenize', 'tokenization', 'pretokenize')) return { task: 'tokenizes data', maybe: false };
-  const data = has('data', 'dataset', 'datasets', 'corpus');
-  if (has('preprocess', 'preprocessing') || (data && has('prepare', 'process', 'build', 'split', 'shard'))) {
-    return { task: 'prepares data', maybe: false };
-  }
-  if (has('upload', 'uploader')) return { task: 'uploads files', maybe: false };
-  const weights = has(
+/** Words for the weights of a model in the names of scripts. */
+const weightWords: readonly string[] = [
+  ...[
     'checkpoint',
     'checkpoints',
     'ckpt',
@@ -106,10 +94,29 @@ function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | und
     'peft',
     'safetensors',
     'gguf',
-  );
-  if (weights && has('convert', 'converter', 'conversion', 'consolidate', 'merge')) {
-    return { task: has('merge') ? 'merges weights' : 'converts a checkpoint', maybe: true };
+  ],
+];
+
+/** The task that the words of a script's name describe. */
+function taskOf(words: readonly string[]): Pick<CpuStep, 'task' | 'maybe'> | undefined {
+  const has = (...some: readonly string[]) => some.some((word) => words.includes(word));
+  const starts = (stem: RegExp) => words.some((word) => stem.test(word));
+  if (
+    has('train', 'training', 'serve', 'server', 'eval', 'evaluate', 'infer', 'inference', 'benchmark', 'test', 'onnx')
+  )
+    return undefined;
+  if (has('download', 'downloader', 'prefetch')) return { task: downloads, maybe: false };
+  if (starts(/^(?:pre)?tokeni[sz](?:e|es|ing|ation)$/)) return { task: 'tokenizes data', maybe: false };
+  const data = has('data', 'dataset', 'datasets', 'corpus');
+  if (starts(/^preprocess(?:es|ing)?$/) || (data && has('prepare', 'process', 'build', 'split', 'shard'))) {
+    return { task: 'prepares data', maybe: false };
   }
+  if (has('upload', 'uploader')) return { task: 'uploads files', maybe: false };
+  const weights = has(...weightWords);
+  const merges = starts(/^merg(?:e|es|ing)$/);
+  if (starts(/^consolidat(?:e|es|ing|ion)$/)) return { task: 'converts a checkpoint', maybe: true };
+  if (weights && (merges || starts(/^conver(?:t|ts|ter|ting|sion)$/)))
+    return { task: merges ? 'merges weights' : 'converts a checkpoint', maybe: true };
   return undefined;
 }
 

@@ -1,7 +1,9 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
 import { cpuStepOf } from '../evidence/cpu-steps.ts';
-import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
+import { isExempt, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
 import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -71,10 +73,11 @@ export default defineRule({
   wasteful: true,
   container(container, context) {
     const { workload, podSet, document } = context;
-    const requests = knownRequests(container);
+    const requests = heldRequests(container);
     if (requests.length === 0 || container.type !== 'app' || isExempt(workload) || podSet.pods.max === 0) return;
     const lines = [...container.command, ...container.args];
-    if (lines.some(({ at }) => isTemplated(at)) || isIncomplete(container.resources)) return;
+    // A template that fills in the program may run anything; one that fills in its arguments does not change what it is.
+    if (lines.slice(0, 2).some(({ at }) => isTemplated(at)) || isIncomplete(container.resources)) return;
     const step = cpuStepOf(container);
     if (step === undefined) return;
     const name = shorten(
@@ -89,7 +92,8 @@ export default defineRule({
     const hourly = single ? context.costOf(workload).cost?.hourly.min : undefined;
     const amount = hourly === undefined || hourly === 0 ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     context.report({
-      severity: step.maybe ? 'info' : 'warning',
+      // PyTorch uses Neuron devices only through programs compiled for them.
+      severity: step.maybe && !requests.every(({ resource }) => isNeuron(resource)) ? 'info' : 'warning',
       message: `The container only ${step.task} on the CPU (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
       span: requestSpan(requests, container),
       saving: hourly,
@@ -97,3 +101,14 @@ export default defineRule({
     });
   },
 });
+
+/** The requests of a container that are not 0; a template fills in a number only to request something. */
+function heldRequests(container: Container): readonly AcceleratorRequest[] {
+  return container.accelerators.filter(
+    ({ count, limit, request }) => (count ?? 0) > 0 || (limit ?? request)?.templated === true,
+  );
+}
+
+function isNeuron(resource: string): boolean {
+  return knownAccelerator(resource)?.vendor === 'aws';
+}

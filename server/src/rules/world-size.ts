@@ -4,11 +4,11 @@ import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
-import type { Container, PodSet, Workload } from '../model/workload.ts';
+import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asNumber, asText, getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -67,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form several groups.
+ * If a number comes from a variable or a template, and for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form several groups.
  *
  * ## Sources
  *
@@ -100,10 +100,13 @@ export default defineRule({
     const bounds = elasticBounds(workload);
     if (bounds !== undefined) {
       for (const launch of findNodeCounts(processInput(container))) {
-        if (typeof launch.count !== 'number' && !isReplicas(launch, context.podSet)) continue;
+        if (typeof launch.count !== 'number') continue;
         reportMismatch(
           launch,
           `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
+          undefined,
+          // A job of this size runs; it only never grows or shrinks.
+          launch.count === pods ? 'info' : 'warning',
         );
       }
     } else if (pods !== null) {
@@ -122,13 +125,19 @@ export default defineRule({
       }
     }
 
-    function reportMismatch({ words, text }: LocalProcesses, message: string, right?: number): void {
+    function reportMismatch(
+      { words, text }: LocalProcesses,
+      message: string,
+      right?: number,
+      severity: 'warning' | 'info' = 'warning',
+    ): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
       if (words === undefined || span === undefined) return;
       context.report({
         message,
         span,
+        severity,
         fixes: () => {
           if (right === undefined) return [];
           const edits = setLastNumber(context.document, lines, words, right);
@@ -159,12 +168,6 @@ function elasticBounds({ kind, apiVersion, manifest }: Workload): string | undef
   const min = asNumber(getIn(policy, 'minReplicas'));
   const max = asNumber(getIn(policy, 'maxReplicas'));
   return min !== undefined && max !== undefined && min < max ? `${min} to ${max} pods` : undefined;
-}
-
-/** Whether a launch takes its number from the placeholder that also sets the number of pods: `--nnodes=$NUM_NODES` and `replicas: $NUM_NODES`. */
-function isReplicas({ text }: LocalProcesses, { replicas }: PodSet): boolean {
-  const written = asText(replicas);
-  return written !== undefined && /^\$/.test(written) && text.endsWith(written);
 }
 
 function totalPods({ podSets }: Workload): number | null {
