@@ -99,15 +99,15 @@ export function registerLanguageFeatures(
 
   connection.onCodeAction(
     guard(log, 'codeAction', null, async ({ textDocument, range, context }) => {
+      // Editors request code actions whenever the cursor moves, which shows that it left the line.
+      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
+        settled(textDocument.uri);
+      }
       const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
       if (config !== undefined) {
         const lines = lineIndex(config.getText());
         const actions = configActions(config.getText(), lines.fromRange(range), context.only);
         return actions.map((action) => actionToLsp(action, config, lines, session.client, 'hint'));
-      }
-      // Editors request code actions whenever the cursor moves, which shows that it left the line.
-      if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
-        settled(textDocument.uri);
       }
       const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;
