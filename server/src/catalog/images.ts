@@ -89,11 +89,12 @@ export function imageOf(repository: string): ImageRecord | ImageWord | undefined
   const parts = repository.split('/');
   const last = parts.pop() ?? '';
   const owner = parts.at(-1);
+  const patterns = patternsOf(last);
   const withoutFirst = last.slice(last.indexOf('-') + 1);
   return (
-    (owner === undefined ? undefined : firstOf(patternsOf(last).map((pattern) => `${owner}/${pattern}`))) ??
-    firstOf(patternsOf(last)) ??
-    firstOf([...patternsOf(last), ...patternsOf(withoutFirst)].map((pattern) => `*-${pattern}`)) ??
+    (owner === undefined ? undefined : firstOf(patterns.map((pattern) => `${owner}/${pattern}`))) ??
+    firstOf(patterns) ??
+    firstOf([...patterns, ...patternsOf(withoutFirst)].map((pattern) => `*-${pattern}`)) ??
     firstOf(parts.flatMap(patternsOf).map((pattern) => `${pattern}/`)) ??
     wordIn(last)
   );

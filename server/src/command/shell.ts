@@ -24,16 +24,18 @@ export function readCommandLine(
   env: readonly Variable[] = none,
 ): CommandLine {
   const items = [...command, ...args];
-  if (!isSame(items, last.items) || !isSameEnv(env, last.env)) last = { items, env, line: readItems(items, env) };
-  return last.line;
+  const known = recent.find((one) => isSame(items, one.items) && isSameEnv(env, one.env));
+  if (known !== undefined) return known.line;
+  const read = { items, env, line: readItems(items, env) };
+  recent.unshift(read);
+  recent.length = Math.min(recent.length, maxRecent);
+  return read.line;
 }
 
-/** A cache of one: rules visit one container after the other, and a dozen of them read its command line. */
-let last: { readonly items: readonly string[]; readonly env: readonly Variable[]; readonly line: CommandLine } = {
-  items: [],
-  env: none,
-  line: { statements: [], script: false, complete: true },
-};
+/** Rules visit one container after the other, and a dozen of them read its command line, some with its variables and some without. */
+const recent: { readonly items: readonly string[]; readonly env: readonly Variable[]; readonly line: CommandLine }[] =
+  [];
+const maxRecent = 4;
 
 function isSame(some: readonly string[], others: readonly string[]): boolean {
   return some.length === others.length && some.every((one, index) => one === others[index]);

@@ -17,10 +17,10 @@ export const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }:
 });
 
 /** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
-export function assignsGpus(container: Container): boolean {
+export const assignsGpus = once((container: Container): boolean => {
   const { env, command, args, scripts } = container;
   const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
   if (env.some(({ name }) => isMask(name)) || scripts.some(({ text }) => isMask(text))) return true;
   if ([...command, ...args].some(({ value }) => isMask(value))) return true;
   return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
-}
+});

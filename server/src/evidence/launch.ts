@@ -1,9 +1,8 @@
 import { knownAccelerator } from '../catalog/index.ts';
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
-import { containerUse } from '../command/programs.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodSet } from '../model/workload.ts';
 
@@ -15,9 +14,9 @@ export function scriptInput({ text }: MountedScript, container: Container): Proc
 }
 
 /** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
-export function serverOfImage({ image }: Container): string | undefined {
-  if (image === undefined) return 'runtime';
-  const { use, program } = containerUse({ image: image.value, command: [], args: [] });
+export function serverOfImage(container: Container): string | undefined {
+  if (container.image === undefined) return 'runtime';
+  const { use, program } = imageUseOf(container);
   return use === 'serving' ? (program ?? undefined) : undefined;
 }
 

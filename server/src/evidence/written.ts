@@ -30,9 +30,35 @@ export function isPlaceholderText(text: string): boolean {
 
 /** All places at a path of keys and `*` (each item or entry), separated by dots: `containers.*.ports.*.hostPort`. */
 export function placesAt(cursor: Cursor | undefined, path: string): readonly Cursor[] {
-  let here: readonly Cursor[] = cursor === undefined ? [] : [cursor];
-  for (const step of path === '' ? [] : path.split('.')) {
-    here = here.flatMap((one) => (step === '*' ? [...items(one), ...entries(one)] : (getIn(one, step) ?? [])));
+  const found: Cursor[] = [];
+  if (cursor !== undefined) collect(cursor, stepsOf(path), 0, found);
+  return found;
+}
+
+function collect(cursor: Cursor, steps: readonly string[], from: number, found: Cursor[]): void {
+  let here: Cursor | undefined = cursor;
+  for (let at = from; at < steps.length; at++) {
+    const step = steps[at] ?? '';
+    if (step === '*') {
+      for (const each of cursorsIn(here)) collect(each, steps, at + 1, found);
+      return;
+    }
+    here = getIn(here, step);
+    if (here === undefined) return;
   }
-  return here;
+  found.push(here);
+}
+
+/** The items of a sequence, or the values of a mapping. */
+function cursorsIn(cursor: Cursor): readonly Cursor[] {
+  return cursor.node.kind === 'seq' ? items(cursor) : entries(cursor);
+}
+
+/** The rules' paths are few, and thousands of objects are searched for each. */
+const stepsByPath = new Map<string, readonly string[]>();
+
+function stepsOf(path: string): readonly string[] {
+  const steps = stepsByPath.get(path) ?? (path === '' ? [] : path.split('.'));
+  stepsByPath.set(path, steps);
+  return steps;
 }

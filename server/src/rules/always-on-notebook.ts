@@ -101,8 +101,9 @@ const ideImages =
 const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
 
 /** What a container is for people: a notebook server, an IDE in the browser, or a shell over SSH; undefined for other programs. */
-function nounOf({ image, command, args, ...rest }: Container, { podSet: { pods } }: PodSetContext): string | undefined {
-  const { use } = useOf({ image, command, args, ...rest });
+function nounOf(container: Container, { podSet: { pods } }: PodSetContext): string | undefined {
+  const { image, command, args } = container;
+  const { use } = useOf(container);
   if (use === 'interactive') return 'notebook';
   if (use !== undefined && use !== null) return undefined;
   const repository = image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';

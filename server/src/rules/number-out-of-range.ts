@@ -1,7 +1,7 @@
 import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
 import { placesAt, writtenNumber } from '../evidence/written.ts';
 import { groupOf } from '../model/manifest.ts';
-import { type Cursor, keyOf, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
@@ -60,21 +60,22 @@ export default defineRule({
   manifest(manifest, { report }) {
     const { root, kind, apiVersion } = manifest;
     if (!isServedKind(manifest)) return;
-    for (const [path, least, most] of rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? []) {
-      for (const at of placesAt(root, path)) {
-        const problem = rangeProblem(at, least, most);
-        if (problem !== undefined)
-          report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
-      }
+    for (const { problem, at } of outOfRange(root, rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? [])) {
+      report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
     }
   },
   podSet(podSet, { report, workload }) {
     if (!isPodSpec(podSet, workload)) return;
-    for (const [path, least, most] of podRanges) {
-      for (const at of placesAt(podSet.pod, path)) {
-        const problem = rangeProblem(at, least, most);
-        if (problem !== undefined) report({ message: `${problem}: ${rejectionOf(workload)}`, span: spanOf(at) });
-      }
+    const { pod } = podSet;
+    const containers = ['containers', 'initContainers'].flatMap((list) => items(getIn(pod, list)));
+    const probes = containers.flatMap((container) => probeNames.flatMap((name) => getIn(container, name) ?? []));
+    const problems = [
+      ...containers.flatMap((container) => outOfRange(container, containerRanges)),
+      ...probes.flatMap((probe) => outOfRange(probe, probeRanges)),
+      ...outOfRange(pod, podRanges),
+    ];
+    for (const { problem, at } of problems) {
+      report({ message: `${problem}: ${rejectionOf(workload)}`, span: spanOf(at) });
     }
   },
 });
@@ -82,29 +83,27 @@ export default defineRule({
 /** A path with the least and the greatest valid number. */
 type Range = readonly [path: string, least: number, most?: number | undefined];
 
-const probeRanges = ['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe): Range[] => [
-  [`${probe}.initialDelaySeconds`, 0],
-  [`${probe}.timeoutSeconds`, 0],
-  [`${probe}.periodSeconds`, 0],
-  [`${probe}.successThreshold`, 0],
-  [`${probe}.failureThreshold`, 0],
-  [`${probe}.httpGet.port`, 1, 65_535],
-  [`${probe}.tcpSocket.port`, 1, 65_535],
-  [`${probe}.grpc.port`, 1, 65_535],
-]);
+const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+
+const probeRanges: readonly Range[] = [
+  ['initialDelaySeconds', 0],
+  ['timeoutSeconds', 0],
+  ['periodSeconds', 0],
+  ['successThreshold', 0],
+  ['failureThreshold', 0],
+  ['httpGet.port', 1, 65_535],
+  ['tcpSocket.port', 1, 65_535],
+  ['grpc.port', 1, 65_535],
+];
 
 const containerRanges: readonly Range[] = [
   ['ports.*.containerPort', 1, 65_535],
   ['ports.*.hostPort', 0, 65_535],
   ['securityContext.runAsUser', 0],
   ['securityContext.runAsGroup', 0],
-  ...probeRanges,
 ];
 
 const podRanges: readonly Range[] = [
-  ...['containers', 'initContainers'].flatMap((list) =>
-    containerRanges.map(([path, least, most]): Range => [`${list}.*.${path}`, least, most]),
-  ),
   ['terminationGracePeriodSeconds', 0],
   ['activeDeadlineSeconds', 1],
   ['securityContext.runAsUser', 0],
@@ -176,6 +175,16 @@ const rangesOf = table<readonly Range[]>({
   'kueue.x-k8s.io/ClusterQueue': [['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]],
   'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
 });
+
+/** The numbers at the paths of the ranges that the API server rejects. */
+function outOfRange(root: Cursor | undefined, ranges: readonly Range[]) {
+  return ranges.flatMap(([path, least, most]) =>
+    placesAt(root, path).flatMap((at) => {
+      const problem = rangeProblem(at, least, most);
+      return problem === undefined ? [] : [{ problem, at }];
+    }),
+  );
+}
 
 function rangeProblem(at: Cursor, least: number, most: number | undefined): string | undefined {
   const number = writtenNumber(at);

@@ -1,10 +1,9 @@
 import { imageParts } from '../catalog/images.ts';
-import { containerUse } from '../command/programs.ts';
 import { findEnding } from '../command/waiting.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { likeKind } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
-import { processInput } from '../model/process-input.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -103,8 +102,9 @@ function endOf(
   const lines = [...command, ...args];
   if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
   if (lines.length === 0) {
-    const use = image && containerUse({ image: image.value, command: [], args: [] });
-    return image && use?.use === 'batch' ? { what: imageName(image.value), span: spanOf(image.at) } : undefined;
+    return image && imageUseOf(container).use === 'batch'
+      ? { what: imageName(image.value), span: spanOf(image.at) }
+      : undefined;
   }
   const ending = findEnding(processInput(container));
   const span = ending && spanOfWords(document, lines, ending.words);
