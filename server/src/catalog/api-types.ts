@@ -57,6 +57,15 @@ export function apiFields(type: string): ReadonlyMap<string, ApiField> {
   return fields;
 }
 
+/** The fields that an object of a type must have. */
+export function requiredApiFields(type: string): readonly ApiField[] {
+  const fields = requiredByType.get(type) ?? [...apiFields(type).values()].filter(({ required }) => required);
+  requiredByType.set(type, fields);
+  return fields;
+}
+
+const requiredByType = new Map<string, readonly ApiField[]>();
+
 const fieldsByType = new Map<string, ReadonlyMap<string, ApiField>>();
 
 function readFields(type: string): ReadonlyMap<string, ApiField> {

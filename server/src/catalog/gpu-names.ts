@@ -11,7 +11,7 @@ import type { GpuModel } from './types.ts';
  * @param bareNumbers whether `3090` may stand for RTX 3090
  */
 export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[] {
-  if (text.length > maxLength) return none;
+  if (text.length > maxLength || !mayNameGpu(text)) return none;
   const words = wordsOf(text);
   const found = words.flatMap((_, start) => nameAt(words, start, bareNumbers) ?? []).sort(byLength)[0];
   if (found === undefined) return none;
@@ -24,7 +24,7 @@ export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[
 
 /** The cards that a text mentions among other words: `gpu-h100-pool`, `llama-70b-a100-80gb`. */
 export function gpusMentioned(text: string): readonly GpuModel[] {
-  if (text.length > maxLength) return none;
+  if (text.length > maxLength || !mayNameGpu(text)) return none;
   const words = wordsOf(text);
   const models = new Set<GpuModel>();
   for (let start = 0; start < words.length; start += 1) {
@@ -40,6 +40,17 @@ export function gpusMentioned(text: string): readonly GpuModel[] {
 /** Longer texts are not names. */
 const maxLength = 200;
 const none: readonly GpuModel[] = [];
+
+/** Whether a text can name a card or a machine. Most cannot: they have no number, and none of the few names without one. */
+export function mayNameGpu(text: string): boolean {
+  return /\d/.test(text) || plainNames().test(text);
+}
+
+const plainNames = lazy(() => {
+  const plain = [...cores().keys()].filter((core) => !/\d/.test(core));
+  // The words of a name may be separated.
+  return new RegExp(plain.map((core) => core.split('').join('[^a-z]*')).join('|'), 'i');
+});
 
 interface Found {
   readonly core: string;

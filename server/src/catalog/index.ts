@@ -5,10 +5,11 @@ export {
   apiKind,
   apiKinds,
   isCustomType,
+  requiredApiFields,
   servedVersions,
 } from './api-types.ts';
 export { type NotServed, notServed } from './api-versions.ts';
-export { gpusMentioned, gpusNamed } from './gpu-names.ts';
+export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { migByResource, migShare, migTable, migTables, sliceGiB } from './mig.ts';

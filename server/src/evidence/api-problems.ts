@@ -1,4 +1,11 @@
-import { type ApiType, acceleratorResource, apiFields, apiKind, isCustomType } from '../catalog/index.ts';
+import {
+  type ApiType,
+  acceleratorResource,
+  apiFields,
+  apiKind,
+  isCustomType,
+  requiredApiFields,
+} from '../catalog/index.ts';
 import { once } from '../model/once.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -70,7 +77,8 @@ interface Place {
 function visitObject(holder: ApiHolder, walk: Walk): void {
   const { at, type } = holder;
   const fields = apiFields(type);
-  for (const entry of entries(at)) {
+  const own = entries(at);
+  for (const entry of own) {
     const name = keyOf(entry);
     const field = fields.get(name);
     if (field !== undefined) visit(entry, field.type, { holder, field: name }, walk);
@@ -78,9 +86,9 @@ function visitObject(holder: ApiHolder, walk: Walk): void {
       walk.found.push({ what: 'unknown-field', at: entry, holder, field: name, type: undefined });
     }
   }
-  if (isIncomplete(at) || isSketch(at.node) || entries(at).some((entry) => keyOf(entry).startsWith('$'))) return;
-  for (const { name, type: expected, required } of fields.values()) {
-    if (!required || getIn(at, name) !== undefined) continue;
+  if (isIncomplete(at) || isSketch(at.node) || own.some((entry) => keyOf(entry).startsWith('$'))) return;
+  for (const { name, type: expected } of requiredApiFields(type)) {
+    if (getIn(at, name) !== undefined) continue;
     // The operators fill in parts of their pods.
     if (walk.custom && !isCustomType(type)) continue;
     if (walk.partial && !mergeKeys.has(`${type}.${name}`)) continue;

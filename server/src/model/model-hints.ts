@@ -1,5 +1,5 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { gpusByLabel, gpusNamed } from '../catalog/index.ts';
+import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { commentModels } from './comment-models.ts';
 import {
@@ -66,6 +66,7 @@ function nodeNameHint(pod: Cursor): readonly NamedModels[] {
 
 /** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
 function modelsOnNodes(name: string): readonly GpuModel[] {
+  if (!mayNameGpu(name)) return [];
   const mentioned = modelsMentioned(name);
   if (mentioned.length > 0) return mentioned;
   const families = name
@@ -115,7 +116,7 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
     level += 1;
     for (const entry of entries(at).slice(0, 64)) {
       const value = asText(entry);
-      if (value === undefined || isTemplated(entry)) continue;
+      if (value === undefined || !mayNameGpu(value) || isTemplated(entry)) continue;
       const key = keyOf(entry);
       const models = machineField.test(key)
         ? modelsOnMachine(key, value)
