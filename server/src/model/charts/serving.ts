@@ -17,7 +17,7 @@ export const servingCharts: readonly Chart[] = [
     blocks: (values) => {
       const engine = getIn(values, 'servingEngineSpec');
       const runs = asBoolean(getIn(engine, 'enableEngine')) !== false;
-      return items(getIn(engine, 'modelSpec')).flatMap((model) => vllmModel(model, runs));
+      return items(getIn(engine, 'modelSpec')).flatMap((model) => vllmModel(model, engine, runs));
     },
   },
   {
@@ -100,16 +100,22 @@ function one(values: Cursor, container: Container): ChartBlock {
 }
 
 /** A Deployment per model. With `raySpec`, the model has a Ray cluster, whose head takes the parts of `headNode`. */
-function vllmModel(model: Cursor, runs: boolean): readonly ChartBlock[] {
+function vllmModel(model: Cursor, engine: Cursor | undefined, runs: boolean): readonly ChartBlock[] {
   const disabled = !runs || asBoolean(getIn(model, 'enabled')) === false;
   const ray = getIn(model, 'raySpec');
   const requests = integerRequest(model);
-  const container = containerOf({
+  const made = containerOf({
     at: model,
     name: 'vllm',
     requests,
     ...(ray === undefined && { command: vllmCommand(model) }),
   });
+  const securityContext = getIn(engine, 'containerSecurityContext');
+  const container: Container = {
+    ...made,
+    ...(securityContext && { securityContext }),
+    ...(ray === undefined && { fromTemplate: true, ...vllmStorage(model) }),
+  };
   const pods = disabled ? exactly(0) : replicasOf(model);
   const set: PodSetSource = { ...podSetOf(model, [container]), pods };
   const head = getIn(ray, 'headNode');
@@ -130,6 +136,21 @@ function integerRequest(model: Cursor): readonly AcceleratorRequest[] {
     const value = request.limit?.value ?? null;
     return value !== null && value >= 0 && value < 1 ? { ...request, count: 0 } : request;
   });
+}
+
+/** What the template mounts: /dev/shm for its own key of tensor parallelism only, the claim for models, and what is passed on. */
+function vllmStorage(model: Cursor): Pick<Container, 'volumeMounts' | 'modelStorage'> {
+  const modelStorage = getIn(model, 'pvcStorage');
+  const disaggregated = getIn(model, 'lmcacheConfig', 'enablePD');
+  // With disaggregation the pod shares the host's /dev/shm.
+  const shm = getIn(model, 'vllmConfig', 'tensorParallelSize') ?? disaggregated;
+  const passed = items(getIn(model, 'extraVolumeMounts')).map((at) => ({
+    name: asText(getIn(at, 'name')) ?? '',
+    mountPath: asText(getIn(at, 'mountPath')) ?? '',
+    at,
+  }));
+  const own = shm === undefined ? [] : [{ name: 'shm', mountPath: '/dev/shm', at: shm }];
+  return { volumeMounts: [...own, ...passed], ...(modelStorage && { modelStorage }) };
 }
 
 /** The command line that the template writes from `modelURL` and `vllmConfig`. */
