@@ -10,7 +10,7 @@ export interface ModelLoader {
   readonly program: string;
   /** As written; undefined if it is not on the command line. */
   readonly model: string | undefined;
-  /** Whether each new container downloads it again. */
+  /** Whether each new container downloads it again, and it is large enough to matter. */
   readonly downloads: boolean;
   /** GiB in 16 bits; undefined if unknown. */
   readonly weightsGiB: number | undefined;
@@ -29,8 +29,10 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
   const model = server?.model;
   // A format of fewer bits makes the weights smaller by an unknown factor.
   const size = model === undefined || server?.bytes == null ? undefined : weightsSize(model);
-  const downloads = model !== undefined && downloadsEachTime(container, podSet, model);
-  return { program, model, downloads, weightsGiB: size && (size.gib * (server?.bytes ?? 2)) / 2 };
+  const weightsGiB = size && (size.gib * (server?.bytes ?? 2)) / 2;
+  const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
+  const downloads = model !== undefined && isLarge && downloadsEachTime(container, podSet, model);
+  return { program, model, downloads, weightsGiB };
 }
 
 /**
@@ -40,12 +42,18 @@ export function modelLoader(container: Container, podSet: PodSet): ModelLoader |
  */
 export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
   const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
-  const download = downloads ? (weightsGiB ?? 0) / downloadGiBPerSecond : 0;
-  return start + Math.floor(weightsGiB ?? 0) + Math.floor(download);
+  const gib = weightsGiB ?? 0;
+  return start + Math.floor(gib) + (downloads ? Math.floor(downloadSeconds(gib)) : 0);
 }
 
-/** Assumption: the Hugging Face Hub sends no more to one client without its accelerated transfer. */
-const downloadGiBPerSecond = 0.2;
+/**
+ * huggingface_hub downloads up to 8 files at a time, and models are published in files of up to 5 GB. Assumption: 50 MiB/s for each file.
+ * https://huggingface.co/docs/huggingface_hub/package_reference/file_download
+ */
+function downloadSeconds(gib: number): number {
+  const files = Math.min(8, Math.max(1, Math.ceil((gib * 2 ** 30) / 5e9)));
+  return (gib * 1024) / (files * 50);
+}
 
 /** Whether each new container downloads its model from the Hub: nothing that keeps it is mounted. */
 function downloadsEachTime(container: Container, podSet: PodSet, model: string): boolean {

@@ -99,7 +99,7 @@ export default defineRule({
   },
   container(container, context) {
     const { workload, podSet, document, report } = context;
-    if (workload.partial) return;
+    if (workload.partial && container.fromTemplate !== true) return;
     const loader = modelLoader(container, podSet);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.

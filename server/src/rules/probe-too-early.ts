@@ -72,7 +72,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * With a startup probe, for patches and definitions, and for servers other than those of language models. The estimate is a lower bound: 1
- * minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and 5 more if each container downloads them.
+ * minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up
+ * to 8 files at 50 MiB/s each if nothing is mounted that keeps the weights.
  *
  * ## Sources
  *

@@ -9,8 +9,9 @@ import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -81,8 +82,8 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    const isWhole = isListed(container) || container.fromTemplate === true;
-    if (container.type === 'init' || workload.partial || !isWhole || kindOf(workload).mountsShm === true) return;
+    const isWhole = container.fromTemplate === true || (isListed(container) && !workload.partial);
+    if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
     if (isExempt(workload)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
@@ -101,7 +102,7 @@ export default defineRule({
         image === undefined
           ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
           : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
-      span: keySpanOf(container.resources ?? container.at),
+      span: spanOfLaunch(container, launch),
       fixes: () => {
         if (container.fromTemplate === true) return [];
         const edits = mountMemory(context.document, container, podSet);
@@ -122,6 +123,13 @@ function distributedImage(container: Container): string | undefined {
   return isKnown || one || !isDistributedImage(repository)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
+
+/** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */
+function spanOfLaunch(container: Container, launch: string | undefined): Span {
+  const flags = container.fromTemplate === true ? [...container.command, ...container.args] : [];
+  const flag = flags.find(({ value }) => value.startsWith('-') && launch?.includes(value) === true);
+  return flag === undefined ? keySpanOf(container.resources ?? container.at) : spanOf(flag.at);
 }
 
 function isListed({ at: { parent } }: Container): boolean {

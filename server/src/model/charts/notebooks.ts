@@ -33,7 +33,9 @@ function profiles(singleuser: Cursor): readonly ChartBlock[] {
     return [profile, ...choices].flatMap((holder) => {
       const block = getIn(holder, 'kubespawner_override');
       if (block?.node.kind !== 'map') return [];
-      return [server(block, singleuser, name, holder === profile ? undefined : own)];
+      // Options that only add storage and the like are no pods of their own.
+      const changesPod = holder !== profile && getIn(block, 'image') !== undefined;
+      return [server(block, singleuser, name, changesPod ? own : undefined)];
     });
   });
 }
