@@ -1,6 +1,6 @@
 import { largestNode } from '../evidence/largest-node.ts';
-import { hasRole } from '../evidence/role-confidence.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
 import type { Container } from '../model/workload.ts';
 import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';

@@ -1,9 +1,10 @@
-import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, items, type Located } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
 import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
+import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { AcceleratorRequest, Container } from '../workload.ts';
 import type { Chart, ChartBlock } from './chart.ts';
 
@@ -158,23 +159,8 @@ function vllmCommand(model: Cursor): readonly Located<string>[] {
   const url = text(getIn(model, 'modelURL'));
   if (url === undefined) return [];
   const at = url.at;
-  const config = getIn(model, 'vllmConfig');
-  const flags = entries(config).flatMap((entry): readonly Located<string>[] => {
-    const flag = vllmFlags.get(String(entry.step));
-    const value = text(entry);
-    return flag === undefined || value === undefined ? [] : [{ value: flag, at: entry }, value];
-  });
-  const extra = items(getIn(config, 'extraArgs')).flatMap((item) => text(item) ?? []);
-  return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...flags, ...extra];
+  return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...vllmFlagsOf(getIn(model, 'vllmConfig'))];
 }
-
-const vllmFlags: ReadonlyMap<string, string> = new Map([
-  ['maxModelLen', '--max-model-len'],
-  ['dtype', '--dtype'],
-  ['tensorParallelSize', '--tensor-parallel-size'],
-  ['maxNumSeqs', '--max-num-seqs'],
-  ['gpuMemoryUtilization', '--gpu-memory-utilization'],
-]);
 
 function ollamaGpus(gpu: Cursor | undefined): readonly AcceleratorRequest[] {
   const count = getIn(gpu, 'number');

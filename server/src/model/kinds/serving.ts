@@ -6,6 +6,7 @@ import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
+import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { plainGpus } from './nvidia.ts';
@@ -122,10 +123,7 @@ function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
   const resources = getIn(deployment, 'resources');
   const gpus = getIn(resources, 'gpu');
   const image = text(getIn(deployment, 'image', 'name'));
-  const tensor = getIn(spec, 'vllmConfig', 'tensorParallelSize');
-  const devices = tensor && lowerCount(tensor, 1);
   const podSet = {
-    ...(tensor && devices ? { sharding: { text: `tensorParallelSize ${devices}`, devices, at: tensor } } : {}),
     name: 'runtime',
     pod: deployment,
     metadata: undefined,
@@ -144,7 +142,8 @@ function vllmRuntimeModel(spec: Cursor | undefined): Partial<Container> {
   const { at } = model;
   const size = getIn(spec, 'storageConfig', 'size');
   const stores = asBoolean(getIn(spec, 'storageConfig', 'enabled')) === true && size !== undefined;
-  const command = [{ value: 'vllm', at }, { value: 'serve', at }, model];
+  const flags = [getIn(spec, 'model'), getIn(spec, 'vllmConfig')].flatMap(vllmFlagsOf);
+  const command = [{ value: 'vllm', at }, { value: 'serve', at }, model, ...flags];
   return { command, ...(stores && { modelStorage: size }) };
 }
 
