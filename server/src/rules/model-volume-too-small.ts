@@ -178,7 +178,9 @@ function ofTemplate(name: string, { manifest }: PodSetContext): Capacity | undef
 
 function written(size: Cursor | undefined, what: string): Capacity | undefined {
   const bytes = size === undefined ? null : lowerQuantity(size).value;
-  return size === undefined || bytes === null || bytes <= 0 ? undefined : { bytes, size, place: keySpanOf(size), what };
+  // A size of a few bytes lacks its unit, which resource-unit reports.
+  if (size === undefined || bytes === null || bytes < 2 ** 20) return undefined;
+  return { bytes, size, place: keySpanOf(size), what };
 }
 
 function formatGiB(bytes: number): string {
