@@ -1,5 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
+import { weightsSize } from '../../server/src/memory/weights.ts';
+import { servedModel } from '../../server/src/model/served-model.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
 import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, set, write } from './steps.ts';
@@ -49,6 +51,21 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
+  return [...memoryStarved(analysis), ...coresStarved(analysis)];
+}
+
+function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ workload, container, resource, resources }): readonly Mistake[] => {
+    const name = servedModel(container, workload).model?.name;
+    if (!isJudged(workload) || name === undefined || !ofOwn(resource)) return [];
+    if ((weightsSize(name)?.gib ?? 0) < 13) return [];
+    const request = getIn(container.resources, 'requests', 'memory') === undefined ? [] : ['requests'];
+    const steps = ['limits', ...request].map((key) => putUnder(resources, key, 'memory', '2Gi'));
+    return [{ name: '2Gi of memory', steps, place: { path: [...resources, 'limits', 'memory'], part: 'value' } }];
+  });
+}
+
+function coresStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
     .map(({ resources, container }) => ({

@@ -96,7 +96,10 @@ function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly
 
 function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
-    .filter(({ container, workload, listed }) => listed && isWhole(workload) && modelLoader(container) !== undefined)
+    .filter(
+      ({ container, podSet, workload, listed }) =>
+        listed && isWhole(workload) && modelLoader(container, podSet) !== undefined,
+    )
     .map(({ path, container }): Mistake => {
       const probe = { httpGet: { path: '/health', port: 8000 }, initialDelaySeconds: 5, periodSeconds: 5 };
       const startup = getIn(container.at, 'startupProbe') === undefined ? [] : [drop([...path, 'startupProbe'])];
@@ -107,7 +110,7 @@ function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function modelVolumeTooSmall(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis).flatMap(({ container, podSet, workload }): readonly Mistake[] => {
-    const loader = modelLoader(container);
+    const loader = modelLoader(container, podSet);
     if (loader?.weightsGiB === undefined || !isWhole(workload)) return [];
     const volume = modelDirectory(container, podSet, loader.program)?.volume;
     if (volume?.source !== 'emptyDir' || getIn(volume.at, 'emptyDir', 'medium') !== undefined) return [];

@@ -1,5 +1,6 @@
 import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
+import { asText, getIn } from '../yaml/cursor.ts';
 import { volumeNamed } from './volume-lifetime.ts';
 
 /** The directory into which a model server downloads its weights, and the volume that is mounted there. */
@@ -23,6 +24,16 @@ export function modelDirectory(container: Container, podSet: PodSet, program: st
     .filter(({ mountPath }) => isBelow(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
   return mount && { path, mount, volume: volumeNamed(podSet, mount.name) };
+}
+
+/** Whether a model could be stored on any volume of a container. */
+export function mayStoreModels({ volumeMounts, modelStorage }: Container, podSet: PodSet): boolean {
+  if (modelStorage !== undefined) return true;
+  return volumeMounts.some(({ name }) => {
+    const volume = volumeNamed(podSet, name);
+    const memory = asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';
+    return volume === undefined || !(memory || /^(?:configMap|secret|projected|downwardAPI)$/.test(volume.source));
+  });
 }
 
 function downloadPath(container: Container, program: string): string | undefined {

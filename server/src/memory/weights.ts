@@ -19,6 +19,13 @@ export function weightsSize(name: string): WeightsSize | undefined {
   return billions === undefined ? undefined : { gib: (billions * 2e9) / 2 ** 30, from: 'name' };
 }
 
+/** The least size of a model's weights in GiB by its name: in 4 bits, the smallest format of NIM's profiles. */
+export function leastWeightsGiB(name: string): number | undefined {
+  // https://huggingface.co/deepseek-ai/DeepSeek-R1, 2026-11-22: the full models do not name their 671 billion parameters.
+  const billions = /^deepseek-(?:v3|r1)(?!-distill)/i.test(name) ? 671 : parameters(name);
+  return billions === undefined ? undefined : (billions * 0.5e9) / 2 ** 30;
+}
+
 /** Formats with fewer bits per weight, as model names spell them. Models that are published in such a format do not name it. */
 function isQuantized(name: string): boolean {
   return /awq|gptq|gguf|ggml|int[48]|fp[48]|w[48]a|[48]-?bit|q[2-8]_|bnb|nf4|quant|mxfp|nvfp|gpt-oss|deepseek-(?:v3|r1(?!-distill))|kimi|lora|adapter/i.test(

@@ -118,9 +118,10 @@ export function requestOf(resource: string, amount: Cursor): readonly Accelerato
  * JupyterHub: KubeSpawner's own names, and those of its chart. A profile replaces whole mappings of its defaults.
  * https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html, https://z2jh.jupyter.org/en/stable/resources/reference.html
  */
-export function extraResources(block: Cursor, defaults = block): readonly AcceleratorRequest[] {
-  const limits = getIn(block, 'extra_resource_limits') ?? getIn(defaults, 'extraResource', 'limits');
-  const requests = getIn(block, 'extra_resource_guarantees') ?? getIn(defaults, 'extraResource', 'guarantees');
+export function extraResources(block: Cursor, defaults = block, profile?: Cursor): readonly AcceleratorRequest[] {
+  const own = (key: string) => getIn(block, key) ?? getIn(profile, key);
+  const limits = own('extra_resource_limits') ?? getIn(defaults, 'extraResource', 'limits');
+  const requests = own('extra_resource_guarantees') ?? getIn(defaults, 'extraResource', 'guarantees');
   const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
   return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
     const known = acceleratorResource(resource);

@@ -103,6 +103,12 @@ export interface Container {
   readonly env: readonly { readonly name: string; readonly value: Located<string> | undefined; readonly at: Cursor }[];
   /** `resources`, if it is set. */
   readonly resources: Cursor | undefined;
+  /** What a chart writes as the container's `securityContext`, if it is not in the container's mapping. */
+  readonly securityContext?: Cursor;
+  /** A known template makes the container, so no other volumes are mounted. */
+  readonly fromTemplate?: true;
+  /** The size of the volume into which the chart or operator downloads the model. */
+  readonly modelStorage?: Cursor;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
   /** Shell scripts of ConfigMaps that the command runs. */

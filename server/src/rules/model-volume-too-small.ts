@@ -1,9 +1,10 @@
-import { modelDirectory } from '../evidence/model-volume.ts';
+import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
 import { modelLoader } from '../evidence/server-start.ts';
+import { leastWeightsGiB } from '../memory/weights.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Container, PodSet, Volume } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -78,10 +79,28 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'memory-fit',
   severity: 'warning',
+  manifest({ root, kind }, { document, report }) {
+    if (!/^NIM(?:Cache|Service)$/.test(kind ?? '')) return;
+    const spec = getIn(root, 'spec');
+    const model = nimModel(spec);
+    const gib = model === undefined ? undefined : leastWeightsGiB(model);
+    const claim = getIn(spec, 'storage', 'pvc');
+    const capacity =
+      asBoolean(getIn(claim, 'create')) === true ? written(getIn(claim, 'size'), 'the claim') : undefined;
+    if (model === undefined || gib === undefined || capacity === undefined) return;
+    const { bytes, size, place, what } = capacity;
+    if (bytes >= gib * 0.95 * 2 ** 30) return;
+    const needed = sizeFor(gib);
+    report({
+      message: `${shorten(model, 40)} has at least ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
+      span: place,
+      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
+    });
+  },
   container(container, context) {
     const { workload, podSet, document, report } = context;
-    if (workload.partial) return;
-    const loader = modelLoader(container);
+    if (workload.partial && container.fromTemplate !== true) return;
+    const loader = modelLoader(container, podSet);
     if (loader?.model === undefined || loader.weightsGiB === undefined) return;
     // A path or an address is not downloaded into the cache.
     if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
@@ -94,7 +113,7 @@ export default defineRule({
     const { bytes, size, place, what } = capacity;
     // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
-    const needed = `${Math.ceil((loader.weightsGiB * 1.25) / 10) * 10}Gi`;
+    const needed = sizeFor(loader.weightsGiB);
     report({
       message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
       span: place,
@@ -102,6 +121,16 @@ export default defineRule({
     });
   },
 });
+
+function sizeFor(gib: number): string {
+  return `${Math.ceil((gib * 1.25) / 10) * 10}Gi`;
+}
+
+/** The model in the name of a NIM image. https://docs.nvidia.com/nim-operator/latest/cache.html */
+function nimModel(spec: Cursor | undefined): string | undefined {
+  const source = getIn(spec, 'source', 'ngc', 'modelPuller') ?? getIn(spec, 'image', 'repository');
+  return /^nvcr\.io\/nim\/[\w.-]+\/([\w.-]+)/.exec(asText(source) ?? '')?.[1];
+}
 
 interface Capacity {
   readonly bytes: number;
@@ -134,14 +163,10 @@ function capacityOf(volume: Volume | undefined, name: string, context: PodSetCon
 }
 
 /** The space of the container itself, if nothing is mounted where a model could be. */
-function ofContainer({ resources, volumeMounts }: Container, podSet: PodSet): Capacity | undefined {
-  const stores = volumeMounts.some(({ name }) => {
-    const volume = podSet.volumes.find((one) => one.name === name);
-    const memory = asText(getIn(volume?.at, 'emptyDir', 'medium')) === 'Memory';
-    return volume === undefined || !(memory || /^(?:configMap|secret|projected|downwardAPI)$/.test(volume.source));
-  });
-  const limit = getIn(resources, 'limits', 'ephemeral-storage');
-  return stores ? undefined : written(limit, 'the container (ephemeral-storage)');
+function ofContainer(container: Container, podSet: PodSet): Capacity | undefined {
+  if (container.modelStorage !== undefined) return written(container.modelStorage, 'its volume');
+  const limit = getIn(container.resources, 'limits', 'ephemeral-storage');
+  return mayStoreModels(container, podSet) ? undefined : written(limit, 'the container (ephemeral-storage)');
 }
 
 /** The claim template of a StatefulSet. */
@@ -153,7 +178,9 @@ function ofTemplate(name: string, { manifest }: PodSetContext): Capacity | undef
 
 function written(size: Cursor | undefined, what: string): Capacity | undefined {
   const bytes = size === undefined ? null : lowerQuantity(size).value;
-  return size === undefined || bytes === null || bytes <= 0 ? undefined : { bytes, size, place: keySpanOf(size), what };
+  // A size of a few bytes lacks its unit, which resource-unit reports.
+  if (size === undefined || bytes === null || bytes < 2 ** 20) return undefined;
+  return { bytes, size, place: keySpanOf(size), what };
 }
 
 function formatGiB(bytes: number): string {

@@ -72,7 +72,8 @@ import { defineRule } from './rule.ts';
  * ## When it is silent
  *
  * With a startup probe, for patches and definitions, and for servers other than those of language models. The estimate is a lower bound: 1
- * minute (30 seconds for models of up to 2 billion parameters), and 1 second per GiB of weights.
+ * minute (30 seconds for models of up to 2 billion parameters), 1 second per GiB of weights, and a download of up
+ * to 8 files at 50 MiB/s each if nothing is mounted that keeps the weights.
  *
  * ## Sources
  *
@@ -84,12 +85,12 @@ export default defineRule({
   topic: 'other',
   severity: 'warning',
   wasteful: true,
-  container(container, { workload, document, report }) {
+  container(container, { workload, podSet, document, report }) {
     const probe = getIn(container.at, 'livenessProbe');
     if (probe?.node.kind !== 'map' || workload.partial || !requestsAccelerators(container)) return;
     if (getIn(container.at, 'startupProbe') !== undefined || isIncomplete(container.at) || isIncomplete(probe)) return;
     const budget = budgetOf(probe);
-    const loader = budget === undefined ? undefined : modelLoader(container);
+    const loader = budget === undefined ? undefined : modelLoader(container, podSet);
     if (budget === undefined || loader === undefined) return;
     const least = leastStartSeconds(loader);
     if (budget >= least) return;
@@ -98,7 +99,7 @@ export default defineRule({
         ? 'a model'
         : shorten(loader.model.slice(loader.model.lastIndexOf('/') + 1), 40);
     report({
-      message: `livenessProbe kills the container ${budget} s after its start, but loading ${what} takes ${least} s or more: it may never become ready`,
+      message: `livenessProbe kills the container ${budget} s after its start, but ${loader.downloads ? 'downloading and loading' : 'loading'} ${what} takes ${least} s or more: it may never become ready`,
       span: keySpanOf(probe),
       fixes: () => [addStartupProbe(probe, container.at, document)],
     });

@@ -9,8 +9,19 @@ import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { mountMemory } from '../rewrite/memory-volume.ts';
-import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -67,7 +78,8 @@ import { defineRule } from './rule.ts';
  *
  * If the launch is unknown and only the image's framework suggests several processes, the finding is information only. Silent for single
  * processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
- * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM); and for objects whose `status` shows that they have run.
+ * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
+ * shows that it has run.
  *
  * ## Sources
  *
@@ -80,9 +92,9 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (container.type === 'init' || workload.partial || !isListed(container) || kindOf(workload).mountsShm === true)
-      return;
-    if (isExempt(workload) || hasRun(workload.manifest)) return;
+    const isWhole = container.fromTemplate === true || (isListed(container) && !workload.partial);
+    if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
+    if (isExempt(workload)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
@@ -94,15 +106,18 @@ export default defineRule({
     const image = launch === undefined ? distributedImage(container) : undefined;
     if (launch === undefined && image === undefined) return;
     context.report({
-      severity: image === undefined ? 'warning' : 'info',
+      // An object with a status has run at least once.
+      severity: image === undefined && !hasRun(workload.manifest) ? 'warning' : 'info',
       message:
         image === undefined
           ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
           : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
-      span: keySpanOf(container.resources ?? container.at),
-      fixes: () => [
-        fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...mountMemory(context.document, container, podSet)),
-      ],
+      span: spanOfLaunch(container, launch),
+      fixes: () => {
+        if (container.fromTemplate === true) return [];
+        const edits = mountMemory(context.document, container, podSet);
+        return [fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...edits)];
+      },
     });
   },
 });
@@ -118,6 +133,13 @@ function distributedImage(container: Container): string | undefined {
   return isKnown || one || !isDistributedImage(repository)
     ? undefined
     : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
+
+/** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */
+function spanOfLaunch(container: Container, launch: string | undefined): Span {
+  const flags = container.fromTemplate === true ? [...container.command, ...container.args] : [];
+  const flag = flags.find(({ value }) => value.startsWith('-') && launch?.includes(value) === true);
+  return flag === undefined ? keySpanOf(container.resources ?? container.at) : spanOf(flag.at);
 }
 
 function isListed({ at: { parent } }: Container): boolean {

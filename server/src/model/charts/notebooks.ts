@@ -29,20 +29,27 @@ function profiles(singleuser: Cursor): readonly ChartBlock[] {
   return items(getIn(singleuser, 'profileList')).flatMap((profile) => {
     const name = asText(getIn(profile, 'display_name')) ?? 'profile';
     const choices = entries(getIn(profile, 'profile_options')).flatMap((option) => entries(getIn(option, 'choices')));
+    const own = getIn(profile, 'kubespawner_override');
     return [profile, ...choices].flatMap((holder) => {
       const block = getIn(holder, 'kubespawner_override');
-      return block?.node.kind === 'map' ? [server(block, singleuser, name)] : [];
+      if (block?.node.kind !== 'map') return [];
+      // Options that only add storage and the like are no pods of their own.
+      const changesPod = holder !== profile && getIn(block, 'image') !== undefined;
+      return [server(block, singleuser, name, changesPod ? own : undefined)];
     });
   });
 }
 
-/** The pod of one user. What a profile does not override comes from `singleuser`. */
-function server(block: Cursor, singleuser: Cursor, name: string): ChartBlock {
-  const requests = extraResources(block, singleuser);
-  const image = getIn(block, 'image') ?? getIn(singleuser, 'image');
+/** The pod of one user. What an option does not override comes from its profile, and the rest from `singleuser`. */
+function server(block: Cursor, singleuser: Cursor, name: string, profile?: Cursor): ChartBlock {
+  const requests = extraResources(block, singleuser, profile);
+  const image = getIn(block, 'image') ?? getIn(profile, 'image') ?? getIn(singleuser, 'image');
   const set = podSetOf(block, [containerOf({ at: block, name, image, requests })]);
-  const nodeSelector = set.nodeSelector ?? getIn(singleuser, 'nodeSelector');
-  const nodeSelectorTerms = set.nodeSelectorTerms ?? getIn(singleuser, 'extraNodeAffinity', 'required');
+  const nodeSelector = set.nodeSelector ?? getIn(profile, 'node_selector') ?? getIn(singleuser, 'nodeSelector');
+  const nodeSelectorTerms =
+    set.nodeSelectorTerms ??
+    getIn(profile, 'node_affinity_required') ??
+    getIn(singleuser, 'extraNodeAffinity', 'required');
   const podSet = {
     ...set,
     pods: exactly(null),

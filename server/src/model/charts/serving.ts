@@ -1,9 +1,10 @@
-import { asBoolean, asText, type Cursor, entries, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, items, type Located } from '../../yaml/cursor.ts';
 import { product } from '../count.ts';
 import type { PodCount, PodSetSource } from '../kinds/kind.ts';
 import { exactly, times } from '../kinds/pod-sets.ts';
 import { lowerContainers, lowerCount, text } from '../pod.ts';
 import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
+import { vllmFlagsOf } from '../vllm-settings.ts';
 import type { AcceleratorRequest, Container } from '../workload.ts';
 import type { Chart, ChartBlock } from './chart.ts';
 
@@ -17,7 +18,7 @@ export const servingCharts: readonly Chart[] = [
     blocks: (values) => {
       const engine = getIn(values, 'servingEngineSpec');
       const runs = asBoolean(getIn(engine, 'enableEngine')) !== false;
-      return items(getIn(engine, 'modelSpec')).flatMap((model) => vllmModel(model, runs));
+      return items(getIn(engine, 'modelSpec')).flatMap((model) => vllmModel(model, engine, runs));
     },
   },
   {
@@ -100,16 +101,22 @@ function one(values: Cursor, container: Container): ChartBlock {
 }
 
 /** A Deployment per model. With `raySpec`, the model has a Ray cluster, whose head takes the parts of `headNode`. */
-function vllmModel(model: Cursor, runs: boolean): readonly ChartBlock[] {
+function vllmModel(model: Cursor, engine: Cursor | undefined, runs: boolean): readonly ChartBlock[] {
   const disabled = !runs || asBoolean(getIn(model, 'enabled')) === false;
   const ray = getIn(model, 'raySpec');
   const requests = integerRequest(model);
-  const container = containerOf({
+  const made = containerOf({
     at: model,
     name: 'vllm',
     requests,
     ...(ray === undefined && { command: vllmCommand(model) }),
   });
+  const securityContext = getIn(engine, 'containerSecurityContext');
+  const container: Container = {
+    ...made,
+    ...(securityContext && { securityContext }),
+    ...(ray === undefined && { fromTemplate: true, ...vllmStorage(model) }),
+  };
   const pods = disabled ? exactly(0) : replicasOf(model);
   const set: PodSetSource = { ...podSetOf(model, [container]), pods };
   const head = getIn(ray, 'headNode');
@@ -132,28 +139,28 @@ function integerRequest(model: Cursor): readonly AcceleratorRequest[] {
   });
 }
 
+/** What the template mounts: /dev/shm for its own key of tensor parallelism only, the claim for models, and what is passed on. */
+function vllmStorage(model: Cursor): Pick<Container, 'volumeMounts' | 'modelStorage'> {
+  const modelStorage = getIn(model, 'pvcStorage');
+  const disaggregated = getIn(model, 'lmcacheConfig', 'enablePD');
+  // With disaggregation the pod shares the host's /dev/shm.
+  const shm = getIn(model, 'vllmConfig', 'tensorParallelSize') ?? disaggregated;
+  const passed = items(getIn(model, 'extraVolumeMounts')).map((at) => ({
+    name: asText(getIn(at, 'name')) ?? '',
+    mountPath: asText(getIn(at, 'mountPath')) ?? '',
+    at,
+  }));
+  const own = shm === undefined ? [] : [{ name: 'shm', mountPath: '/dev/shm', at: shm }];
+  return { volumeMounts: [...own, ...passed], ...(modelStorage && { modelStorage }) };
+}
+
 /** The command line that the template writes from `modelURL` and `vllmConfig`. */
 function vllmCommand(model: Cursor): readonly Located<string>[] {
   const url = text(getIn(model, 'modelURL'));
   if (url === undefined) return [];
   const at = url.at;
-  const config = getIn(model, 'vllmConfig');
-  const flags = entries(config).flatMap((entry): readonly Located<string>[] => {
-    const flag = vllmFlags.get(String(entry.step));
-    const value = text(entry);
-    return flag === undefined || value === undefined ? [] : [{ value: flag, at: entry }, value];
-  });
-  const extra = items(getIn(config, 'extraArgs')).flatMap((item) => text(item) ?? []);
-  return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...flags, ...extra];
+  return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...vllmFlagsOf(getIn(model, 'vllmConfig'))];
 }
-
-const vllmFlags: ReadonlyMap<string, string> = new Map([
-  ['maxModelLen', '--max-model-len'],
-  ['dtype', '--dtype'],
-  ['tensorParallelSize', '--tensor-parallel-size'],
-  ['maxNumSeqs', '--max-num-seqs'],
-  ['gpuMemoryUtilization', '--gpu-memory-utilization'],
-]);
 
 function ollamaGpus(gpu: Cursor | undefined): readonly AcceleratorRequest[] {
   const count = getIn(gpu, 'number');
