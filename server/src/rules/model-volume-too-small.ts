@@ -68,7 +68,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for quantized models, and if another directory is mounted or the claim is not in the same project.
+ * For models of unknown size, for quantized models, for sizes without a unit, and if another directory is mounted or the claim is not in the
+ * same project.
  *
  * ## Sources
  *
@@ -92,6 +93,8 @@ export default defineRule({
         : capacityOf(directory.volume, directory.mount.name, context);
     if (capacity === undefined) return;
     const { bytes, size, place, what } = capacity;
+    // resource-unit reports the missing unit.
+    if (bytes < 1024) return;
     // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
     if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
     const needed = `${Math.ceil((loader.weightsGiB * 1.25) / 10) * 10}Gi`;
