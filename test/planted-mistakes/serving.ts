@@ -1,4 +1,5 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { instanceType } from '../../server/src/catalog/index.ts';
 import { useOf } from '../../server/src/model/process-input.ts';
 import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
@@ -57,6 +58,10 @@ function rdmaMissing(analysis: DocumentAnalysis): readonly Mistake[] {
     const efa = 'vpc.amazonaws.com/efa';
     const amounts = ['limits', 'requests'].filter((name) => getIn(container.resources, name, efa) !== undefined);
     if (!amounts.includes('limits') || workload.role !== 'training' || (podSet.pods.min ?? 0) < 2) return [];
+    // The type shows that there are EFA devices, and variables may choose another network.
+    const type = instanceType(podSet.placement.instanceType ?? '');
+    const chosen = container.env.some(({ name }) => /^(?:FI|NCCL)_/.test(name));
+    if (type?.rdma !== 'EFA' || type.gpuCount !== first.count || chosen) return [];
     const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
     return [{ name: 'no EFA', steps: amounts.map((name) => drop([...resources, name, efa])), place }];
   });
