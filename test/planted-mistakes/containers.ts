@@ -17,17 +17,21 @@ export const planters: Planters = {
 // Mistakes in what containers are told besides their command.
 
 function privilegedGpu(analysis: DocumentAnalysis): readonly Mistake[] {
-  return containerSites(analysis)
-    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
-    .filter((site) => !hasNodeToItself(site))
-    .map(({ root, path }) => {
-      const owner = [...path, 'securityContext'];
-      const steps =
-        getIn(root, ...owner) === undefined
-          ? [add(path, 'securityContext', { privileged: true })]
-          : put(owner, 'privileged', true);
-      return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
-    });
+  return (
+    containerSites(analysis)
+      .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
+      .filter((site) => !hasNodeToItself(site))
+      // The API server rejects both together.
+      .filter(({ root, path }) => getIn(root, ...path, 'securityContext', 'allowPrivilegeEscalation') === undefined)
+      .map(({ root, path }) => {
+        const owner = [...path, 'securityContext'];
+        const steps =
+          getIn(root, ...owner) === undefined
+            ? [add(path, 'securityContext', { privileged: true })]
+            : put(owner, 'privileged', true);
+        return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
+      })
+  );
 }
 
 /** All GPUs of the instance type: there is no other pod whose GPUs it would see. */

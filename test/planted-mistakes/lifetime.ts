@@ -1,6 +1,6 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { asText, getIn } from '../../server/src/yaml/cursor.ts';
-import { containerSites, podSites } from './sites.ts';
+import { containerSites, isWhole, podSites } from './sites.ts';
 import { add, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
 
 export const planters: Planters = {
@@ -13,7 +13,8 @@ export const planters: Planters = {
 
 function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
-    .filter(({ workload: { kind, apiVersion, scaledBy }, listed, request, podSet, container }) => {
+    .filter(({ workload, listed, request, podSet, container }) => {
+      const { kind, apiVersion, scaledBy } = workload;
       const plain = container.env.length === 0 && container.image?.at.shared === false && !podSet.pod.shared;
       return (
         /^(Deployment|StatefulSet)$/.test(kind) &&
@@ -21,6 +22,8 @@ function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
         listed &&
         plain &&
         scaledBy === null &&
+        podSet.pods.max !== 0 &&
+        isWhole(workload) &&
         request.form === 'whole'
       );
     })
@@ -86,6 +89,8 @@ function provisioningRequestUnused(analysis: DocumentAnalysis): readonly Mistake
       !inTemplate ||
       workload.partial ||
       workload.role === 'infrastructure' ||
+      // Its instance type implies its devices.
+      workload.kind === 'Workspace' ||
       first.container.accelerators.length !== 1
     )
       return [];

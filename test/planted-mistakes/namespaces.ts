@@ -2,8 +2,8 @@ import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.t
 import { gpuProgram } from '../../server/src/evidence/gpu-programs.ts';
 import { modelDirectory } from '../../server/src/evidence/model-volume.ts';
 import { modelLoader } from '../../server/src/evidence/server-start.ts';
-import { asText, getIn, items } from '../../server/src/yaml/cursor.ts';
-import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
+import { asText, getIn, isTemplated, items } from '../../server/src/yaml/cursor.ts';
+import { containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
 import { drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
 
 export const planters: Planters = {
@@ -83,12 +83,13 @@ function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const quotas = file.documents.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'ResourceQuota'));
-  return podSites(analysis).flatMap(({ first: { resources, resource, requested, workload } }): readonly Mistake[] => {
+  return podSites(analysis).flatMap(({ first }): readonly Mistake[] => {
+    const { container, resources, resource, requested, workload } = first;
     const quota = quotas.find(
       ({ root, namespace }) =>
         namespace === workload.namespace && getIn(root, 'spec', 'hard', `requests.${resource}`) !== undefined,
     );
-    if (quota === undefined || requested || !isWhole(workload)) return [];
+    if (quota === undefined || requested || !isWhole(workload) || usesOneDevice(container)) return [];
     const path = [...resources, 'limits', resource];
     return [{ name: 'more than the quota', steps: [set(path, 64)], place: { path, part: 'key' } }];
   });
@@ -127,6 +128,8 @@ function gpuWithoutRequest(analysis: DocumentAnalysis): readonly Mistake[] {
     const plain = podSet.selectors.length === 0 && getIn(podSet.pod, 'runtimeClassName') === undefined;
     const alone = podSet.containers.length === 1 && workload.podSets.length === 1;
     if (program === undefined || !plain || !alone || requested || !isWhole(workload)) return [];
+    // Any image may replace a placeholder.
+    if (isTemplated(container.image?.at)) return [];
     if (podSet.annotations.length + workload.manifest.annotations.length > 0) return [];
     const start = pathOf(program.at);
     const rest = resources.length > path.length ? start : path;

@@ -1,4 +1,5 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { instanceType } from '../../server/src/catalog/index.ts';
 import { useOf } from '../../server/src/model/process-input.ts';
 import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
@@ -52,12 +53,17 @@ function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function rdmaMissing(analysis: DocumentAnalysis): readonly Mistake[] {
-  return podSites(analysis).flatMap(({ first: { container, resources }, workload, podSet }): readonly Mistake[] => {
-    const efa = getIn(container.resources, 'limits', 'vpc.amazonaws.com/efa');
-    if (efa === undefined || workload.role !== 'training' || (podSet.pods.min ?? 0) < 2) return [];
-    const path = [...resources, 'limits'];
-    const place = { path: [...path, 'nvidia.com/gpu'], part: 'key' } as const;
-    return [{ name: 'no EFA', steps: [drop([...path, 'vpc.amazonaws.com/efa'])], place }];
+  return podSites(analysis).flatMap(({ first, workload, podSet }): readonly Mistake[] => {
+    const { container, resources, resource } = first;
+    const efa = 'vpc.amazonaws.com/efa';
+    const amounts = ['limits', 'requests'].filter((name) => getIn(container.resources, name, efa) !== undefined);
+    if (!amounts.includes('limits') || workload.role !== 'training' || (podSet.pods.min ?? 0) < 2) return [];
+    // The type shows that there are EFA devices, and variables may choose another network.
+    const type = instanceType(podSet.placement.instanceType ?? '');
+    const chosen = container.env.some(({ name }) => /^(?:FI|NCCL)_/.test(name));
+    if (type?.rdma !== 'EFA' || type.gpuCount !== first.count || chosen) return [];
+    const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+    return [{ name: 'no EFA', steps: amounts.map((name) => drop([...resources, name, efa])), place }];
   });
 }
 

@@ -1,5 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { acceleratorResource } from '../../server/src/catalog/index.ts';
+import { findSingleDevice } from '../../server/src/command/parallelism.ts';
+import { processInput, serverOfImage } from '../../server/src/evidence/launch.ts';
 import type { AcceleratorRequest, Container, Manifest, PodSet, Workload } from '../../server/src/model/workload.ts';
 import { type Cursor, getIn } from '../../server/src/yaml/cursor.ts';
 import { type Path, pathOf } from './steps.ts';
@@ -74,6 +76,11 @@ export function isWhole({ partial, role }: Workload): boolean {
 export function splitsModel({ container: { command, args, env } }: ContainerSite): boolean {
   const words = [...command, ...args].map(({ value }) => value).concat(env.map(({ name }) => name));
   return /tensor.parallel|\btp\b|num.shard|pipeline.parallel/i.test(words.join(' '));
+}
+
+/** A model server that would leave further devices idle, which is another rule's. */
+export function usesOneDevice(container: Container): boolean {
+  return findSingleDevice(processInput(container), serverOfImage(container)) !== undefined;
 }
 
 function containerSite(workload: Workload, podSet: PodSet, container: Container): ContainerSite | undefined {

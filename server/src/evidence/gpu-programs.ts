@@ -15,6 +15,12 @@ const gpuOnly = new Set([
   'cuda-sample',
 ]);
 
+/** What an image is called whose name does not contain the program's. */
+const products: ReadonlyMap<string, string> = new Map([
+  ['text-generation-launcher', 'Text Generation Inference'],
+  ['trtllm-serve', 'TensorRT-LLM'],
+]);
+
 /** The program of a container that certainly needs an accelerator, and the place that names it. */
 export function gpuProgram(container: Container): { readonly name: string; readonly at: Cursor } | undefined {
   const { program } = useOf(container);
@@ -28,9 +34,10 @@ export function gpuProgram(container: Container): { readonly name: string; reado
   // A build for another purpose (a router, a benchmark client, a simulator) may contain the server's name.
   if (/router|simulat|sim(?:[-:]|$)|mock|fake|client|bench|proxy|operator|controller|lmcache-server/i.test(image))
     return undefined;
-  const started = words.find(({ value }) => value.includes(program.split('-')[0] ?? program));
+  const started = words.find(({ value }) => value.includes(program));
   const at = started?.at ?? container.image?.at;
-  return at && { name: shorten(program, 40), at };
+  const name = started === undefined ? (products.get(program) ?? program) : program;
+  return at && { name: shorten(name, 40), at };
 }
 
 /** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */

@@ -69,7 +69,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For models of unknown size, for quantized models, and if another directory is mounted or the claim is not in the same project.
+ * For models of unknown size, for quantized models, for sizes without a unit, and if another directory is mounted or the claim is not in the
+ * same project.
  *
  * ## Sources
  *
@@ -179,7 +180,7 @@ function ofTemplate(name: string, { manifest }: PodSetContext): Capacity | undef
 function written(size: Cursor | undefined, what: string): Capacity | undefined {
   const bytes = size === undefined ? null : lowerQuantity(size).value;
   // A size of a few bytes lacks its unit, which resource-unit reports.
-  if (size === undefined || bytes === null || bytes < 2 ** 20) return undefined;
+  if (size === undefined || bytes === null || bytes < 1024) return undefined;
   return { bytes, size, place: keySpanOf(size), what };
 }
 

@@ -1,8 +1,10 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
 import { knownRequests } from '../evidence/requested-accelerators.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { countIn } from '../model/count.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
+import { writtenResources } from '../rewrite/rename-resource.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -79,8 +81,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For shares of a GPU, which Ray may count in its own way, for devices that are not requested by a resource name, and for 0 on the head, which
- * keeps tasks away from it.
+ * For shares of a GPU, which Ray may count in its own way, for devices that are not requested by a resource name, for misspelled resource
+ * names, and for 0 on the head, which keeps tasks away from it.
  *
  * ## Sources
  *
@@ -125,6 +127,8 @@ function gpusOf(container: Container, { accelerators, pod }: PodSet): number | u
   const requests = knownRequests(container);
   if (isIncomplete(pod) || isIncomplete(container.at) || isIncomplete(getIn(container.resources, 'limits')))
     return undefined;
+  // gpu-resource-name reports misspelled names.
+  if (writtenResources(container).some((entry) => isMisspelled(keyOf(entry)))) return undefined;
   if (accelerators.length === 0) return 0;
   const [only, ...others] = requests;
   if (
@@ -135,4 +139,8 @@ function gpusOf(container: Container, { accelerators, pod }: PodSet): number | u
   )
     return undefined;
   return only.count ?? undefined;
+}
+
+function isMisspelled(name: string): boolean {
+  return /^gpus?$/i.test(name) || meantResource(name) !== undefined;
 }
