@@ -48,8 +48,8 @@ export function mayNameGpu(text: string): boolean {
 
 const plainNames = lazy(() => {
   const plain = [...cores().keys()].filter((core) => !/\d/.test(core));
-  // The words of a name may be separated.
-  return new RegExp(plain.map((core) => core.split('').join('[^a-z]*')).join('|'), 'i');
+  // The words of a name may be separated, and DGX Spark stands for GB10.
+  return new RegExp(['spark', ...plain].map((core) => core.split('').join('[^a-z]*')).join('|'), 'i');
 });
 
 interface Found {
