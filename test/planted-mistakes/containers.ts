@@ -10,7 +10,8 @@ export const planters: Planters = {
   'privileged-gpu': privilegedGpu,
   'visible-devices-bypass': visibleDevices,
   'nccl-disabled': ncclDisabled,
-  'cpu-starved-accelerators': cpuStarved,
+  'cpu-starved-accelerators': coresStarved,
+  'host-memory-too-small': memoryStarved,
   'value-not-string': valueNotString,
 };
 
@@ -52,10 +53,6 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, resource, count, listed }) => isJudged(workload) && listed && ofOwn(resource) && count > 1)
     .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
-}
-
-function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
-  return [...memoryStarved(analysis), ...coresStarved(analysis)];
 }
 
 function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {

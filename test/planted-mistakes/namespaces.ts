@@ -89,7 +89,7 @@ function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly
       ({ root, namespace }) =>
         namespace === workload.namespace && getIn(root, 'spec', 'hard', `requests.${resource}`) !== undefined,
     );
-    if (quota === undefined || requested || !isWhole(workload) || usesOneDevice(container)) return [];
+    if (quota === undefined || requested || !isWhole(workload) || usesOneDevice(first)) return [];
     const path = [...resources, 'limits', resource];
     return [{ name: 'more than the quota', steps: [set(path, 64)], place: { path, part: 'key' } }];
   });

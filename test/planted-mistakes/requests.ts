@@ -289,7 +289,7 @@ function exceedsNode(analysis: DocumentAnalysis): readonly Mistake[] {
         steps: [...three, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
         place: { path: [...resources, 'limits', resource], part: 'value' },
       },
-      ...(resource === 'nvidia.com/gpu' && !counted && !usesOneDevice(container)
+      ...(resource === 'nvidia.com/gpu' && !counted && !usesOneDevice(first)
         ? [
             {
               name: 'more than any node of the model has',

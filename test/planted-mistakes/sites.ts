@@ -79,8 +79,10 @@ export function splitsModel({ container: { command, args, env } }: ContainerSite
 }
 
 /** A model server that would leave further devices idle, which is another rule's. */
-export function usesOneDevice(container: Container): boolean {
-  return findSingleDevice(processInput(container), serverOfImage(container)) !== undefined;
+export function usesOneDevice({ podSet, container }: Pick<ContainerSite, 'podSet' | 'container'>): boolean {
+  return (
+    podSet.sharding?.devices === 1 || findSingleDevice(processInput(container), serverOfImage(container)) !== undefined
+  );
 }
 
 function containerSite(workload: Workload, podSet: PodSet, container: Container): ContainerSite | undefined {

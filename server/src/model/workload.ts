@@ -86,7 +86,7 @@ export interface PodSet {
 
 /** Over how many devices a controller tells a server to spread one model in each pod. */
 export interface FieldSharding {
-  /** The fields with their values: `tensor 4 × dataLocal 2`. */
+  /** The fields with their values: `tensor 4 × dataLocal 2`; what uses one device if there are none. */
   readonly text: string;
   readonly devices: number;
   readonly at: Cursor;

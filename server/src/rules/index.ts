@@ -36,6 +36,7 @@ import gpuRequestsEqualLimits from './gpu-requests-equal-limits.ts';
 import gpuResourceName from './gpu-resource-name.ts';
 import gpuWithoutRequest from './gpu-without-request.ts';
 import gpusExceedNode from './gpus-exceed-node.ts';
+import hostMemoryTooSmall from './host-memory-too-small.ts';
 import hpaMetricInvalid from './hpa-metric-invalid.ts';
 import hpaMetricUnknown from './hpa-metric-unknown.ts';
 import hpaMinZero from './hpa-min-zero.ts';
@@ -173,6 +174,7 @@ export const rules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['gpu-resource-name', gpuResourceName],
   ['gpu-without-request', gpuWithoutRequest],
   ['gpus-exceed-node', gpusExceedNode],
+  ['host-memory-too-small', hostMemoryTooSmall],
   ['hpa-metric-invalid', hpaMetricInvalid],
   ['hpa-metric-unknown', hpaMetricUnknown],
   ['hpa-min-zero', hpaMinZero],

@@ -48,7 +48,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [KEDA: idleReplicaCount](https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount)
  */
 export default defineRule({
-  topic: 'autoscaling',
+  topic: 'scale-to-zero',
   severity: 'warning',
   manifest({ root, kind, apiVersion }, context) {
     if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') {

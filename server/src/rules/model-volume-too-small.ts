@@ -78,7 +78,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Kubernetes: emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
  */
 export default defineRule({
-  topic: 'memory-fit',
+  topic: 'other',
   severity: 'warning',
   manifest({ root, kind }, { document, report }) {
     if (!/^NIM(?:Cache|Service)$/.test(kind ?? '')) return;

@@ -60,7 +60,7 @@ import { defineRule } from './rule.ts';
  * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
  */
 export default defineRule({
-  topic: 'memory-fit',
+  topic: 'other',
   severity: 'warning',
   container(container, context) {
     if (!requestsAccelerators(container)) return;

@@ -71,7 +71,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * - [Kubernetes: Jobs](https://kubernetes.io/docs/concepts/workloads/controllers/job/)
  */
 export default defineRule({
-  topic: 'gpu-request',
+  topic: 'other',
   severity: 'warning',
   wasteful: true,
   container(container, context) {

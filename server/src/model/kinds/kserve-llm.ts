@@ -160,7 +160,8 @@ function shardingOf(role: Cursor | undefined): FieldSharding | undefined {
   const hasCommand = ['template', 'worker'].some((part) =>
     items(getIn(role, part, 'containers')).some((container) => getIn(container, 'command') !== undefined),
   );
-  if (parallelism === undefined || hasCommand) return undefined;
+  if (hasCommand) return undefined;
+  if (parallelism === undefined) return singleDevice(role);
   const keys = getIn(role, 'worker') === undefined ? ['tensor'] : ['tensor', 'dataLocal'];
   const sizes = keys.flatMap((key) => getIn(parallelism, key) ?? []);
   const [at] = sizes;
@@ -168,6 +169,19 @@ function shardingOf(role: Cursor | undefined): FieldSharding | undefined {
   if (at === undefined || counts.includes(null) || getIn(parallelism, 'tensor') === undefined) return undefined;
   const devices = counts.reduce<number>((all, one) => all * (one ?? 1), 1);
   return { text: sizes.map((size) => `${keyOf(size)} ${asText(size) ?? ''}`).join(' × '), devices, at };
+}
+
+/** Without sizes, vLLM uses one GPU, unless arguments or a variable with arguments say otherwise. */
+function singleDevice(role: Cursor | undefined): FieldSharding | undefined {
+  if (getIn(role, 'worker') !== undefined) return undefined;
+  const containers = items(getIn(role, 'template', 'containers'));
+  const server = containers.find((container) => asText(getIn(container, 'name')) === 'main');
+  const limits = getIn(server, 'resources', 'limits');
+  const at = getIn(limits, 'nvidia.com/gpu') ?? getIn(limits, 'amd.com/gpu');
+  const isOpen = ['args', 'envFrom'].some((key) => getIn(server, key) !== undefined);
+  const takesArguments = items(getIn(server, 'env')).some((one) => /ARGS/.test(asText(getIn(one, 'name')) ?? ''));
+  if (at === undefined || isOpen || takesArguments) return undefined;
+  return { text: 'vLLM without parallelism.tensor', devices: 1, at };
 }
 
 /** The pods of one group: data ranks divided by ranks per node, or the stages of the pipeline. */
