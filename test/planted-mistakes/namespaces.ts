@@ -84,7 +84,7 @@ function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
 function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
   const quotas = file.documents.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'ResourceQuota'));
   return podSites(analysis).flatMap(({ first }): readonly Mistake[] => {
-    const { container, resources, resource, requested, workload } = first;
+    const { resources, resource, requested, workload } = first;
     const quota = quotas.find(
       ({ root, namespace }) =>
         namespace === workload.namespace && getIn(root, 'spec', 'hard', `requests.${resource}`) !== undefined,

@@ -257,7 +257,7 @@ function imageNotPinned(analysis: DocumentAnalysis): readonly Mistake[] {
 
 function exceedsNode(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }) => {
-    const { container, resource, resources, requested, vendor, request, count } = first;
+    const { resource, resources, requested, vendor, request, count } = first;
     const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
     const product = 'nvidia.com/gpu.product';
     // Where processes are counted too, they would no longer fit their GPUs.

@@ -64,7 +64,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [Karpenter: spec.limits](https://karpenter.sh/docs/concepts/nodepools/#speclimits)
  */
 export default defineRule({
-  topic: 'other',
+  topic: 'placement',
   severity: 'warning',
   wasteful: true,
   options: {

@@ -63,7 +63,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * - [eksctl: taints](https://eksctl.io/usage/nodegroup-taints/)
  */
 export default defineRule({
-  topic: 'other',
+  topic: 'placement',
   severity: 'warning',
   wasteful: true,
   manifest(manifest, context) {
