@@ -1,4 +1,5 @@
-import type { Container } from '../model/workload.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -53,7 +54,8 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const { image } = container;
-    if (image === undefined || !holdsAccelerator(container) || context.workload.role === 'infrastructure') return;
+    if (image === undefined || context.workload.role === 'infrastructure') return;
+    if (!holdsAccelerator(container, context.podSet)) return;
     // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
     if (context.workload.kind === 'PodTemplate') return;
     if (isTemplated(image.at) || isPlaceholder(image.value)) return;
@@ -73,7 +75,9 @@ export default defineRule({
   },
 });
 
-function holdsAccelerator({ accelerators }: Container): boolean {
+function holdsAccelerator(container: Container, podSet: PodSet): boolean {
+  const { accelerators } = container;
+  if (accelerators.length === 0) return usesAccelerators(container, podSet);
   return accelerators.some(({ count, limit, request }) => count !== 0 && (limit ?? request)?.empty === false);
 }
 
