@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import * as z from 'zod';
+import { costSchema } from '../server/src/cli/cost/cost-schema.ts';
 import { reportSchema } from '../server/src/cli/reports/report-schema.ts';
 import {
   configSchema,
@@ -18,6 +19,7 @@ export const schemasFolder = fileURLToPath(new URL('../schemas', import.meta.url
 export function renderSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ['config.schema.json', render('gpulint configuration', configSchema)],
+    ['cost.schema.json', render('gpulint costs', costSchema)],
     ['report.schema.json', render('gpulint report', reportSchema)],
   ]);
 }

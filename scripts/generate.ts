@@ -1,4 +1,4 @@
-// Writes the files generated from the rules. With --check, it writes nothing and fails if a file is stale.
+// Writes the files generated from the rules, and the table of the API's types. With --check, it writes nothing and fails if a file is stale.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { generatedFiles, staleFiles } from './generated-files.ts';

@@ -1,8 +1,9 @@
-// The files generated from the rules: server/src/rules/index.ts and docs/rules. A test compares the computed texts with the committed files.
+// The files generated from the rules (server/src/rules/index.ts and docs/rules), and the table of the API's types. A test compares the computed texts with the committed files.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Rule } from '../server/src/rules/rule.ts';
+import { renderApiTypes } from './api/api-types.ts';
 import { type RuleDoc, readRuleDoc, renderRulePage, renderRulesTable } from './rule-docs.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -50,6 +51,7 @@ async function readRules(): Promise<readonly RuleSource[]> {
 function render(sources: readonly RuleSource[]): ReadonlyMap<string, string> {
   const pages = sources.map(({ id, rule, doc }) => [id, renderRulePage(id, rule, doc)] as const);
   return new Map([
+    [join(root, 'server/src/catalog/data/api.json'), renderApiTypes()],
     [join(rulesFolder, 'index.ts'), renderIndex(sources.map(({ id }) => id))],
     [join(docsFolder, 'README.md'), renderRulesTable(sources)],
     ...pages.map(([id, page]) => [join(docsFolder, `${id}.md`), page] as const),

@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  acceleratorResource,
-  acceleratorResourceNames,
   allInstanceTypes,
   catalogInfo,
   cheapestOffer,
@@ -29,7 +27,6 @@ import {
   spotSelector,
   spotTaintKeys,
 } from '../server/src/catalog/index.ts';
-import { isCertainSlip, meantMigResource, meantResource } from '../server/src/catalog/resource-spelling.ts';
 
 const ids = (key: string, value: string) => gpusByLabel(key, value).map((gpu) => gpu.id);
 const product = 'nvidia.com/gpu.product';
@@ -255,42 +252,6 @@ describe('platforms', () => {
   });
 });
 
-describe('resource names', () => {
-  it.each([
-    ['nvidia.com/gpu', 'nvidia', 'whole'],
-    ['nvidia.com/gpu.shared', 'nvidia', 'shared'],
-    ['nvidia.com/mig-1g.5gb', 'nvidia', 'mig'],
-    ['nvidia.com/mig-1g.5gb.shared', 'nvidia', 'shared'],
-    ['nvidia.com/gpumem', 'nvidia', 'memory'],
-    ['nvidia.com/gpucores', 'nvidia', 'percent'],
-    ['volcano.sh/vgpu-number', 'nvidia', 'shared'],
-    ['amd.com/gpu', 'amd', 'whole'],
-    ['amd.com/cpx_nps4', 'amd', 'shared'],
-    ['gpu.intel.com/i915', 'intel', 'whole'],
-    ['habana.ai/gaudi', 'habana', 'whole'],
-    ['aws.amazon.com/neuron', 'aws', 'whole'],
-    ['aws.amazon.com/neuroncore', 'aws', 'core'],
-    ['google.com/tpu', 'google', 'whole'],
-    ['huawei.com/Ascend910', 'huawei', 'whole'],
-    ['huawei.com/Ascend310P-2c', 'huawei', 'shared'],
-  ])('%s', (name, vendor, form) => {
-    expect(acceleratorResource(name)).toMatchObject({ vendor, form, source: expect.stringMatching(/./) });
-  });
-
-  it.each(['vpc.amazonaws.com/efa', 'rdma/ib', 'nvidia.com/hostdev', 'cpu', 'nvidia.com/priority', 'toString', ''])(
-    '"%s" names no accelerator',
-    (name) => {
-      expect(acceleratorResource(name)).toBeUndefined();
-    },
-  );
-
-  it('recognize every MIG resource in the tables', () => {
-    for (const { resource } of migTables().flatMap((table) => table.profiles)) {
-      expect(acceleratorResource(resource)?.form, resource).toBe('mig');
-    }
-  });
-});
-
 describe('the rooms', () => {
   it('keep zod out of the catalog', () => {
     for (const file of ['gpus', 'instances', 'mig', 'platforms', 'prices', 'resources', 'stored', 'types', 'index']) {
@@ -325,83 +286,5 @@ describe('models', () => {
     'constructor',
   ])('knows no size of %s', (name) => {
     expect(languageModel(name)).toBeUndefined();
-  });
-});
-
-describe('misspelled resource names', () => {
-  test.each([
-    ...['nvdia.com/gpu', 'nvida.com/gpu', 'nividia.com/gpu', 'nivdia.com/gpu', 'nvidea.com/gpu', 'nvidai.com/gpu'],
-    ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
-    ...['nvidia.gpu', 'nvidia.com-gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
-  ])('%s is nvidia.com/gpu', (written) => {
-    expect(meantResource(written)).toBe('nvidia.com/gpu');
-  });
-
-  test.each([
-    ['amd/gpus', 'amd.com/gpu'],
-    ['google.com/tpus', 'google.com/tpu'],
-    ['cloud.google.com/tpu', 'google.com/tpu'],
-    ['habana/gaudi', 'habana.ai/gaudi'],
-    ['aws.amazon.com/neuroncores', 'aws.amazon.com/neuroncore'],
-    ['qualcom.com/qaic', 'qualcomm.com/qaic'],
-  ])('%s is %s', (written, meant) => {
-    expect(meantResource(written)).toBe(meant);
-  });
-
-  test.each([
-    ...[
-      'nvidia-gpu',
-      'nvidia.com/vgpu',
-      'nvidia.com/xgpumem',
-      'volcano.sh/pgpu-memory',
-      'nvidia.com/npu',
-      'nvidia.com/tpu',
-      'habana.ai/gaudi2',
-      'nvidia.com/gpu-shared',
-    ],
-    ...[
-      'nvidia.com/hostdev',
-      'google.com/gpu',
-      'intel.com/fpga',
-      'rdma/hca',
-      'cpu',
-      'ephemeral-storage',
-      'constructor',
-    ],
-    ...nodeLabels(),
-    ...acceleratorResourceNames(),
-  ])('%s is right, or something else', (name) => {
-    expect(meantResource(name)).toBeUndefined();
-  });
-
-  test.each([
-    ['nvidia.com/gpu.share', 'nvidia.com/gpu.shared'],
-    ['nvidia.com/gpucore', 'nvidia.com/gpucores'],
-    ['volcano.sh/vgpu-core', 'volcano.sh/vgpu-cores'],
-    ['nvidia.com/gpumen', 'nvidia.com/gpumem'],
-  ])('%s may be %s, or the name of another plugin', (written, meant) => {
-    expect([undefined, meant]).toContain(meantResource(written));
-    expect(isCertainSlip(written, meant)).toBe(false);
-  });
-
-  test.each([
-    ...['nivida.com/gpu', 'nvidia/gpu', 'nvidia.com/gpus', 'nvidia.com/gup', 'NVIDIA.com/GPU', 'nvidia.com.gpu'],
-    ...['nvidia.gpu', 'nvidia.com_gpu', 'alpha.kubernetes.io/nvidia-gpu'],
-  ])('%s is certainly nvidia.com/gpu', (written) => {
-    expect(isCertainSlip(written, 'nvidia.com/gpu')).toBe(true);
-  });
-
-  test.each([
-    ['nvidia/mig-1g.5gb', 'nvidia.com/mig-1g.5gb'],
-    ['nvidia.com/mig1g.10gb', 'nvidia.com/mig-1g.10gb'],
-    ['nvidia.com/MIG-1g.10gb+me', 'nvidia.com/mig-1g.10gb.me'],
-    ['nvidia.com/mig-2g_20g', 'nvidia.com/mig-2g.20gb'],
-    ['nvida.com/mig-3g.20gb', 'nvidia.com/mig-3g.20gb'],
-    ['nvidia.com/mig-1g.24gb+me', 'nvidia.com/mig-1g.24gb.me'],
-    ['nvidia.com/mig-1g.24gb-me', undefined],
-    ['nvidia.com/mig-9g.99gb', undefined],
-    ['nvidia.com/mig-1g.5gb', undefined],
-  ])('%s is %s', (written, meant) => {
-    expect(meantMigResource(written)).toBe(meant);
   });
 });

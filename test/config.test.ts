@@ -231,6 +231,7 @@ test('settings of an editor are read as the file is, and keys that are not of it
   });
   expect(readSettings({ kserve: { deploymentMode: 'Raw' } }).problems).toEqual([
     {
+      near: [],
       message: "'kserve.deploymentMode' cannot be 'Raw'; allowed: Knative, Standard",
       path: ['kserve', 'deploymentMode'],
       atKey: false,

@@ -29,9 +29,13 @@ const nvidia = (
 ) => ({ vendor: 'nvidia', architecture, computeCapability, source, date, cards });
 
 const families: readonly Family[] = [
-  nvidia('Maxwell', '5.2', 'GTX 970: 4; GTX 980: 4; GTX 980 Ti: 6; GTX Titan X: 12', legacyGpus),
-  nvidia('Maxwell', '5.2', 'M40; Quadro M4000: 8; Quadro M5000: 8; Quadro M6000', legacyGpus),
+  nvidia('Maxwell', '5.2', 'GTX 950: 2; GTX 960; GTX 970: 4; GTX 980: 4; GTX 980 Ti: 6; GTX Titan X: 12', legacyGpus),
+  nvidia('Maxwell', '5.0', 'GTX 750; GTX 750 Ti: 2; Quadro K620: 2; Quadro K1200: 4; Quadro K2200: 4', legacyGpus),
+  nvidia('Maxwell', '5.2', 'M40; Quadro M2000: 4; Quadro M4000: 8; Quadro M5000: 8; Quadro M6000', legacyGpus),
   nvidia('Kepler', '3.5', 'K20; K40: 12', 'unsourced', null),
+  nvidia('Maxwell', '5.0', 'M10: 8', 'unsourced', null),
+  nvidia('Pascal', '6.1', 'GT 1030: 2', 'unsourced', null),
+  nvidia('Turing', '7.5', 'Quadro T2000: 4', 'unsourced', null),
   nvidia('Pascal', '6.1', 'P40: 24', legacyGpus),
   nvidia(
     'Pascal',
@@ -101,10 +105,10 @@ const families: readonly Family[] = [
   amd('CDNA2', 'MI250: 128*', hunt),
   amd('CDNA3', 'MI300A: 128*; MI308X', hunt),
   amd('CDNA4', 'MI350X: 288', vllm),
-  amd('GCN', 'MI50; MI60: 32', 'unsourced'),
+  amd('GCN', 'MI50; MI60: 32; Radeon VII: 16; Radeon RX 570; Radeon RX 580', 'unsourced'),
   amd(
     'RDNA',
-    'Radeon RX 6800 XT: 16; Radeon RX 6900 XT: 16; Radeon RX 7900 XT: 20; Radeon RX 7900 XTX: 24',
+    'Radeon RX 6600: 8; Radeon RX 6600 XT: 8; Radeon RX 6700 XT: 12; Radeon RX 6800: 16; Radeon RX 6800 XT: 16; Radeon RX 6900 XT: 16; Radeon RX 7600: 8; Radeon RX 7700 XT: 12; Radeon RX 7800 XT: 16; Radeon RX 7900 XT: 20; Radeon RX 7900 XTX: 24; Radeon RX 9070: 16; Radeon RX 9070 XT: 16',
     'unsourced',
   ),
   amd('RDNA', 'Radeon Pro W6800: 32; Radeon Pro W7800: 32; Radeon Pro W7900: 48; Radeon AI Pro R9700: 32', 'unsourced'),

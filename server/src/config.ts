@@ -19,6 +19,12 @@ export interface ConfigProblem {
   /** Offsets of the config's text. */
   readonly span: Span;
   readonly level: ConfigProblemLevel;
+  /** The key or value that is wrong, and known names that may be meant instead, best first. */
+  readonly at?: {
+    readonly path: readonly (string | number)[];
+    readonly atKey: boolean;
+    readonly near: readonly string[];
+  };
 }
 
 /** The config of a project without settings and without a config file. */
@@ -78,9 +84,10 @@ function parseInput(text: string): { readonly values: ConfigInput; readonly prob
 
   const root = rootCursor(document.root);
   const { values, problems: wrong } = readInput(toPlain(document.root), configSchema);
-  for (const { message, path, atKey, level } of [...wrong, ...checkValues(values)]) {
+  for (const { message, path, atKey, level, near = [] } of [...wrong, ...checkValues(values)]) {
     const cursor = getIn(root, ...path) ?? root;
-    problems.push({ message, span: shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base), level });
+    const span = shiftSpan(atKey ? keySpanOf(cursor) : spanOf(cursor), document.base);
+    problems.push({ message, span, level, at: { path, atKey, near } });
   }
   return { values, problems };
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cli, fixtures, temporaryFolder } from './run-cli.ts';
@@ -33,4 +34,14 @@ export function podText({ name = 'pod', resources = 'requests: {nvidia.com/gpu: 
     `        ${resources}`,
     '',
   ].join(newline);
+}
+
+/** Makes a folder a repository of one commit. */
+export function commit(cwd: string): void {
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'first'],
+  ])
+    spawnSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { cwd });
 }

@@ -4,36 +4,46 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { version } from '../../package.json';
-import { npxFolder, repository } from './ci-project.ts';
+import { commit, npxFolder, repository } from './ci-project.ts';
 import { root, runCli, temporaryFolder } from './run-cli.ts';
 
 const read = (name: string) => readFileSync(path.join(root, name), 'utf8');
 
 describe('action.yml', () => {
   const action = parse(read('action.yml'));
-  const [check, upload] = action.runs.steps;
+  const [check, cost, upload] = action.runs.steps;
 
-  const run = (inputs: Record<string, string>) => {
+  const run = (inputs: Record<string, string>, step = check, cwd = repository()) => {
     const npx = npxFolder();
     const temp = temporaryFolder();
     const output = path.join(temp, 'output');
+    const summary = path.join(temp, 'summary');
     const given: Record<string, string> = {};
-    for (const [name, expression] of Object.entries<string>(check.env)) {
+    for (const [name, expression] of Object.entries<string>(step.env)) {
       const input = /^\$\{\{ inputs\.([\w-]+) \}\}$/.exec(expression)?.[1] ?? '';
       given[name] = inputs[input] ?? String(action.inputs[input].default);
     }
     const { PATH = '', ...env } = process.env;
     // Like `shell: bash` on GitHub.
-    const result = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', check.run], {
-      cwd: repository(),
+    const result = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run], {
+      cwd,
       encoding: 'utf8',
-      env: { ...env, ...given, PATH: `${npx.folder}:${PATH}`, RUNNER_TEMP: temp, GITHUB_OUTPUT: output },
+      env: {
+        ...env,
+        ...given,
+        PATH: `${npx.folder}:${PATH}`,
+        RUNNER_TEMP: temp,
+        GITHUB_OUTPUT: output,
+        GITHUB_STEP_SUMMARY: summary,
+      },
     });
     return {
       ...result,
       versions: existsSync(npx.log) ? readFileSync(npx.log, 'utf8').trim().split('\n') : [],
       output: existsSync(output) ? readFileSync(output, 'utf8') : '',
       sarif: path.join(temp, 'gpulint.sarif'),
+      summary: existsSync(summary) ? readFileSync(summary, 'utf8') : '',
+      cost: path.join(temp, 'gpulint-cost.md'),
     };
   };
 
@@ -70,8 +80,24 @@ describe('action.yml', () => {
     expect(upload.with.sarif_file).toBe(action.outputs.sarif.value);
   });
 
-  test('interpolates no input into the script', () => {
-    expect(check.run).not.toContain('${{');
+  test('compares the cost with another revision, in the job summary', () => {
+    const cwd = repository();
+    commit(cwd);
+    const file = path.join(cwd, 'deploy/serving/chat.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(/maxReplicas: \d+/, 'maxReplicas: 9'));
+    const { status, summary, output, cost: table } = run({ 'cost-base': 'HEAD', paths: 'deploy' }, cost, cwd);
+    expect({ status, output }).toEqual({ status: 0, output: `cost=${table}\n` });
+    expect(summary).toMatch(/^### GPU cost: .*\+\$[1-9]/m);
+    expect(summary).toContain('deploy/serving/chat.yaml');
+    const limited = run({ 'cost-base': 'HEAD', paths: 'deploy', 'max-increase': '0.5' }, cost, cwd);
+    expect(limited.status).toBe(1);
+    expect(limited.summary).toBe(summary);
+    expect(run({ 'cost-base': '$(touch x)' }, cost, cwd)).toMatchObject({ status: 2, summary: '' });
+    expect(existsSync(path.join(cwd, 'x'))).toBe(false);
+  });
+
+  test('interpolates no input into the scripts', () => {
+    for (const { run: script = '' } of [check, cost]) expect(script).not.toContain('${{');
   });
 });
 
@@ -102,8 +128,9 @@ describe('docs/ci.md', () => {
       .filter(({ language }) => language === 'yaml')
       .flatMap(({ body }) => body.match(/npx --yes gpulint .*/g) ?? []);
     expect(scripts.length).toBeGreaterThan(3);
-    expect(steps.length).toBeGreaterThan(1);
+    expect(steps.length).toBeGreaterThan(0);
     const cwd = repository();
+    commit(cwd);
     for (const line of [...scripts.flatMap((script) => script.trim().split('\n')), ...steps]) {
       const [npx, ...words] = line.split(' ').filter((word) => word !== '--yes');
       expect([npx, words[0]]).toEqual(['npx', 'gpulint']);
@@ -130,7 +157,7 @@ describe('docs/ci.md', () => {
       expect(text).toContain(`| \`${word}\` |`);
     for (const set of ['recommended', 'strict', 'cost-only']) expect(text).toContain(`| \`${set}\` |`);
     for (const input of Object.keys(parse(read('action.yml')).inputs)) expect(text).toContain(`\`${input}\``);
-    expect(text.match(/v\d+\.\d+\.\d+/g)).toEqual([`v${version}`, `v${version}`]);
+    expect(text.match(/v\d+\.\d+\.\d+/g)).toEqual([`v${version}`, `v${version}`, `v${version}`]);
     for (const [, used] of text.matchAll(/gpulint@(\d[\d.]*)/g)) expect(used).toBe(version);
   });
 });

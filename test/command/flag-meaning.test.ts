@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FlagMeaning } from '../../server/src/catalog/flag-records.ts';
 import { meaningOf, takesValue } from '../../server/src/command/flag-meaning.ts';
+import { useByFlags } from '../../server/src/command/flag-use.ts';
 import { readFlags } from '../../server/src/command/flags.ts';
 import { findCheckpointIntervals } from '../../server/src/command/save-interval.ts';
 
@@ -245,4 +246,67 @@ test('names of object properties are not names of flags', () => {
     expect(everyOf(`--${name}=100`)).toEqual([]);
     expect(means(`--${name}=100`, 'saving')).toBe(false);
   }
+});
+
+describe('the number of steps of a run', () => {
+  test.each(['--max_steps=9', '--max_train_steps=9', '--train-iters=9', '--total_iterations=9', 'trainer.max_steps=9'])(
+    '%s',
+    (word) => {
+      expect(means(word, 'total-steps')).toBe(true);
+    },
+  );
+
+  test.each(['--eval_steps=9', '--num_inference_steps=9', 'env.max_steps=9', '--max_steps_per_epoch=9', '--steps=9'])(
+    '%s is not one',
+    (word) => {
+      expect(means(word, 'total-steps')).toBe(false);
+    },
+  );
+});
+
+describe('settings files', () => {
+  test.each([
+    '--config=x',
+    '--cfg=x',
+    '--config-file=x',
+    '--train_config=x',
+    '--job.config_file=x',
+    '--experiment_cfg=x',
+  ])('%s', (word) => {
+    expect(means(word, 'settings-file')).toBe(true);
+  });
+
+  test.each(['--dataset_config_name=en', '--ds_config=x', '--tokenizer_config=x', '--generation_config=x'])(
+    '%s is not one',
+    (word) => {
+      expect(means(word, 'settings-file')).toBe(false);
+    },
+  );
+});
+
+describe('the rank of a node', () => {
+  test.each(['--node_rank=1', '--node-rank=1', '--machine_rank=1', '--hostRank=1'])('%s', (word) => {
+    expect(means(word, 'node-rank')).toBe(true);
+  });
+
+  test.each(['--rank=1', '--local_rank=1', '--lora_rank=1'])('%s is not one', (word) => {
+    expect(means(word, 'node-rank')).toBe(false);
+  });
+});
+
+describe('an unknown program is known by its flags', () => {
+  const useOf = (...line: string[]) =>
+    useByFlags(readFlags(line.map((text, item) => ({ text, dynamic: false, item, start: 0, end: text.length }))))?.use;
+  test.each([
+    ['training', ['--epochs=3', '--lr=0.1']],
+    ['training', ['--learning_rate', '1e-4', '--save_steps=100']],
+    ['training', ['train.numEpochs=3', 'optimizer.lr=0.1', 'optimizer.weight_decay=0']],
+    ['serving', ['--model=a', '--tensor-parallel-size=2']],
+    ['serving', ['--model_path=a', '--max-model-len=2']],
+    [undefined, ['--lr=0.1', '--verbose']],
+    [undefined, ['--batch_size=8', '--epochs=3']],
+    [undefined, ['--model=a', '--port=1']],
+  ])('%s: %j', (use, line) => {
+    expect(useOf(...line)).toBe(use);
+  });
 });

@@ -3,6 +3,48 @@ import { containerUse } from '../../server/src/command/programs.ts';
 
 const sh = (script: string) => ({ command: ['/bin/bash', '-c'], args: [script] });
 
+describe('containerUse looks through', () => {
+  test.each([
+    ['training', ['bash', '/work/train_novels.sh', '--fast']],
+    ['training', ['nsys', 'profile', '-o', 'out', '--trace=cuda', 'python', 'pretrain.py']],
+    ['training', ['srun', 'bash', '-lc', 'cd /x && python finetune.py']],
+    ['training', ['uv', 'run', '--frozen', 'python', '-m', 'lab.train']],
+    ['training', ['conda', 'run', '--no-capture-output', '-n', 'lab', 'python', 'x/train.py']],
+    ['training', ['/opt/nvidia/nvidia_entrypoint.sh', 'python', 'train.py']],
+    ['training', ['sh', '-c', 'RUN="python train.py"; exec $RUN']],
+    ['training', ['sh', '-c', 'main() { python "$SCRIPT" "$@"; }; SCRIPT=x; main']],
+    ['training', ['make', 'train']],
+    ['training', ['python', '-c', 'import m; m.fit(); loss.backward()']],
+    ['training', ['Rscript', 'train.R']],
+    ['training', ['sh', '-c', "python3 - <<'EOF'\nmodel.fit(x)\nEOF\n"]],
+    ['training', ['bash', '-c', 'exec bash <<EOF\npython train.py\nEOF\n']],
+    [null, ['python', 'main.py', '-c', 'model.fit(x)']],
+    ['serving', ['gosu', 'me', 'taskset', '-c', '0-3', 'vllm', 'serve', 'a']],
+    ['serving', ['npm', 'run', 'serve']],
+    ['batch', ['python3', '-c', 'import torch; print(torch.cuda.is_available())']],
+    ['batch', ['jupyter', 'nbconvert', '--execute', 'x.ipynb']],
+    [null, ['python3', '-c', 'import lab; lab.main()']],
+    [null, ['bash', '/work/start.sh']],
+  ])('%s: %j', (use, command) => {
+    expect(containerUse({ command, args: [], env: [{ name: 'SCRIPT', value: 'train.py' }] }).use).toBe(use);
+  });
+});
+
+describe('containerUse knows images by a word', () => {
+  test.each([
+    ['registry.example/team/my-vllm-cuda:1', 'serving'],
+    ['docker.io/yanwk/comfyui-boot:cu124', 'serving'],
+    ['rhasspy/wyoming-whisper:2', 'serving'],
+    ['ghcr.io/blakeblackshear/frigate:0.15-tensorrt', 'serving'],
+    ['nvcr.io/nvidia/tritonserver:25.08-py3-sdk', null],
+    ['registry.example/vllm-router:1', null],
+    ['registry.example/ollama-exporter:1', null],
+    ['registry.example/vllm-trainer:1', null],
+  ])('%s: %s', (image, use) => {
+    expect(containerUse({ image, command: [], args: [] }).use).toBe(use);
+  });
+});
+
 describe('containerUse', () => {
   test.each([
     [{ command: ['vllm', 'serve', 'org/model'], args: [] }, 'serving', 'certain'],
@@ -97,7 +139,7 @@ describe('containerUse', () => {
     'registry.example/vllm-openaiproxy:1',
     'jupyter.example/app:1',
     'registry.example/nim:1',
-    'registry.example/vllm:1',
+
     'nvcr.io/nvidia/nemo:25.07',
     'rayproject/ray:2.52.0',
     'ubuntu:24.04',

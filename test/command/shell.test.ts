@@ -55,7 +55,7 @@ describe('readScript', () => {
 
   test('a word has its position', () => {
     const script = 'a\n  "b c" d';
-    const words = allCommands(readScript(script, 2).statements).flatMap(({ words }) => words);
+    const words = allCommands(readCommandLine(['sh', '-c', script], []).statements).flatMap(({ words }) => words);
     expect(words.map(({ item, start, end }) => [item, script.slice(start, end)])).toEqual([
       [2, 'a'],
       [2, '"b c"'],
@@ -85,8 +85,103 @@ describe('readCommandLine', () => {
     [['bash', '-o', 'pipefail', '-c', 'a'], [], '<a>'],
     [['bash', 'run.sh'], [], '<bash><run.sh>'],
     [[], [], ''],
+    [['bash', '-c', '--', 'a b'], [], '<a><b>'],
+    [['sh', '-ec', 'a'], [], '<a>'],
+    [['/bin/bash', '-lc'], ['a'], '<a>'],
+    [['bash', '-euo', 'pipefail', '-c', 'a'], [], '<a>'],
+    [['bash', '-c', '-x', 'a'], [], '<a>'],
+    [['tini', '-g', '--', 'bash', '-c', 'a'], [], '<a>'],
+    [['dumb-init', '--', 'bash', '-c', 'a'], [], '<a>'],
+    [['conda', 'run', '-n', 'x', '--no-capture-output', 'bash', '-c', 'a'], [], '<a>'],
+    [['uv', 'run', '--with', 'x', 'sh', '-c', 'a'], [], '<a>'],
+    [['/opt/nvidia/nvidia_entrypoint.sh'], ['bash', '-c', 'a'], '<a>'],
+    [['stdbuf', '-oL', 'numactl', '--cpunodebind', '0', 'timeout', '-k', '5', '60', 'sh', '-c', 'a'], [], '<a>'],
+    [['sudo', '-u', 'me', 'env', 'X=1', 'nohup', 'sh', '-c', 'a'], [], '<a>'],
+    [['su', '-', 'me', '-c', 'a b'], [], '<a><b>'],
+    [['mpirun', '-np', '4', 'bash', '-c', 'a b'], [], 'subshell{<mpirun><-np><4>; <a><b>}'],
   ])('%j %j', (command, args, expected) => {
     expect(show(readCommandLine(command, args).statements)).toBe(expected);
+  });
+});
+
+describe('scripts in scripts', () => {
+  test.each([
+    [`bash -c "a 'b c'" && d`, 'subshell{<a><b c>}; && <d>'],
+    [`eval "a b" &`, 'subshell{<a><b>} &'],
+    ['eval a b', 'subshell{<a><b>}'],
+    [`exec su me -c 'a; b'`, 'subshell{<a>; <b>}'],
+    [`srun --gpus 8 bash -lc 'a'`, 'subshell{<srun><--gpus><8>; <a>}'],
+  ])('%s', (script, expected) => {
+    expect(show(readScript(script).statements)).toBe(expected);
+  });
+
+  test.each([
+    ['bash <<EOF\na b\nc\nEOF\nd', 'subshell{<a><b>; <c>}; <d>'],
+    ["sh -s <<-'END' && d\na\nEND", 'subshell{<a>}; && <d>'],
+    ['bash x.sh <<EOF\na b\nEOF', '<bash><x.sh>'],
+    ['bash <<EOF\nEOF', 'subshell{}'],
+  ])('%s', (script, expected) => {
+    expect(show(readScript(script).statements)).toBe(expected);
+  });
+
+  test('in heredocs have positions in the whole text', () => {
+    const script = 'x; bash <<EOF\n  a "b c"\nEOF';
+    const words = allCommands(readScript(script).statements).flatMap(({ words }) => words);
+    expect(words.map(({ start, end }) => script.slice(start, end))).toEqual(['x', 'a', '"b c"']);
+  });
+
+  test('have positions in the whole text', () => {
+    const script = `x; bash -c 'a "b c"'`;
+    const words = allCommands(readScript(script).statements).flatMap(({ words }) => words);
+    expect(words.map(({ start, end }) => script.slice(start, end))).toEqual(['x', 'a', '"b c"']);
+  });
+
+  test('end after a few levels', () => {
+    const nested = Array.from({ length: 50 }).reduce<string>((inner) => `eval ${inner}`, 'a');
+    expect(readScript(nested).complete).toBe(true);
+  });
+});
+
+describe('variables', () => {
+  const env = [
+    { name: 'GPUS', value: '8' },
+    { name: 'SECRET', value: undefined },
+    { name: 'ROOT', value: '/data' },
+    { name: 'OUT', value: '$(ROOT)/out' },
+  ];
+  test.each([
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+    ['a $GPUS ${GPUS} "$GPUS" $(GPUS) x${GPUS}y', '<a><8><8><8><8><x8y>'],
+    ['a $OUT', '<a></data/out>'],
+    ["a '$GPUS'", '<a><$GPUS>'],
+    ['a $SECRET $OTHER $1 $(nproc) `x`', '<a><$SECRET><$OTHER><$1><$(nproc)><`x`>'],
+    ['N=2; a --n $N; N=3; a $N', '<N=2>; <a><--n><2>; <N=3>; <a><3>'],
+    ['export N=2 M=$N; a $N', '<export><N=2><M=$N>; <a><2>'],
+    ['N=2 a $N', '<N=2><a><$N>'],
+    ['ARGS="--x 1 \\\n --y 2"; a $ARGS "$ARGS"', '<ARGS=--x 1  --y 2>; <a><--x><1><--y><2><--x 1  --y 2>'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's
+    ['ARGS=(--x 1); ARGS=(--y "b c"); a "${ARGS[@]}"', '<ARGS=>; <ARGS=>; <a><--y><b c>'],
+    ['A="b"; A+=" c"; a $A', '<A=b>; <A+= c>; <a><b><c>'],
+    ['if x; then GPUS=4; fi; a $GPUS', 'if{<x>; <GPUS=4>}; <a><$GPUS>'],
+    ['for i in 1 2; do a $N; N=2; done', 'for(){<a><$N>; <N=2>}'],
+    ['(GPUS=1); a $GPUS', 'subshell{<GPUS=1>}; <a><8>'],
+    ['GPUS=$(nproc); a $GPUS', '<GPUS=$(nproc)>; <a><$GPUS>'],
+  ])('%s', (script, expected) => {
+    const read = readCommandLine(['bash', '-c', script.replaceAll('\\n', '\n')], [], env);
+    expect(show(read.statements)).toBe(expected);
+  });
+
+  test('of the container are expanded without a shell', () => {
+    expect(show(readCommandLine(['a', '$(GPUS)', '$GPUS', '--n=$(GPUS)', '$(NONE)'], [], env).statements)).toBe(
+      '<a><8><$GPUS><--n=8><$(NONE)>',
+    );
+  });
+
+  test('that grow without end are left alone', () => {
+    const script = `A=${'x'.repeat(99)}\n${'A=$A$A$A$A\n'.repeat(50)}${'a $A $A\n'.repeat(5000)}`;
+    const started = performance.now();
+    readScript(script);
+    expect(performance.now() - started).toBeLessThan(1000);
   });
 });
 

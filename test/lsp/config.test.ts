@@ -250,3 +250,21 @@ describe('the config', () => {
     expect(last()?.version).toBe(1);
   });
 });
+
+test('a mistake in the config has quick fixes: the name that was meant, or no key', async () => {
+  const editor = await openEditor();
+  const text = '# ours\nprovidr: aws\nrules:\n  gpu-limits-requird: off\ngpu: l44\nkserve:\n  mode: Standard\n';
+  await editor.open(configUri, text);
+  const fixesAt = async (line: number, character: number) => {
+    const actions = await editor.actions(configUri, { start: { line, character }, end: { line, character } });
+    return actions.map((action) => [action.title, editor.applied(configUri, action.edit)]);
+  };
+  expect(await fixesAt(1, 2)).toEqual([
+    ['Change to provider', text.replace('providr', 'provider')],
+    ['Remove this key', text.replace('providr: aws\n', '')],
+  ]);
+  expect((await fixesAt(3, 4)).map(([title]) => title)).toContain('Change to gpu-limits-required');
+  expect((await fixesAt(4, 6))[0]).toEqual(['Change to l4', text.replace('l44', 'l4')]);
+  expect((await fixesAt(6, 3)).map(([title]) => title)).toEqual(['Remove this key']);
+  expect(await fixesAt(0, 1)).toEqual([]);
+});

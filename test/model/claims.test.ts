@@ -67,6 +67,63 @@ describe('claims across the documents of a file', () => {
   });
 });
 
+const request = (lines: string) => `apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: gpus}
+spec: {spec: {devices: {requests: [${lines}]}}}
+`;
+
+describe('what a request takes', () => {
+  const gpu = 'deviceClassName: gpu.nvidia.com';
+  const a100 = `selectors: [{cel: {expression: "device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A100-SXM4-80GB'"}}]`;
+  test.each([
+    ['one', `{name: a, exactly: {${gpu}}}`, 1, 1],
+    ['several', `{name: a, exactly: {${gpu}, count: 2}}, {name: b, exactly: {${gpu}}}`, 3, 3],
+    ['all of a node', `{name: a, exactly: {${gpu}, allocationMode: All}}`, null, null],
+    ['a monitor', `{name: a, exactly: {${gpu}, adminAccess: true, allocationMode: All}}`, 0, 0],
+    ['alternatives', `{name: a, firstAvailable: [{name: x, ${gpu}}, {name: y, ${gpu}, count: 2}]}`, 1, 2],
+    [
+      'equal alternatives',
+      `{name: a, firstAvailable: [{name: x, ${gpu}}, {name: y, deviceClassName: gpu.amd.com}]}`,
+      1,
+      1,
+    ],
+    [
+      'a GPU or a network card',
+      `{name: a, firstAvailable: [{name: x, ${gpu}}, {name: y, deviceClassName: nic.example}]}`,
+      0,
+      1,
+    ],
+    ['a slice, of an unknown card', `{name: a, exactly: {deviceClassName: mig.nvidia.com}}`, null, null],
+    ['a part of an unknown card', `{name: a, exactly: {${gpu}, capacity: {requests: {memory: 40Gi}}}}`, null, null],
+    [
+      'a part of a card',
+      `{name: a, exactly: {${gpu}, ${a100}, capacity: {requests: {gpu.nvidia.com/memory: 40Gi}}}}`,
+      0.5,
+      0.5,
+    ],
+    ['a class with another name', `{name: a, exactly: {deviceClassName: team-h100}}`, 1, 1],
+    ['another vendor', `{name: a, exactly: {deviceClassName: npu.rebellions.ai, count: 4}}`, 4, 4],
+    ['a network', `{name: a, exactly: {deviceClassName: sriov.example}}`, 0, 0],
+  ])('%s', (_, lines, min, max) => {
+    const file = new Analysis({ strict: true }).setFile(
+      'file:///claims.yaml',
+      [request(lines), pod('user', 'resourceClaimTemplateName: gpus')].join('---\n'),
+    );
+    const workloads = file.documents
+      .flatMap((document) => document.workloads)
+      .filter(({ role }) => role !== 'definition');
+    expect(workloads.map(gpusOf)).toEqual([{ min, max }]);
+  });
+
+  test('a pod that shares alternatives gets a part of each', () => {
+    const lines = `{name: a, firstAvailable: [{name: x, ${gpu}, count: 4}, {name: y, ${gpu}, count: 8}]}`;
+    const shared = request(lines).replace('Template', '').replace('{spec: {devices', '{devices').replace('}}}', '}}');
+    const users = ['one', 'two'].map((name) => pod(name, 'resourceClaimName: gpus'));
+    expect(devices(new Analysis({ strict: true }), [shared, ...users])).toEqual([2, 2]);
+  });
+});
+
 function devices(analysis: Analysis, documents: readonly string[]): readonly (number | null)[] {
   const file = analysis.setFile('file:///claims.yaml', documents.join('---\n'));
   return file.documents

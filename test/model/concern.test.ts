@@ -1,11 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  acceleratorResource,
-  acceleratorResourceNames,
-  acceleratorResourcePrefixes,
-  nodeLabels,
-} from '../../server/src/catalog/index.ts';
+import { acceleratorResourceNames, familyExamples, nodeLabels } from '../../server/src/catalog/index.ts';
 import { requestsAccelerators } from '../../server/src/model/accelerators.ts';
 import { concernWords, mayConcernAccelerators } from '../../server/src/model/concern.ts';
 import { kindEntry, knownKinds } from '../../server/src/model/kinds/index.ts';
@@ -24,12 +19,25 @@ const [plain, bearing] = [true, false].map((expected) =>
     return (kindEntry(group, kind)?.words !== undefined) === expected;
   }),
 ) as [string[], string[]];
-const examples = ['1g.10gb', 'spx_nps1', '910B', '310P-2c'];
 const resources = [
   ...acceleratorResourceNames(),
-  ...acceleratorResourcePrefixes().flatMap((prefix) =>
-    examples.map((rest) => prefix + rest).filter((name) => acceleratorResource(name) !== undefined),
-  ),
+  ...familyExamples(),
+  // Names that only look like accelerators.
+  ...[
+    'gpu',
+    'vgpu',
+    'npu',
+    'vnpu',
+    'fast-npu',
+    'xpu',
+    'dcu',
+    'mlu',
+    'gcu',
+    'ipu',
+    'edgetpu',
+    'coral',
+    'accelerator',
+  ].map((path) => `acme.example/${path}`),
 ];
 
 describe('which documents are read', () => {

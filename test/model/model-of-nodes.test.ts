@@ -83,7 +83,21 @@ test.each([
     'a pool of several models',
     karpenter(types('g6.xlarge', 'g5.xlarge')),
     pod('nodeSelector: {purpose: training}'),
+    'l4,a10g (node-pool)',
+  ],
+  [
+    'a pool of types that are partly unknown',
+    karpenter(types('g6.xlarge', 'g999.xlarge')),
+    pod('nodeSelector: {purpose: training}'),
     'null (null)',
+  ],
+  [
+    'a pool by the words of its labels',
+    karpenter(
+      '{key: gpu-class, operator: In, values: [a40]}, {key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: ["0"]}',
+    ),
+    pod('nodeSelector: {purpose: training}'),
+    'a40 (node-pool)',
   ],
   ['another pool', karpenter(types('g6.xlarge')), pod('nodeSelector: {purpose: serving}'), 'null (null)'],
   ['a node group', eksctl, pod('nodeSelector: {eks.amazonaws.com/nodegroup: acc}'), 'h100-80gb-sxm (node-pool)'],
@@ -92,9 +106,16 @@ test.each([
   ['the only pool', karpenter(types('g6.xlarge')), pod(anywhere), 'l4 (hint)'],
   ['the labels of a flavor', queues('big', 'example.org/gpu: h200'), pod(anywhere, inQueue), 'h200-141gb-sxm (queue)'],
   ['the name of a flavor', queues('spot-a40', 'pool: gpus'), pod(anywhere, inQueue), 'a40 (queue)'],
+  [
+    'the variables of a ConfigMap',
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: ml}\ndata: {GPU_TYPE: A40, GPU_COUNT: "4080"}\n',
+    pod(anywhere).replace('image:', 'envFrom: [{configMapRef: {name: settings}}], image:'),
+    'a40 (hint)',
+  ],
   ['a flavor without a model', queues('big', 'pool: gpus'), pod(anywhere, inQueue), 'null (null)'],
 ])('%s', (_, others, text, expected) => {
   const workloads = analyse(`${others}---\n${text}`).documents.flatMap((document) => document.workloads);
   const [accelerator] = workloads.flatMap(({ podSets }) => podSets.flatMap(({ accelerators }) => accelerators));
-  expect(`${accelerator?.model} (${accelerator?.modelFrom})`).toBe(expected);
+  const models = accelerator?.model ?? (accelerator?.candidates.join() || null);
+  expect(`${models} (${accelerator?.modelFrom})`).toBe(expected);
 });

@@ -14,7 +14,7 @@ const pod = (container: string, kind = 'Pod', name = 'a') =>
     ? `{apiVersion: v1, kind: Pod, metadata: {name: ${name}}, spec: {containers: [{name: main, ${container}, ${limits}}]}}`
     : `{apiVersion: ${kind === 'Job' ? 'batch/v1' : 'apps/v1'}, kind: ${kind}, metadata: {name: ${name}}, spec: {selector: {}, template: {spec: {containers: [{name: main, ${container}, ${limits}}]}}}}`;
 
-test.each([
+test.each<[string, string, string, string | undefined]>([
   [pod("image: 'a:1', command: [vllm, serve, m]"), 'serving', 'certain', 'Serving (certain, known from vllm)'],
   [pod("image: 'vllm/vllm-openai:v0.11.0'"), 'serving', 'likely', 'Serving (likely, known from vllm)'],
   [pod("image: 'a:1', command: [python, train.py]"), 'training', 'likely', 'Training (likely, known from train)'],
@@ -44,6 +44,37 @@ test.each([
     'training',
     'certain',
     'Training (certain, known from kind PyTorchJob)',
+  ],
+  [pod("image: 'a:1'", 'Pod', 'gpu-operator-test'), 'unknown', 'guess', undefined],
+  [
+    pod("image: 'registry.example/dcgm-exporter:4', command: [exporter]"),
+    'infrastructure',
+    'likely',
+    'Infrastructure (likely, known from image registry.example/dcgm-exporter:4)',
+  ],
+  [pod("image: 'registry.example/gpu-operator/app:4'"), 'unknown', 'guess', undefined],
+  ...['nvidia-demo', 'monitoring', 'model-operator', 'amazon-team'].map(
+    (namespace): [string, string, string, undefined] => [
+      pod("image: 'a:1'").replace('{name: a}', `{name: a, namespace: ${namespace}}`),
+      'unknown',
+      'guess',
+      undefined,
+    ],
+  ),
+  [
+    pod("image: 'a:1'").replace('{name: a}', '{name: a, namespace: kube-system}'),
+    'infrastructure',
+    'likely',
+    'Infrastructure (likely, known from namespace kube-system)',
+  ],
+  [
+    pod("image: 'a:1'").replace(
+      'spec: {',
+      'spec: {volumes: [{name: a, hostPath: {path: /var/lib/kubelet/device-plugins}}], ',
+    ),
+    'infrastructure',
+    'likely',
+    'Infrastructure (likely, known from hostPath /var/lib/kubelet/device-plugins)',
   ],
 ])('%s', (text, role, confidence, words) => {
   const workload = workloadOf(text);

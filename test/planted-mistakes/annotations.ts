@@ -15,8 +15,8 @@ export const planters: Planters = {
 function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
   const old = podSites(analysis).flatMap((site) => annotated(site, 'karpenter.sh/do-not-evict', 'true', 'key'));
   const holders = new Set(containerSites(analysis).map(({ workload }) => workload.manifest));
-  const kept = manifestsOf(analysis, 'Deployment', 'StatefulSet', 'Job', 'CronJob', 'JobSet')
-    .filter(({ manifest }) => holders.has(manifest) && /^(apps|batch|jobset\.x-k8s\.io)\//.test(manifest.apiVersion))
+  const kept = manifestsOf(analysis, ...keepsAnnotations)
+    .filter(({ manifest }) => holders.has(manifest))
     .filter(() => !/do-not-disrupt|safe-to-evict/.test(analysis.text))
     .flatMap(({ path }) =>
       [
@@ -32,6 +32,12 @@ function disruptionAnnotation(analysis: DocumentAnalysis): readonly Mistake[] {
     );
   return [...old, ...kept];
 }
+
+/** Kinds that do not copy their annotations to pods. */
+const keepsAnnotations = [
+  ...['Deployment', 'StatefulSet', 'Job', 'CronJob', 'JobSet', 'LeaderWorkerSet', 'PyTorchJob', 'MPIJob'],
+  ...['RayCluster', 'RayJob', 'RayService'],
+];
 
 function fractionAnnotations(analysis: DocumentAnalysis): readonly Mistake[] {
   return podSites(analysis).flatMap((site): readonly Mistake[] => {

@@ -1,31 +1,38 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { instanceType } from '../../server/src/catalog/index.ts';
+import { weightsSize } from '../../server/src/memory/weights.ts';
+import { servedModel } from '../../server/src/model/served-model.ts';
 import { getIn, items } from '../../server/src/yaml/cursor.ts';
 import { type ContainerSite, containerSites, isWhole, podSites } from './sites.ts';
-import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, write } from './steps.ts';
+import { add, append, type Mistake, type Path, type Planters, put, putUnder, type Step, set, write } from './steps.ts';
 
 export const planters: Planters = {
   'privileged-gpu': privilegedGpu,
   'visible-devices-bypass': visibleDevices,
   'nccl-disabled': ncclDisabled,
-  'cpu-starved-accelerators': cpuStarved,
+  'cpu-starved-accelerators': coresStarved,
+  'host-memory-too-small': memoryStarved,
   'value-not-string': valueNotString,
 };
 
 // Mistakes in what containers are told besides their command.
 
 function privilegedGpu(analysis: DocumentAnalysis): readonly Mistake[] {
-  return containerSites(analysis)
-    .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
-    .filter((site) => !hasNodeToItself(site))
-    .map(({ root, path }) => {
-      const owner = [...path, 'securityContext'];
-      const steps =
-        getIn(root, ...owner) === undefined
-          ? [add(path, 'securityContext', { privileged: true })]
-          : put(owner, 'privileged', true);
-      return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
-    });
+  return (
+    containerSites(analysis)
+      .filter(({ workload, resource, listed }) => isJudged(workload) && listed && /^(nvidia|amd)\.com/.test(resource))
+      .filter((site) => !hasNodeToItself(site))
+      // The API server rejects both together.
+      .filter(({ root, path }) => getIn(root, ...path, 'securityContext', 'allowPrivilegeEscalation') === undefined)
+      .map(({ root, path }) => {
+        const owner = [...path, 'securityContext'];
+        const steps =
+          getIn(root, ...owner) === undefined
+            ? [add(path, 'securityContext', { privileged: true })]
+            : put(owner, 'privileged', true);
+        return { name: 'privileged', steps, place: { path: [...owner, 'privileged'], part: 'key' } } as const;
+      })
+  );
 }
 
 /** All GPUs of the instance type: there is no other pod whose GPUs it would see. */
@@ -48,12 +55,28 @@ function ncclDisabled(analysis: DocumentAnalysis): readonly Mistake[] {
     .map((site) => withVariable(site, 'NCCL_P2P_DISABLE', '1'));
 }
 
-function cpuStarved(analysis: DocumentAnalysis): readonly Mistake[] {
+function memoryStarved(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ workload, container, resource, resources }): readonly Mistake[] => {
+    const name = servedModel(container, workload).model?.name;
+    if (!isJudged(workload) || name === undefined || !ofOwn(resource)) return [];
+    if ((weightsSize(name)?.gib ?? 0) < 13) return [];
+    const request = getIn(container.resources, 'requests', 'memory') === undefined ? [] : ['requests'];
+    const steps = ['limits', ...request].map((key) => putUnder(resources, key, 'memory', '2Gi'));
+    return [{ name: '2Gi of memory', steps, place: { path: [...resources, 'limits', 'memory'], part: 'value' } }];
+  });
+}
+
+function coresStarved(analysis: DocumentAnalysis): readonly Mistake[] {
   return containerSites(analysis)
     .filter(({ workload, count, request }) => isJudged(workload) && request.form === 'whole' && count >= 4)
-    .map(({ resources }) => ({
+    .map(({ resources, container }) => ({
       name: 'one core',
-      steps: [putUnder(resources, 'limits', 'cpu', 1)],
+      steps: [
+        putUnder(resources, 'limits', 'cpu', 1),
+        ...(getIn(container.resources, 'requests', 'cpu') === undefined
+          ? []
+          : [set([...resources, 'requests', 'cpu'], 1)]),
+      ],
       place: { path: [...resources, 'limits', 'cpu'], part: 'value' },
     }));
 }

@@ -27,7 +27,7 @@ test.each(files)('%s is clean: advice at most', (_, text) => {
 test('every MIG profile of the catalogue is silent by itself', () => {
   const names = migTables().flatMap(({ profiles }) => profiles.map(({ resource }) => resource));
   const loud = names.filter((name) => {
-    const text = `{apiVersion: v1, kind: Pod, spec: {containers: [{name: a, image: 'a:1', resources: {limits: {${name}: 1}}}]}}`;
+    const text = `{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: 'a:1', resources: {limits: {${name}: 1}}}]}}`;
     return findingsOf(analyse(text)).length > 0;
   });
   expect(loud).toEqual([]);

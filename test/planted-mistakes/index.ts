@@ -1,30 +1,44 @@
 import { planters as annotations } from './annotations.ts';
+import { planters as api } from './api.ts';
+import { planters as apiObjects } from './api-objects.ts';
+import { planters as apiPods } from './api-pods.ts';
 import { planters as cluster } from './cluster.ts';
+import { planters as commands } from './commands.ts';
 import { planters as configs } from './configs.ts';
 import { planters as containers } from './containers.ts';
 import { planters as devices } from './devices.ts';
 import { planters as images } from './images.ts';
+import { planters as lifetime } from './lifetime.ts';
+import { planters as namespaces } from './namespaces.ts';
 import { planters as others } from './others.ts';
 import { planters as placement } from './placement.ts';
 import { planters as requests } from './requests.ts';
 import { planters as scalers } from './scalers.ts';
 import { planters as scaling } from './scaling.ts';
+import { planters as serving } from './serving.ts';
 import type { Planter } from './steps.ts';
 import { planters as training } from './training.ts';
 import { planters as worldSize } from './world-size.ts';
 
 const families = [
   annotations,
+  api,
+  apiObjects,
+  apiPods,
   cluster,
+  commands,
   configs,
   containers,
   devices,
   images,
+  lifetime,
+  namespaces,
   others,
   placement,
   requests,
   scalers,
   scaling,
+  serving,
   training,
   worldSize,
 ];

@@ -1,7 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { getIn, keyOf } from '../../server/src/yaml/cursor.ts';
 import { takesSelectors } from './placement.ts';
-import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
+import { type ContainerSite, containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
 import {
   add,
   appendUnder,
@@ -256,55 +256,54 @@ function imageNotPinned(analysis: DocumentAnalysis): readonly Mistake[] {
 }
 
 function exceedsNode(analysis: DocumentAnalysis): readonly Mistake[] {
-  return podSites(analysis).flatMap(
-    ({ root, pod, podSet, workload, first: { resource, resources, requested, vendor, request, count } }) => {
-      const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
-      const product = 'nvidia.com/gpu.product';
-      // Where processes are counted too, they would no longer fit their GPUs.
-      const line = podSet.containers.flatMap(({ command, args }) => [...command, ...args]);
-      // Twelve GPUs also have too few cores, or a rollout that needs twelve more.
-      const counted =
-        /^(PyTorchJob|Deployment)$/.test(workload.kind) ||
-        getIn(root, ...resources, 'limits', 'cpu') !== undefined ||
-        line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
-      const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
-      if (
-        type === undefined ||
-        holders > 1 ||
-        request.form !== 'whole' ||
-        podSet.selectors.length > 0 ||
-        !takesSelectors(workload)
-      )
-        return [];
-      const three: readonly Step[] = [
-        [...resources, 'limits', resource],
-        [...resources, 'requests', resource],
-      ]
-        .slice(0, requested ? 2 : 1)
-        // Several already are too many for a machine of one.
-        .flatMap((where) => (count > 1 ? [] : [set(where, 3)]));
-      return [
-        {
-          name: `too many ${resource} for ${type}`,
-          steps: [...three, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
-          place: { path: [...resources, 'limits', resource], part: 'value' },
-        },
-        ...(resource === 'nvidia.com/gpu' && !counted
-          ? [
-              {
-                name: 'more than any node of the model has',
-                steps: [
-                  set([...resources, 'limits', resource], 12),
-                  ...(requested ? [set([...resources, 'requests', resource], 12)] : []),
-                  putUnder(pod, 'nodeSelector', product, 'NVIDIA-H100-80GB-HBM3'),
-                ],
-                place: { path: [...resources, 'limits', resource], part: 'value' } as const,
-              },
-            ]
-          : []),
-      ];
-    },
-  );
+  return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }) => {
+    const { resource, resources, requested, vendor, request, count } = first;
+    const holders = podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length;
+    const product = 'nvidia.com/gpu.product';
+    // Where processes are counted too, they would no longer fit their GPUs.
+    const line = podSet.containers.flatMap(({ command, args }) => [...command, ...args]);
+    // Twelve GPUs also have too few cores, or a rollout that needs twelve more.
+    const counted =
+      /^(PyTorchJob|Deployment)$/.test(workload.kind) ||
+      getIn(root, ...resources, 'limits', 'cpu') !== undefined ||
+      line.some(({ value }) => /nproc|num_(processes|gpus)/.test(value));
+    const type = vendor === 'nvidia' ? 'g5.xlarge' : vendor === 'aws' ? 'inf2.xlarge' : undefined;
+    if (
+      type === undefined ||
+      holders > 1 ||
+      request.form !== 'whole' ||
+      podSet.selectors.length > 0 ||
+      !takesSelectors(workload)
+    )
+      return [];
+    const three: readonly Step[] = [
+      [...resources, 'limits', resource],
+      [...resources, 'requests', resource],
+    ]
+      .slice(0, requested ? 2 : 1)
+      // Several already are too many for a machine of one.
+      .flatMap((where) => (count > 1 ? [] : [set(where, 3)]));
+    return [
+      {
+        name: `too many ${resource} for ${type}`,
+        steps: [...three, putUnder(pod, 'nodeSelector', 'node.kubernetes.io/instance-type', type)],
+        place: { path: [...resources, 'limits', resource], part: 'value' },
+      },
+      ...(resource === 'nvidia.com/gpu' && !counted && !usesOneDevice(first)
+        ? [
+            {
+              name: 'more than any node of the model has',
+              steps: [
+                set([...resources, 'limits', resource], 12),
+                ...(requested ? [set([...resources, 'requests', resource], 12)] : []),
+                putUnder(pod, 'nodeSelector', product, 'NVIDIA-H100-80GB-HBM3'),
+              ],
+              place: { path: [...resources, 'limits', resource], part: 'value' } as const,
+            },
+          ]
+        : []),
+    ];
+  });
 }
 
 function invalidTolerations(analysis: DocumentAnalysis): readonly Mistake[] {
@@ -429,13 +428,16 @@ function underused(analysis: DocumentAnalysis): readonly Mistake[] {
             requested.name === resource && devices === perPod && /^(a100|h100|h200|l40s)/.test(model ?? ''),
         ),
     )
-    .flatMap(({ path, container, resources, resource }) =>
-      servers.map(
-        (command): Mistake => ({
-          name: command.join(' '),
-          steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
-          place: { path: [...resources, 'limits', resource], part: 'key' },
-        }),
-      ),
+    .flatMap(({ path, container, resources, resource, count }) =>
+      // Those that use one of several GPUs are another rule's.
+      servers
+        .filter(([program]) => count === 1 || program === 'text-generation-launcher')
+        .map(
+          (command): Mistake => ({
+            name: command.join(' '),
+            steps: [...(container.args.length > 0 ? [drop([...path, 'args'])] : []), ...put(path, 'command', command)],
+            place: { path: [...resources, 'limits', resource], part: 'key' },
+          }),
+        ),
     );
 }

@@ -1,5 +1,7 @@
 import type { DocumentAnalysis } from '../../server/src/analysis.ts';
 import { acceleratorResource } from '../../server/src/catalog/index.ts';
+import { findSingleDevice } from '../../server/src/command/parallelism.ts';
+import { processInput, serverOfImage } from '../../server/src/evidence/launch.ts';
 import type { AcceleratorRequest, Container, Manifest, PodSet, Workload } from '../../server/src/model/workload.ts';
 import { type Cursor, getIn } from '../../server/src/yaml/cursor.ts';
 import { type Path, pathOf } from './steps.ts';
@@ -34,8 +36,9 @@ export interface PodSite {
 }
 
 /** Containers with a plain count of one accelerator. */
-export function containerSites({ workloads }: DocumentAnalysis): readonly ContainerSite[] {
-  return workloads.flatMap((workload) =>
+export function containerSites({ workloads, document }: DocumentAnalysis): readonly ContainerSite[] {
+  const own = workloads.filter(({ manifest }) => isInDocument(manifest.root, document));
+  return own.flatMap((workload) =>
     workload.podSets.flatMap((podSet) =>
       podSet.containers.flatMap((container) => containerSite(workload, podSet, container) ?? []),
     ),
@@ -56,11 +59,11 @@ export function podSites(analysis: DocumentAnalysis): readonly PodSite[] {
 
 /** Objects of some kinds, with the way to each (an item of a List has one). */
 export function manifestsOf(
-  { manifests }: DocumentAnalysis,
+  { manifests, document }: DocumentAnalysis,
   ...kinds: readonly string[]
 ): readonly { readonly manifest: Manifest; readonly root: Cursor; readonly path: Path }[] {
   return manifests
-    .filter(({ kind }) => kinds.includes(kind))
+    .filter(({ kind, root }) => kinds.includes(kind) && isInDocument(root, document))
     .map((manifest) => ({ manifest, root: documentRoot(manifest.root), path: pathOf(manifest.root) }));
 }
 
@@ -75,6 +78,13 @@ export function splitsModel({ container: { command, args, env } }: ContainerSite
   return /tensor.parallel|\btp\b|num.shard|pipeline.parallel/i.test(words.join(' '));
 }
 
+/** A model server that would leave further devices idle, which is another rule's. */
+export function usesOneDevice({ podSet, container }: Pick<ContainerSite, 'podSet' | 'container'>): boolean {
+  return (
+    podSet.sharding?.devices === 1 || findSingleDevice(processInput(container), serverOfImage(container)) !== undefined
+  );
+}
+
 function containerSite(workload: Workload, podSet: PodSet, container: Container): ContainerSite | undefined {
   const asking = container.accelerators.filter(({ form }) => form === 'whole' || form === 'mig' || form === 'shared');
   const [request, other] = asking;
@@ -83,8 +93,7 @@ function containerSite(workload: Workload, podSet: PodSet, container: Container)
   const vendor = acceleratorResource(resource)?.vendor;
   const { resources } = container;
   if (limit === undefined || limit.at.shared || limit.templated || count === null || count < 1) return undefined;
-  if (resources === undefined || vendor === undefined || getIn(resources, 'limits', resource) === undefined)
-    return undefined;
+  if (resources === undefined || vendor == null || getIn(resources, 'limits', resource) === undefined) return undefined;
   return {
     root: documentRoot(container.at),
     workload,
@@ -99,6 +108,11 @@ function containerSite(workload: Workload, podSet: PodSet, container: Container)
     requested: request.request !== undefined,
     listed: /^(containers|initContainers)$/.test(String(container.at.parent?.step)),
   };
+}
+
+/** Paths lead only to the document's own nodes, not to those of texts in it. */
+function isInDocument(cursor: Cursor, { root }: DocumentAnalysis['document']): boolean {
+  return documentRoot(cursor).node === root;
 }
 
 function documentRoot(cursor: Cursor): Cursor {

@@ -298,7 +298,11 @@ function spotJobs(analysis: DocumentAnalysis): readonly Mistake[] {
       },
       {
         name: 'a policy that fails on disruptions',
-        steps: put(spec, 'podFailurePolicy', failing),
+        // Such a policy requires it.
+        steps: [
+          ...put(spec, 'podFailurePolicy', failing),
+          ...put([...spec, 'template', 'spec'], 'restartPolicy', 'Never'),
+        ],
         place: { path: [...spec, 'podFailurePolicy', 'rules', 0, 'action'], part: 'value' },
       },
     ];

@@ -10,7 +10,7 @@ export const planters: Planters = {
 // Numbers of nodes, processes and slots that do not fit the pods.
 
 function worldSize(analysis: DocumentAnalysis): readonly Mistake[] {
-  return [...slotsPerWorker(analysis), ...launchedNodes(analysis)];
+  return [...slotsPerWorker(analysis), ...launchedNodes(analysis), ...elastic(analysis)];
 }
 
 function slotsPerWorker(analysis: DocumentAnalysis): readonly Mistake[] {
@@ -27,6 +27,29 @@ function slotsPerWorker(analysis: DocumentAnalysis): readonly Mistake[] {
       steps: put(['spec'], 'slotsPerWorker', count * 2),
       place: { path: ['spec', 'slotsPerWorker'], part: 'value' },
     }));
+}
+
+/** A policy for a job whose launch has one size. */
+function elastic(analysis: DocumentAnalysis): readonly Mistake[] {
+  return analysis.workloads
+    .filter((workload) => isWhole(workload) && workload.kind === 'PyTorchJob' && workload.podSets.length === 1)
+    .flatMap(({ podSets }) =>
+      podSets.flatMap(({ containers }) =>
+        containers.flatMap(({ command, args }) =>
+          [...command, ...args].flatMap(({ value, at: place }): readonly Mistake[] =>
+            !/^--nnodes=\d+$/.test(value) || place.shared
+              ? []
+              : [
+                  {
+                    name: `${value} with bounds`,
+                    steps: put(['spec'], 'elasticPolicy', { minReplicas: 1, maxReplicas: 64 }),
+                    place: { path: pathOf(place), part: 'value' },
+                  },
+                ],
+          ),
+        ),
+      ),
+    );
 }
 
 function launchedNodes(analysis: DocumentAnalysis): readonly Mistake[] {

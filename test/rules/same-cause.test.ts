@@ -14,6 +14,7 @@ const reason = existsSync(corpus) ? '' : ' (skipped: ../shared/corpus/dev is mis
  * twice.
  */
 const allowedPairs: ReadonlyMap<string, string> = new Map([
+  ['cpu-metric-for-gpu + utilization-without-request', 'the metric is the wrong one, and it has no value'],
   ['gpu-limits-required + mig-resource-spelling', 'the name is wrong, and it is only in requests'],
 ]);
 

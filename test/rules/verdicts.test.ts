@@ -26,9 +26,13 @@ test.skipIf(reason !== '')(
       const where = [path.join(corpus, file), path.join(corpus, 'dev', file)].find(existsSync);
       if (where === undefined) return [`${file} is missing`];
       const findings = analyse(readFileSync(where, 'utf8')).documents[document]?.findings ?? [];
-      return findings
-        .filter(({ severity, message }) => severity === 'error' && /API server|reject|refuse/.test(message))
-        .map(({ rule, message }) => `${file} document ${document}: ${rule}: ${message}`);
+      return (
+        findings
+          // The verdicts are without strict field validation, which kubectl asks for.
+          .filter(({ message }) => !/kubectl rejects/.test(message))
+          .filter(({ severity, message }) => severity === 'error' && /API server|reject|refuse/.test(message))
+          .map(({ rule, message }) => `${file} document ${document}: ${rule}: ${message}`)
+      );
     });
     expect(wrong).toEqual([]);
     expect(acceptedOnes.length).toBeGreaterThan(0);

@@ -58,6 +58,21 @@ export const imagesFile = z.strictObject({
       })
       .refine(saysWhence, 'a source with its date, or unsourced'),
   ),
+  words: z.array(
+    z
+      .strictObject({ word: z.string().regex(/^[a-z0-9]+$/), program: z.string().min(1), use, ...provenance })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
+  distributed: z.array(
+    z
+      .strictObject({ word: z.string().regex(/^[a-z0-9]+$/), ...provenance })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
+  plain: z.array(
+    z
+      .strictObject({ image: z.string().regex(/^[a-z0-9-]+$/), ...provenance })
+      .refine(saysWhence, 'a source with its date, or unsourced'),
+  ),
 });
 
 const meaning: z.ZodType<FlagMeaning> = z.enum([
@@ -69,10 +84,12 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'saving',
   'store',
   'total-steps',
+  'hyperparameter',
   'processes-per-node',
   'processes',
   'ranks',
   'nodes',
+  'node-rank',
   'world-size',
   'tensor-parallel',
   'pipeline-parallel',
@@ -87,6 +104,8 @@ const meaning: z.ZodType<FlagMeaning> = z.enum([
   'memory-fraction',
   'request-capacity',
   'settings-file',
+  'served-name',
+  'address',
   'other',
 ]);
 

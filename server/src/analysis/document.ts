@@ -13,6 +13,7 @@ import type { SuppressionUse } from '../rules/suppressions.ts';
 import { lookupsOf } from '../workspace/lookups.ts';
 import { type DocumentSummary, summarizeDocument } from '../workspace/summary.ts';
 import type { FileContext, Workspace } from '../workspace/workspace.ts';
+import { withEmbeddedComments } from '../yaml/embedded.ts';
 import { lazy } from '../yaml/lazy.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type DocumentText, parsePart } from '../yaml/parse.ts';
@@ -71,7 +72,7 @@ export function readDocument(
   const { text, base, item = false } = part;
   const isSame = known?.config === config;
   if (isSame && known.base === base) return known;
-  const source = known?.source ?? lazy(() => parsePart(part));
+  const source = known?.source ?? lazy(() => withEmbeddedComments(parsePart(part)));
   const document = lazy(() => ({ ...source(), base }));
   return {
     base,

@@ -12,11 +12,13 @@ export type FlagMeaning =
   | 'saving'
   | 'store'
   | 'total-steps'
+  | 'hyperparameter'
   // Processes and their groups.
   | 'processes-per-node'
   | 'processes'
   | 'ranks'
   | 'nodes'
+  | 'node-rank'
   | 'world-size'
   | 'tensor-parallel'
   | 'pipeline-parallel'
@@ -32,6 +34,8 @@ export type FlagMeaning =
   | 'memory-fraction'
   | 'request-capacity'
   | 'settings-file'
+  | 'served-name'
+  | 'address'
   | 'other';
 
 export type FlagUnit = 'steps' | 'epochs' | 'days' | 'hours' | 'minutes' | 'seconds' | 'clock';

@@ -11,7 +11,7 @@ import type { GpuModel } from './types.ts';
  * @param bareNumbers whether `3090` may stand for RTX 3090
  */
 export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[] {
-  if (text.length > maxLength) return none;
+  if (text.length > maxLength || !mayNameGpu(text)) return none;
   const words = wordsOf(text);
   const found = words.flatMap((_, start) => nameAt(words, start, bareNumbers) ?? []).sort(byLength)[0];
   if (found === undefined) return none;
@@ -24,7 +24,7 @@ export function gpusNamed(text: string, bareNumbers = false): readonly GpuModel[
 
 /** The cards that a text mentions among other words: `gpu-h100-pool`, `llama-70b-a100-80gb`. */
 export function gpusMentioned(text: string): readonly GpuModel[] {
-  if (text.length > maxLength) return none;
+  if (text.length > maxLength || !mayNameGpu(text)) return none;
   const words = wordsOf(text);
   const models = new Set<GpuModel>();
   for (let start = 0; start < words.length; start += 1) {
@@ -40,6 +40,17 @@ export function gpusMentioned(text: string): readonly GpuModel[] {
 /** Longer texts are not names. */
 const maxLength = 200;
 const none: readonly GpuModel[] = [];
+
+/** Whether a text can name a card or a machine. Most cannot: they have no number, and none of the few names without one. */
+export function mayNameGpu(text: string): boolean {
+  return /\d/.test(text) || plainNames().test(text);
+}
+
+const plainNames = lazy(() => {
+  const plain = [...cores().keys()].filter((core) => !/\d/.test(core));
+  // The words of a name may be separated, and DGX Spark stands for GB10.
+  return new RegExp(['spark', ...plain].map((core) => core.split('').join('[^a-z]*')).join('|'), 'i');
+});
 
 interface Found {
   readonly core: string;
@@ -66,17 +77,20 @@ function wordsOf(text: string): readonly string[] {
     .replace(/(?:\b|-mig-|_)(?:\d+c\.)?\d+g\.\d+gb[a-z.+-]*/g, ' ')
     .replace(/\((?:r|tm)\)/g, ' ')
     .replace(/max-q/g, 'maxq')
-    .replace(/(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
+    .replace(/dgx[-_ ]?spark/g, 'gb10')
+    .replace(/(?<![a-z\d])(?:rtx[-_ ]?)?(\d{4})[-_ ]?ada(?=x?\d|[^a-z]|$)/g, `rtx${mark}$1${mark}ada${mark}`)
     .replace(/(\d)x(?=[a-z]{1,5}\d)/g, `$1x${mark}`)
     .replace(/([a-z]\d{1,3}[a-z]?)x(?=\d{1,2}\b)/g, `$1${mark}x`)
-    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu)(?=[a-z]*\d)/g, `$1${mark}`)
+    .replace(/(nvidia|geforce|tesla|quadro|radeon|instinct|gpu|dgx|hgx)(?=[a-z]*\d)/g, `$1${mark}`)
+    .replace(/([a-z]\d{1,3}[a-z]?)(?=(?:pool|np|nodes?|gpus?|spot)\b)/g, `$1${mark}`)
+    .replace(/(pool|node|spot)(?=[a-z]\d{2,3}[a-z]?\b)/g, `$1${mark}`)
     .replace(/(\d[a-z]?)(?=(?:sxm\d?|pcie|nvlink|nvl|hbm\d?e?|oam)\b)/g, `$1${mark}`);
   return separate.split(/[^a-z0-9]+/).filter((word) => word !== '');
 }
 
 /** Words that say nothing about the model. */
 const brands: ReadonlySet<string> = new Set(
-  'nvidia amd intel google aws habana huawei tesla geforce instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal nvswitch mega corporation graphics'.split(
+  'nvidia amd intel google aws habana huawei tesla geforce grid dgx hgx instinct radeon gpu gpus card shared vws edition generation gen core tensor blackwell hopper ampere lovelace turing volta pascal nvswitch mega corporation graphics'.split(
     ' ',
   ),
 );
@@ -85,9 +99,9 @@ function isProperty(word: string): boolean {
   return formOf(word) !== undefined || memoryIn(word) !== undefined || isIgnored(word);
 }
 
-/** Details that no card in the catalog differs in, chips, and counts: `hbm3`, `nvl72`, `ga102gl`, `8x`. */
+/** Details that no card in the catalog differs in, chips, virtual cards and counts: `hbm3`, `nvl72`, `ga102gl`, `16q`, `8x`. */
 function isIgnored(word: string): boolean {
-  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)(?:\d{3}gl|\d\d[1-9])|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}x)$/.test(
+  return /^(?:(?:gk|gm|gp|gv|tu|ga|ad)(?:\d{3}gl|\d\d[1-9])|g?ddr\d\w?|hbm\d?e?|nvl\d+|ac|oam|maxq|x\d{1,2}|\d{1,2}[xabcq])$/.test(
     word,
   );
 }
@@ -144,7 +158,10 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   for (let end = start; end < words.length && core.length < longestCore; end += 1) {
     const word = words[end] ?? '';
     if (brands.has(word) || isProperty(word)) continue;
+    // `a10-0` is not an A100.
+    if (/\d$/.test(core) && /^\d/.test(word)) break;
     core += word;
+    if (!beginnings().has(core)) break;
     if (cores().has(core) || (bareNumbers && numbers().has(core))) found = { core, end: end + 1 };
   }
   if (found === undefined) return undefined;
@@ -159,13 +176,23 @@ function nameAt(words: readonly string[], start: number, bareNumbers: boolean): 
   return models.length === 0 ? undefined : { core: found.core, start, end: bare ? end + 1 : end, models };
 }
 
-const longestCore = 20;
+const longestCore = 30;
+
+/** Everything that a core begins with: most words begin none. */
+const beginnings = lazy(() => {
+  const found = new Set<string>();
+  for (const core of [...cores().keys(), ...numbers().keys()])
+    for (let end = 1; end <= core.length; end += 1) found.add(core.slice(0, end));
+  return found;
+});
 
 /** A card, with the properties in its name. */
 interface Card {
   readonly model: GpuModel;
   readonly memory: number | null;
   readonly form: Form | undefined;
+  /** The core means this card only together with its form: `A6000 Ada` is an RTX 6000 Ada. */
+  readonly needsForm?: true;
 }
 
 /** The cards with the written properties. Memory is compared loosely, because it is rounded and counted in different units. */
@@ -178,7 +205,7 @@ function chosen(cards: readonly Card[], words: readonly string[], bareMemory: nu
   const fitting = memory === undefined ? cards : cards.filter((card) => off(card) === nearest);
   const writtenForms = words.flatMap((word) => formOf(word) ?? []);
   const ofForm = fitting.filter(({ form }) => form !== undefined && writtenForms.includes(form));
-  const left = ofForm.length > 0 ? ofForm : fitting;
+  const left = ofForm.length > 0 ? ofForm : fitting.filter(({ needsForm }) => needsForm !== true);
   const rank = ({ form }: Card) => usualForms.indexOf(form);
   const usual = left.filter(
     (card) => !left.some((other) => rank(other) < rank(card) && (other.memory === card.memory || card.form === 'nvl')),
@@ -197,7 +224,11 @@ const cores = lazy(() => {
     const core = words.filter((word) => !brands.has(word) && !isProperty(word)).join('');
     const form = words.map(formOf).find((known) => known !== undefined);
     const card = { model, memory: model.memoryGiB, form };
-    for (const name of [core, ...otherNames(core)]) index.set(name, [...(index.get(name) ?? []), card]);
+    const add = (name: string, named: Card) => index.set(name, [...(index.get(name) ?? []), named]);
+    for (const name of [core, ...otherNames(core)]) add(name, card);
+    const number = form === 'ada' ? /^rtx(\d{4})$/.exec(core)?.[1] : undefined;
+    if (number !== undefined)
+      for (const name of [`a${number}`, `rtxa${number}`]) add(name, { ...card, needsForm: true });
   }
   return index;
 });
@@ -234,7 +265,8 @@ const aliases = table<readonly string[]>({
   gaudi1: ['gaudi'],
   gaudi2: ['gaudi', 'hl225'],
   gaudi3: ['gaudi', 'hl325'],
-  gb10: ['dgxspark'],
+  ascend910: ['ascend910a'],
+  ascend910b: ['ascend910b1', 'ascend910b2', 'ascend910b3', 'ascend910b4'],
   qualcommai100: ['ai100', 'aic100'],
 });
 

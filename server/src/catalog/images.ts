@@ -13,7 +13,68 @@ export interface ImageRecord {
   readonly use: Use;
 }
 
-const records = (imagesJson as unknown as { readonly images: readonly ImageRecord[] }).images;
+/** A word in the last part of a repository that names a program, in whatever image it is packed. */
+export interface ImageWord {
+  readonly word: string;
+  readonly program: string;
+  readonly use: Use;
+}
+
+const stored = imagesJson as unknown as {
+  readonly images: readonly ImageRecord[];
+  readonly words: readonly ImageWord[];
+  readonly plain: readonly { readonly image: string }[];
+  readonly distributed: readonly { readonly word: string }[];
+};
+const records = stored.images;
+
+const byWord: () => ReadonlyMap<string, ImageWord> = lazy(() => new Map(stored.words.map((one) => [one.word, one])));
+const plainNames: () => ReadonlySet<string> = lazy(() => new Set(stored.plain.map(({ image }) => image)));
+
+/** The repository and the tag of an image. */
+export function imageParts(image: string): { readonly repository: string; readonly tag: string | undefined } {
+  const name = image.split('@', 1)[0] ?? '';
+  const tag = /:([^/:]*)$/.exec(name)?.[1];
+  return { repository: tag === undefined ? name : name.slice(0, -tag.length - 1), tag };
+}
+
+/** Programs around a server, which do not serve: `vllm-router`, `ollama-ui`. */
+const notServers: ReadonlySet<string> = new Set([
+  ...['bench', 'benchmark', 'benchmarks', 'bencher', 'client', 'router', 'gateway', 'ui', 'exporter', 'operator'],
+  ...['controller', 'proxy', 'sdk', 'builder', 'loader', 'downloader', 'init', 'test', 'tests', 'sidecar', 'metrics'],
+  ...[
+    'monitor',
+    'manager',
+    'webui',
+    'openaiproxy',
+    'training',
+    'trainer',
+    'train',
+    'finetune',
+    'chart',
+    'webhook',
+    'scheduler',
+  ],
+]);
+
+const distributedWords: () => ReadonlySet<string> = lazy(() => new Set(stored.distributed.map(({ word }) => word)));
+
+/** Whether an image is named after a framework whose programs start one process per GPU. */
+export function isDistributedImage(repository: string): boolean {
+  const words = repository
+    .slice(repository.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .split(/[^a-z0-9]+/);
+  return (
+    words.some((word) => distributedWords().has(word)) &&
+    !words.some((word) => notServers.has(word) && !/^train/.test(word))
+  );
+}
+
+/** Whether an image has only an operating system or a test program, nothing that uses a GPU. */
+export function isPlainImage(repository: string): boolean {
+  return repository.length <= maxRepository && plainNames().has(repository.slice(repository.lastIndexOf('/') + 1));
+}
 
 const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
   () => new Map(records.map((record) => [record.image, record])),
@@ -22,19 +83,27 @@ const byPattern: () => ReadonlyMap<string, ImageRecord> = lazy(
 /** The length that registries accept: https://github.com/distribution/reference */
 const maxRepository = 255;
 
-/** The record for an image's repository (without tag and digest). The most specific pattern wins. */
-export function imageOf(repository: string): ImageRecord | undefined {
+/** The program of an image, by its repository (without tag and digest). The most specific pattern wins. */
+export function imageOf(repository: string): ImageRecord | ImageWord | undefined {
   if (repository.length > maxRepository) return undefined;
   const parts = repository.split('/');
   const last = parts.pop() ?? '';
   const owner = parts.at(-1);
+  const patterns = patternsOf(last);
   const withoutFirst = last.slice(last.indexOf('-') + 1);
   return (
-    (owner === undefined ? undefined : firstOf(patternsOf(last).map((pattern) => `${owner}/${pattern}`))) ??
-    firstOf(patternsOf(last)) ??
-    firstOf([...patternsOf(last), ...patternsOf(withoutFirst)].map((pattern) => `*-${pattern}`)) ??
-    firstOf(parts.flatMap(patternsOf).map((pattern) => `${pattern}/`))
+    (owner === undefined ? undefined : firstOf(patterns.map((pattern) => `${owner}/${pattern}`))) ??
+    firstOf(patterns) ??
+    firstOf([...patterns, ...patternsOf(withoutFirst)].map((pattern) => `*-${pattern}`)) ??
+    firstOf(parts.flatMap(patternsOf).map((pattern) => `${pattern}/`)) ??
+    wordIn(last)
   );
+}
+
+function wordIn(name: string): ImageWord | undefined {
+  const words = name.toLowerCase().split(/[^a-z0-9]+/);
+  if (words.some((word) => notServers.has(word))) return undefined;
+  return words.map((word) => byWord().get(word)).find((record) => record !== undefined);
 }
 
 function firstOf(patterns: readonly string[]): ImageRecord | undefined {

@@ -1,4 +1,15 @@
-export { gpusMentioned, gpusNamed } from './gpu-names.ts';
+export {
+  type ApiField,
+  type ApiType,
+  apiFields,
+  apiKind,
+  apiKinds,
+  isCustomType,
+  requiredApiFields,
+  servedVersions,
+} from './api-types.ts';
+export { type NotServed, notServed } from './api-versions.ts';
+export { gpusMentioned, gpusNamed, mayNameGpu } from './gpu-names.ts';
 export { deviceGiB, gpus, gpusByLabel, labelCandidates } from './gpus.ts';
 export { allInstanceTypes, instanceType, maxGpusPerInstance } from './instances.ts';
 export { isMachineLabel, type MachineShape, machineLabels } from './machine-labels.ts';
@@ -28,10 +39,8 @@ export {
   regionsOf,
 } from './prices.ts';
 export { providerName, providers } from './providers.ts';
-export {
-  type AcceleratorResource,
-  acceleratorResource,
-  acceleratorResourceNames,
-  acceleratorResourcePrefixes,
-} from './resources.ts';
+export { acceleratorResourcePrefixes, familyExamples } from './resource-families.ts';
+export { type AcceleratorResource, acceleratorResourceNames, type CounterUnit } from './resource-records.ts';
+export { shapeWords } from './resource-shape.ts';
+export { acceleratorResource, knownAccelerator } from './resources.ts';
 export type * from './types.ts';

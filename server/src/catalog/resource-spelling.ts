@@ -1,7 +1,8 @@
 import { lazy } from '../yaml/lazy.ts';
 import { table } from '../yaml/table.ts';
 import { migByResource, migTables } from './mig.ts';
-import { acceleratorResource, acceleratorResourceNames } from './resources.ts';
+import { resourceFamily } from './resource-families.ts';
+import { acceleratorResourceNames, listedResource } from './resource-records.ts';
 import { isExchange, isShuffled, isSlip } from './spelling.ts';
 
 // The accelerator resource that a misspelled name certainly means. Resource names are also the keys of the vendors' taints.
@@ -20,7 +21,7 @@ const otherNames = table<string>({
 
 /** The accelerator resource that a misspelled name certainly means; undefined for correct and unrelated names. */
 export function meantResource(written: string): string | undefined {
-  if (!/[./]/.test(written) || acceleratorResource(written) !== undefined) return undefined;
+  if (!/[./]/.test(written) || (listedResource(written) ?? resourceFamily(written)) !== undefined) return undefined;
   const name = written.toLowerCase();
   const found = new Set(knownNames().flatMap((known) => (isMeant(name, known) ? [known.meant] : [])));
   const [only, ...others] = found;

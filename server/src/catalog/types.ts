@@ -6,7 +6,10 @@ export interface Source {
   readonly date: string | null;
 }
 
-export type Vendor = 'nvidia' | 'amd' | 'intel' | 'habana' | 'aws' | 'google' | 'qualcomm' | 'huawei';
+export type Vendor =
+  | ('nvidia' | 'amd' | 'intel' | 'habana' | 'aws' | 'google' | 'qualcomm' | 'huawei' | 'ibm' | 'xilinx')
+  | ('biren' | 'cambricon' | 'enflame' | 'furiosa' | 'graphcore' | 'hygon' | 'iluvatar' | 'kunlunxin' | 'metax')
+  | ('moore-threads' | 'rebellions' | 'tenstorrent' | 'vastai');
 
 /** The part of a device that an accelerator resource stands for. `percent`: of a device's compute or memory. */
 export type AcceleratorForm = 'whole' | 'mig' | 'shared' | 'core' | 'memory' | 'percent';

@@ -1,27 +1,17 @@
-import path from 'node:path';
 import process from 'node:process';
-import { Analysis } from '../analysis.ts';
 import { configName } from '../config/places.ts';
 import { plural } from '../cost/money.ts';
 import { unusedSuppressionId } from '../features/actions/unused-suppressions.ts';
 import type { Severity } from '../rules/rule.ts';
 import type { RuleSetName } from '../rules/rule-sets.ts';
 import { readBaseline, withoutBaselined, writeBaseline, writeReport } from './baseline.ts';
-import { type CheckFileOptions, checkFile } from './check-file.ts';
-import { contentOf } from './file-content.ts';
-import { type BadInput, findFiles, type InputFile, standardInput } from './files.ts';
-import { checkAgain } from './fix-rounds.ts';
-import { type ConfiguredInput, indexInput, indexInputs } from './index-inputs.ts';
-import { type CheckedInput, withKustomizations } from './kustomized-files.ts';
-import { type ProjectConfigs, projectConfigs } from './project-config.ts';
-import { type Reach, reachOf } from './reach.ts';
-import { relatedFilesWithin } from './related-file-reader.ts';
+import { type CheckPathsOptions, checkPaths } from './check-paths.ts';
 import { priceBasis } from './reports/cost-basis.ts';
 import { type CheckedFile, type CheckedReport, failureOf, isFailure, type RenderReport } from './reports/format.ts';
 import { renderFullFile } from './reports/full.ts';
 import { summarizeReport } from './reports/json.ts';
+import { repeatedAdvice } from './reports/repeated-advice.ts';
 import { fixWords, isAtLeast, renderFile, renderSummary, shownPath, type TextOptions } from './reports/text.ts';
-import { sourceRoot } from './source-path.ts';
 import { colorStyle, plainStyle, printable, wantsColor, warn } from './terminal.ts';
 import { showDiff } from './unified-diff.ts';
 import { UsageError } from './usage-error.ts';
@@ -63,7 +53,7 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   if (options.diff === true && other) throw new UsageError(`--diff cannot be combined with ${other}`);
   const known =
     baseline === undefined || options.writeBaseline === true ? new Set<string>() : await readBaseline(baseline);
-  const files = (await checkAll(paths, options)).map((file) => withoutBaselined(file, known));
+  const files = (await checkPaths(paths, howToCheck(options))).map((file) => withoutBaselined(file, known));
   const [first] = files;
   if (first !== undefined && files.every(isUnread)) {
     throw new UsageError(`${shownPath(first.file)}: ${first.file.problem}`);
@@ -86,7 +76,10 @@ export async function check(paths: readonly string[], options: CheckOptions): Pr
   const text = textOptions(options);
   const report: CheckedReport = { files, failOn, shows: ({ rule, severity }) => text.shows(rule, severity) };
   const pieces =
-    options.render?.(report) ?? renderText(paths, files, text, options.full === true ? renderFullFile : renderFile);
+    options.render?.(report) ??
+    (options.full === true
+      ? renderText(paths, files, text, renderFullFile)
+      : renderText(paths, files, { ...text, repeated: repeatedAdvice(report) }, renderFile));
   write(pieces, options);
 
   if (failed) return 2;
@@ -113,79 +106,13 @@ function write(pieces: Iterable<string>, { output }: CheckOptions): void {
   else writeReport(output, [...pieces].join(''));
 }
 
-async function checkAll(paths: readonly string[], options: CheckOptions): Promise<readonly CheckedFile[]> {
-  const analysis = new Analysis();
-  const root = sourceRoot();
-  const reach = reachOf(paths.map((name) => (name === standardInput ? (options.stdinFilename ?? '.') : name)));
-  const related = relatedFilesWithin(reach);
-  const inputs = await collectInputs(paths, options, reach);
-  indexInputs(analysis, inputs, reach);
-  const fix = options.diff === true ? 'show' : options.fix === true ? 'write' : undefined;
-  const how: CheckFileOptions = { fix, root, related, withLines: options.full === true };
-  const checkOne = async ({ config, input }: ConfiguredInput): Promise<CheckedFile> => {
-    analysis.setConfig(config);
-    return checkFile(analysis, input, await contentOf(input, reach), how);
-  };
-  const results: CheckedInput[] = [];
-  for (const one of inputs) results.push({ ...one, checked: await checkOne(one) });
-  return withKustomizations(await checkAgain(results, checkOne, (fixed) => indexInput(analysis, fixed, reach)));
+function howToCheck({ fix, diff, full = false, baseline, output, ...options }: CheckOptions): CheckPathsOptions {
+  const own = [baseline, output].filter((file) => file !== undefined);
+  return { ...options, fix: diff === true ? 'show' : fix === true ? 'write' : undefined, withLines: full, own };
 }
 
 function isUnread({ outcome }: CheckedFile): boolean {
   return outcome === 'unreadable' || outcome === 'missing';
-}
-
-/** The files of all paths, each once, with their configs. */
-async function collectInputs(
-  paths: readonly string[],
-  options: CheckOptions,
-  reach: Reach,
-): Promise<readonly ConfiguredInput[]> {
-  const configs = projectConfigs(reach, options.config, options.rules);
-  const own = ownFiles(options);
-  const seen = new Set<string>();
-  const found: ConfiguredInput[] = [];
-  for (const name of paths) {
-    for (const input of name === standardInput ? fromStandardInput(options) : await fromPath(name, configs, reach)) {
-      if (seen.has(input.file) || (input.folder !== null && own.has(input.file))) continue;
-      seen.add(input.file);
-      const place = input.file === standardInput ? (options.stdinFilename ?? '.') : input.file;
-      found.push({ input, config: await configs.of(place) });
-    }
-  }
-  return found;
-}
-
-/** Files that gpulint writes, which are not manifests if they are in a checked folder. */
-function ownFiles({ baseline, output }: CheckOptions): ReadonlySet<string> {
-  return new Set([baseline, output].filter((file) => file !== undefined).map((file) => path.resolve(file)));
-}
-
-/** The files of a path, without those that the config of the folder, or one further down, ignores. */
-async function fromPath(
-  name: string,
-  configs: ProjectConfigs,
-  reach: Reach,
-): Promise<readonly (InputFile | BadInput)[]> {
-  if (name === '') throw new UsageError("'' is not a path: name a file or folder");
-  const config = await configs.nearest(name);
-  const ignore = { patterns: config?.values.ignore ?? [], base: config?.base ?? path.resolve(name) };
-  const inputs = await findFiles(name, ignore, reach);
-  const ignored = await Promise.all(inputs.map(({ folder, file }) => folder !== null && configs.isIgnored(file)));
-  return inputs.filter((input, index) => {
-    if (ignored[index] === true) return false;
-    if (!('problem' in input) || input.leftOut !== 'folder') return true;
-    // The number of files in the folder is unknown, so the report does not list it as a file.
-    warn(`${shownPath(input)} is skipped: ${input.problem}`);
-    return false;
-  });
-}
-
-function fromStandardInput({ fix, diff, stdinFilename }: CheckOptions): readonly InputFile[] {
-  if (fix === true && diff !== true) {
-    throw new UsageError('--fix cannot change standard input: name a file');
-  }
-  return [{ file: standardInput, path: stdinFilename ?? '<stdin>', folder: null }];
 }
 
 function* renderText(

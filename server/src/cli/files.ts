@@ -85,7 +85,7 @@ function walk(argument: string, { base, patterns }: Ignore, reach: Reach): reado
       if (entry.isDirectory()) {
         if (!skippedFolders.has(entry.name) && !isIgnored(file)) folders.push(file);
       } else if (entry.isFile()) {
-        if (isManifest(entry.name) && !isIgnored(file)) files.push(toInput(argument, file));
+        if (isManifestName(entry.name) && !isIgnored(file)) files.push(toInput(argument, file));
       } else {
         const problem = skipReason(entry, file, reach);
         if (problem !== undefined && !isIgnored(file))
@@ -96,7 +96,8 @@ function walk(argument: string, { base, patterns }: Ignore, reach: Reach): reado
   return files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
-function isManifest(name: string): boolean {
+/** Whether a walk checks files of this name. */
+export function isManifestName(name: string): boolean {
   return (manifestName.test(name) && name !== configName) || kustomizationNames.some((one) => one === name);
 }
 
@@ -107,7 +108,7 @@ function toInput(argument: string, file: string): InputFile {
 
 /** Why a walk skips an entry that is neither a file nor a folder; undefined if nobody would miss it. */
 function skipReason(entry: fs.Dirent, file: string, reach: Reach): string | undefined {
-  const isNamed = isManifest(entry.name);
+  const isNamed = isManifestName(entry.name);
   if (!entry.isSymbolicLink()) return isNamed ? 'it is not a regular file' : undefined;
   if (skippedFolders.has(entry.name) || !reach.leadsOutside(file) || !(isNamed || isFolder(file))) return undefined;
   return 'a symbolic link that leads outside the project; name it explicitly to check its target';

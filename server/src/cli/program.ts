@@ -1,8 +1,10 @@
 import process from 'node:process';
-import { Argument, Command, CommanderError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { version } from '../../../package.json';
 import { type RuleSetName, ruleSetNames } from '../rules/rule-sets.ts';
 import { type CheckOptions, check } from './check.ts';
+import type { CostOptions, RenderCosts } from './cost/cost.ts';
+import { renderCostText } from './cost/text.ts';
 import type { RenderReport } from './reports/format.ts';
 import { severities } from './reports/text.ts';
 import { printable } from './terminal.ts';
@@ -18,7 +20,12 @@ const formats: ReadonlyMap<string, () => Promise<RenderReport>> = new Map([
   ['markdown', async () => (await import('./reports/markdown.ts')).renderMarkdown],
 ]);
 
-// Exit status: 0: no finding at or above --fail-on; 1: at least one; 2: gpulint could not run. Only the status is set and the process ends
+const costFormats: ReadonlyMap<string, () => Promise<RenderCosts>> = new Map([
+  ['json', async () => (await import('./cost/json.ts')).renderCostJson],
+  ['markdown', async () => (await import('./cost/markdown.ts')).renderCostMarkdown],
+]);
+
+// Exit status: 0: no finding at or above --fail-on, no cost above a limit; 1: at least one; 2: gpulint could not run. Only the status is set and the process ends
 // by itself, so that a pipe receives all of the output.
 
 process.stdout.on('error', stopQuietly);
@@ -83,6 +90,30 @@ function createProgram(done: (status: number) => void): Command {
     );
 
   program
+    .command('cost')
+    .description('print what the GPUs of files and folders cost, and what a change adds')
+    .addArgument(
+      new Argument('[path...]', 'files, folders, or - for standard input').default(['.'], 'the current folder'),
+    )
+    .addOption(
+      new Option('--format <format>', 'the output format').choices(['text', ...costFormats.keys()]).default('text'),
+    )
+    .option('--base <revision>', 'compare with a git revision, such as origin/main')
+    .option('--compare <report>', 'compare with an earlier report of check --format json')
+    .addOption(amountOption('--max-hourly <usd>', 'set the exit status to 1 above this total per hour'))
+    .addOption(amountOption('--max-increase <usd>', 'set the exit status to 1 above this increase per hour'))
+    .option('--output <file>', 'write to a file instead of standard output')
+    .option('--config <file>', 'use this config instead of the nearest .gpulint.yaml')
+    .option('--no-config', 'use no config')
+    .option('--color', 'color the output')
+    .option('--no-color', 'do not color the output')
+    .action(
+      async (paths: readonly string[], { format, ...options }: Omit<CostOptions, 'render'> & { format: string }) => {
+        const { cost } = await import('./cost/cost.ts');
+        done(await cost(paths, { ...options, render: await costFormats.get(format)?.() }, renderCostText));
+      },
+    );
+  program
     .command('explain')
     .description('print the page of a rule')
     .argument('<rule>', 'the id of the rule')
@@ -106,6 +137,14 @@ function createProgram(done: (status: number) => void): Command {
       throw new Error('main.ts starts the server before this command runs');
     });
   return program;
+}
+
+function amountOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    const amount = Number(text);
+    if (text.trim() !== '' && amount >= 0 && Number.isFinite(amount)) return amount;
+    throw new InvalidArgumentError('it must be an amount in US dollars per hour, such as 12.50');
+  });
 }
 
 function ruleSetOption(): Option {

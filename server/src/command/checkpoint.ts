@@ -2,7 +2,7 @@ import { commandNamed } from '../catalog/program-records.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { unsplitWordsOf, wordsOf } from './name-words.ts';
-import { allCommands, readCommandLine, type Word } from './shell.ts';
+import { allCommands, baseName, readCommandLine, type Word } from './shell.ts';
 
 /**
  * A part of a container's command line or environment that shows where the container saves its progress.
@@ -15,8 +15,9 @@ export interface CheckpointSign {
   readonly kind: 'store' | 'path' | 'resume' | 'unknown';
   /** The path or address, or the name without a known value. */
   readonly text: string;
-  /** The flag, if the sign is one. */
+  /** The flag, if the sign is one, with its first word. */
   readonly word?: Word;
+  readonly flag?: Flag;
 }
 
 export interface CheckpointInput {
@@ -29,13 +30,18 @@ export interface CheckpointInput {
 /** All signs of checkpoints, in no particular order. Recomputing activations ("gradient checkpointing") is not one. */
 export function findCheckpointSigns(input: CheckpointInput): readonly CheckpointSign[] {
   const text = [...input.command, ...input.args].join(' ');
-  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return [
     ...storesIn(text),
-    ...commands.flatMap(({ words }) =>
-      readFlags(words).flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word }))),
-    ),
-    ...commands.flatMap(({ words }) => words.flatMap(({ text }) => signOfWord(text))),
+    ...commands.flatMap(({ words }) => {
+      const flags = readFlags(words);
+      const other = new Set(flags.filter((flag) => setsOtherThings(flag, words)).map(({ valueWord }) => valueWord));
+      const named = flags.filter(({ valueWord }) => valueWord === undefined || !other.has(valueWord));
+      return [
+        ...named.flatMap((flag) => signOfFlag(flag).map((sign) => ({ ...sign, word: flag.word, flag }))),
+        ...words.filter((word) => !other.has(word)).flatMap((word) => signOfWord(word.text)),
+      ];
+    }),
     ...input.env.flatMap(({ name, value }) => signOfEnv(name, value)),
   ];
 }
@@ -66,9 +72,29 @@ function signOfFlag(flag: Flag): readonly CheckpointSign[] {
   }
   if (meaningOf(flag, 'store') !== undefined) return isOff(value) ? [] : [{ kind: 'store', text: name }];
   // A trainer's settings may be in a file that is not available here.
-  if (words.includes('config') || name === 'c') return value === undefined ? [] : [{ kind: 'unknown', text: name }];
+  if (isSettingsFile(flag)) return [{ kind: 'unknown', text: name }];
   if (!isPlaceName(words)) return [];
   return value === undefined && !dynamic ? [] : [placeSign(value, dynamic, { kind: 'unknown', text: name })];
+}
+
+/** Whether a flag names a file of settings. Other flags have "config" in their names: `--dataset_config_name=en`. */
+function isSettingsFile(flag: Flag): boolean {
+  const { value, dynamic, name } = flag;
+  if (value === undefined) return false;
+  if (meaningOf(flag, 'settings-file') !== undefined || name === 'c') return true;
+  return (
+    wordsOf(flag.written).includes('config') &&
+    (dynamic || /[/]|\.(?:ya?ml|json|toml|py|cfg|conf|ini|gin)$/.test(value))
+  );
+}
+
+/** Files of settings that say nothing about progress: those of data sets, and of launchers. */
+function setsOtherThings({ written, name, valueWord }: Flag, words: readonly Word[]): boolean {
+  if (valueWord === undefined) return false;
+  const parts = wordsOf(written);
+  if (parts.some((word) => word === 'dataset' || word === 'data' || word === 'tokenizer' || word === 'deepspeed'))
+    return true;
+  return name === 'config-file' && words.some(({ text }) => baseName(text) === 'accelerate');
 }
 
 function signOfEnv(name: string, value: string | undefined): readonly CheckpointSign[] {

@@ -20,29 +20,53 @@ export type FoundMeaning = FlagRecord | FlagFamily;
  * @param program the program that reads the flag, if known: some flags have a meaning in one program only
  */
 export function meaningOf(flag: FlagName, means: FlagMeaning, program?: string): FoundMeaning | undefined {
-  const { name } = flag;
-  if (name.length > maxName) return undefined;
-  const known = index().get(means);
-  if (known === undefined) return undefined;
-  const { records, families } = known;
-  for (const pattern of patternsOf(name)) {
-    const found = records
-      .get(pattern)
-      ?.find(({ of }) => of === undefined || (program !== undefined && of.includes(program)));
-    if (found !== undefined) return found;
-  }
-  return families.length === 0 || flag.isVariable === true ? undefined : familyOf(partsOf(flag), families);
+  if (flag.name.length > maxName) return undefined;
+  const { records, families } = matchesOf(flag);
+  const isOf = ({ of }: FlagRecord) => of === undefined || (program !== undefined && of.includes(program));
+  return (
+    records.find((record) => record.means === means && isOf(record)) ??
+    (flag.isVariable === true ? undefined : families.find((family) => family.means === means))
+  );
+}
+
+/** What a flag matches, whatever it means: most flags match nothing, and many questions are asked about each. */
+interface Matches {
+  /** The most specific first. */
+  readonly records: readonly FlagRecord[];
+  readonly families: readonly FlagFamily[];
+}
+
+const knownMatches = new WeakMap<FlagName, Matches>();
+
+function matchesOf(flag: FlagName): Matches {
+  const known = knownMatches.get(flag);
+  if (known !== undefined) return known;
+  const parts = partsOf(flag);
+  const found = {
+    records: patternsOf(flag.name).flatMap((pattern) => recordsByFlag().get(pattern) ?? []),
+    families: families().flatMap((one) => (belongsTo(parts, one) ? [one.family] : [])),
+  };
+  knownMatches.set(flag, found);
+  return found;
 }
 
 /** The programs that have flags with a meaning. */
 export function programsWith(means: FlagMeaning): ReadonlySet<string> {
-  return new Set(flagRecords.flatMap(({ means: own, of }) => (own === means ? (of ?? []) : [])));
+  return programsByMeaning().get(means) ?? new Set();
 }
+
+const programsByMeaning = lazy(() => {
+  const found = new Map<FlagMeaning, Set<string>>();
+  for (const { means, of = [] } of flagRecords) {
+    found.set(means, new Set([...(found.get(means) ?? []), ...of]));
+  }
+  return found;
+});
 
 /** Whether a flag is known to take one value. */
 export function takesValue(flag: FlagName): boolean {
-  const { names, families } = valued();
-  return names.has(flag.name) || (flag.name.length <= maxName && familyOf(partsOf(flag), families) !== undefined);
+  if (valued().has(flag.name)) return true;
+  return flag.name.length <= maxName && matchesOf(flag).families.some(({ value }) => value === true);
 }
 
 /** All flags in the catalog are shorter. */
@@ -69,22 +93,13 @@ const families = lazy(() =>
   ),
 );
 
-const index = lazy(() => {
-  const found = new Map<FlagMeaning, { records: Map<string, FlagRecord[]>; families: readonly Family[] }>();
-  for (const { means } of [...flagRecords, ...flagFamilies]) {
-    found.set(means, { records: new Map(), families: families().filter(({ family }) => family.means === means) });
-  }
-  for (const record of flagRecords) {
-    const records = found.get(record.means)?.records;
-    records?.set(record.flag, [...(records.get(record.flag) ?? []), record]);
-  }
+const recordsByFlag = lazy(() => {
+  const found = new Map<string, FlagRecord[]>();
+  for (const record of flagRecords) found.set(record.flag, [...(found.get(record.flag) ?? []), record]);
   return found;
 });
 
-const valued = lazy(() => ({
-  names: new Set(flagRecords.filter(({ value }) => value).map(({ flag }) => flag)),
-  families: families().filter(({ family }) => family.value === true),
-}));
+const valued = lazy(() => new Set(flagRecords.filter(({ value }) => value).map(({ flag }) => flag)));
 
 /** The record patterns that a name matches: `a.b`, `*.a.b`, `*.b` for a dotted path; `a-b`, `*.a-b`, `a-b-*`, `a-*` for other names. */
 function patternsOf(name: string): readonly string[] {
@@ -103,10 +118,6 @@ function patternsOf(name: string): readonly string[] {
 /** The words of each part of a dotted path. */
 function partsOf({ written }: FlagName): readonly (readonly string[])[] {
   return written.split('.').map(wordsOf);
-}
-
-function familyOf(parts: readonly (readonly string[])[], among: readonly Family[]): FlagFamily | undefined {
-  return among.find((one) => belongsTo(parts, one))?.family;
 }
 
 function belongsTo(parts: readonly (readonly string[])[], { family, groups, words, never, under }: Family): boolean {

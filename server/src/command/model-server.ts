@@ -74,7 +74,7 @@ function asSetting({ name, value }: ProcessInput['env'][number]): Setting {
 
 /** The only server, started once. */
 function findServer(input: ProcessInput, entrypoint: string | undefined) {
-  const { statements, complete, script } = readCommandLine(input.command, input.args);
+  const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(statements);
   if (!complete || commands.some(({ background }) => background)) return undefined;
   const servers = commands.flatMap((command) => {
@@ -91,7 +91,7 @@ function findServer(input: ProcessInput, entrypoint: string | undefined) {
 }
 
 /** Whether a word may expand to more flags. The value of a flag that is known to take one cannot. */
-function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word | undefined): boolean {
+export function hasUnknown(words: readonly Word[], flags: readonly Flag[], model: Word | undefined): boolean {
   const read = new Set<Word | undefined>([model]);
   for (const flag of flags) {
     if (flag.word.text.includes('=')) read.add(flag.word);
@@ -111,7 +111,7 @@ function bytesOf(formats: readonly (string | undefined)[]): 2 | 4 | null {
 }
 
 /** The model in `vllm serve organization/model`, or in the arguments of an image that starts a server. */
-function positional(words: readonly Word[]): Word | undefined {
+export function positional(words: readonly Word[]): Word | undefined {
   const first = words[words.findIndex(({ text }) => text === 'serve') + 1];
   return first === undefined || first.text.startsWith('-') ? undefined : first;
 }

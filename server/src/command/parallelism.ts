@@ -2,7 +2,9 @@ import { type FlagMeaning, flagRecords, variablesOf } from '../catalog/flag-reco
 import { lazy } from '../yaml/lazy.ts';
 import { meaningOf } from './flag-meaning.ts';
 import { readFlags } from './flags.ts';
+import { hasUnknown, positional } from './model-server.ts';
 import type { ProcessInput } from './processes.ts';
+import { recognizeProgram } from './programs.ts';
 import { allCommands, readCommandLine, type SimpleCommand, type Word } from './shell.ts';
 
 /** How many devices one model server spreads its model over, according to its container. */
@@ -26,7 +28,7 @@ export interface Sharding {
  * expansion sets it, and if several commands do, since those are separate servers.
  */
 export function findSharding(input: ProcessInput): Sharding | undefined {
-  const line = readCommandLine(input.command, input.args);
+  const line = readCommandLine(input.command, input.args, input.env);
   const commands = allCommands(line.statements).filter((command) => tensorFlag(command) !== undefined);
   const spansPods = otherPods().test([...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' '));
   const [only, ...others] = commands;
@@ -41,6 +43,57 @@ export function findSharding(input: ProcessInput): Sharding | undefined {
   const text = `${variable.name}=${variable.value}`;
   const devices = stages === undefined ? null : tensor * stages;
   return { tensor, devices, text, words: undefined, variable: variable.name, spansPods };
+}
+
+/** A model server that uses one device, because nothing on its command line or in its environment says otherwise. */
+export interface SingleDeviceServer {
+  readonly program: string;
+  /** The flag that spreads its model over several devices. */
+  readonly flag: string;
+  /** The first and last word of its command, or of its arguments if the image starts it. */
+  readonly words: readonly [Word, Word];
+}
+
+/** Servers whose tensor parallel size is 1 by default. Text Generation Inference, llama.cpp and Ollama use all devices. */
+const singleDevice: ReadonlyMap<string, string> = new Map([
+  ['vllm', '--tensor-parallel-size'],
+  ['sglang', '--tp-size'],
+  ['lmdeploy', '--tp'],
+  ['trtllm-serve', '--tp_size'],
+  ['aphrodite', '--tensor-parallel-size'],
+]);
+
+const spreads: readonly FlagMeaning[] = [
+  ...(['tensor-parallel', 'pipeline-parallel', 'data-parallel', 'local-data-parallel'] as const),
+  ...(['data-parallel-attention', 'pod-group', 'settings-file', 'world-size'] as const),
+];
+
+/**
+ * The only server of a container, if it certainly uses one device. Undefined if a flag, a variable, a settings file or an unknown word may
+ * spread it over several.
+ * @param entrypoint the server that the image starts if there is no command
+ */
+export function findSingleDevice(input: ProcessInput, entrypoint: string | undefined): SingleDeviceServer | undefined {
+  const { statements, complete, script } = readCommandLine(input.command, input.args, input.env);
+  const commands = allCommands(statements).filter(({ words }) => words.length > 0);
+  const servers = commands.filter((command) => recognizeProgram([command])?.use === 'serving');
+  const byImage = servers.length === 0 && input.command.length === 0 && !script ? commands : [];
+  const [command, ...others] = servers.length > 0 ? servers : byImage;
+  if (!complete || command === undefined || others.length > 0 || commands.some(({ background }) => background))
+    return undefined;
+  const program = servers.length > 0 ? recognizeProgram([command])?.program : entrypoint;
+  const flag = singleDevice.get(program ?? '');
+  const { words } = command;
+  const first = words[0];
+  const last = words.at(-1);
+  if (program === undefined || flag === undefined || first === undefined || last === undefined) return undefined;
+  const flags = readFlags(words);
+  if (flags.some((one) => spreads.some((means) => meaningOf(one, means, program) !== undefined))) return undefined;
+  if (hasUnknown(words, flags, positional(words))) return undefined;
+  const text = [...input.command, ...input.args, ...input.env.map(({ name }) => name)].join(' ');
+  // Entrypoints of custom images pass variables on as flags. The stages of vLLM-Omni have a GPU each.
+  if (otherPods().test(text) || /--omni\b|PARALLEL|(?:^|_)TP(?:_|$)|_ARGS\b|_OPTS\b|LWS_/.test(text)) return undefined;
+  return { program, flag, words: [first, last] };
 }
 
 /** Matches signs that a server is a part of a group of pods. */

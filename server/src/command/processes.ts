@@ -24,7 +24,7 @@ export interface ProcessInput {
 
 /** Everything on a command line and in the environment that sets how many processes run in parallel in the pod. */
 export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses[] {
-  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return [
     ...commands.flatMap(processesInCommand),
     ...input.env.flatMap(({ name, value }) => processesInEnv(name, value)),
@@ -33,7 +33,7 @@ export function findLocalProcesses(input: ProcessInput): readonly LocalProcesses
 
 /** The numbers of nodes that launchers expect (`--nnodes=4`); null for the range of an elastic launch. */
 export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
-  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launcher = launcherOf(command, 'nodes');
     if (launcher === undefined) return [];
@@ -47,7 +47,7 @@ export function findNodeCounts(input: ProcessInput): readonly LocalProcesses[] {
 export function findMpiProcesses(
   input: ProcessInput,
 ): readonly (LocalProcesses & { readonly oversubscribes: boolean })[] {
-  const commands = allCommands(readCommandLine(input.command, input.args).statements);
+  const commands = allCommands(readCommandLine(input.command, input.args, input.env).statements);
   return commands.flatMap((command) => {
     const launchers = programsWith('ranks');
     const at = command.words.findIndex(({ text }) => launchers.has(baseName(text)));
@@ -74,7 +74,8 @@ function processesInCommand(command: SimpleCommand): readonly LocalProcesses[] {
       return [{ ...all, count: count !== null && Number.isInteger(count) ? count : null }];
     }
     if (flag.word.text.startsWith('-') && is('tensor-parallel')) return [processesOf('shard', flag, command)];
-    return is('world-size') ? [processesOf('world', flag, command)] : [];
+    // As a variable, it counts the processes of all nodes.
+    return is('world-size') && !flag.isVariable ? [processesOf('world', flag, command)] : [];
   });
 }
 

@@ -1,18 +1,15 @@
-import { imageOf } from '../catalog/images.ts';
-import { commandNamed, moduleNamed, type ProgramRecord, scriptNamed, type Use } from '../catalog/program-records.ts';
-import { wordsOf } from './name-words.ts';
+import { imageOf, imageParts } from '../catalog/images.ts';
+import { commandNamed, moduleNamed, type Use } from '../catalog/program-records.ts';
+import { useByFlags } from './flag-use.ts';
+import { readFlags } from './flags.ts';
+import { pythonCode, useOfPython } from './inline-python.ts';
+import { asProgram, byScriptName, type RecognizedProgram } from './script-names.ts';
 import { allCommands, baseName, readCommandLine, type SimpleCommand } from './shell.ts';
+import type { Variable } from './variables.ts';
+import { isShell, withoutWrappers } from './wrappers.ts';
 
 export type { Use } from '../catalog/program-records.ts';
-
-/** A recognized program and its use. */
-export interface RecognizedProgram {
-  /** The usual name: `vllm`, `torchrun`. */
-  readonly program: string;
-  readonly use: Use;
-  /** `likely`: launchers and script names, which suggest a use but do not guarantee it. */
-  readonly confidence: 'certain' | 'likely';
-}
+export type { RecognizedProgram } from './script-names.ts';
 
 export interface ContainerUse {
   readonly use: Use | null;
@@ -25,12 +22,15 @@ export function containerUse(input: {
   readonly image?: string;
   readonly command: readonly string[];
   readonly args: readonly string[];
+  readonly env?: readonly Variable[];
 }): ContainerUse {
+  const { image, command, args, env } = input;
+  const commands = allCommands(readCommandLine(command, args, env).statements);
+  const isEntrypoint = command.length === 0 || isEntrypointScript(command);
   const found =
-    recognizeProgram(allCommands(readCommandLine(input.command, input.args).statements)) ??
-    (input.image === undefined || (input.command.length > 0 && !isEntrypointScript(input.command))
-      ? undefined
-      : byImage(input.image));
+    recognizeProgram(commands) ??
+    (image === undefined || !isEntrypoint ? undefined : byImage(image)) ??
+    useByFlags(commands.flatMap(({ words }) => readFlags(words)));
   return found ?? { use: null, program: null, confidence: null };
 }
 
@@ -38,7 +38,8 @@ export function containerUse(input: {
 export function recognizeProgram(commands: readonly SimpleCommand[]): RecognizedProgram | undefined {
   let best: RecognizedProgram | undefined;
   for (const command of commands) {
-    const found = recognize(programWords(command), 0);
+    const code = command.heredoc === undefined ? undefined : pythonCode(command);
+    const found = code === undefined ? recognize(programWords(command), 0) : useOfPython(code);
     if (found !== undefined && (best === undefined || weight(found) > weight(best))) best = found;
   }
   return best;
@@ -47,29 +48,6 @@ export function recognizeProgram(commands: readonly SimpleCommand[]): Recognized
 /** The words of a command from the program on: without `exec`, `sudo`, `env A=b`, `timeout 60`, `uv run` and other wrappers. */
 export function programWords(command: SimpleCommand): readonly string[] {
   return withoutWrappers(command.words.map((word) => word.text));
-}
-
-/** The words without wrappers in front, such as `exec`, `sudo` and `timeout 60`. */
-export function withoutWrappers(words: readonly string[]): readonly string[] {
-  let at = 0;
-  while (at < words.length) {
-    const word = baseName(words[at] ?? '');
-    const withNext = commandNamed(word, words[at + 1] ?? '');
-    const wrapper = withNext ?? commandNamed(word);
-    if (wrapper?.runs !== 'program') break;
-    at += wrapper === withNext ? 2 : 1;
-    at = pastOptions(words, at, wrapper) + (wrapper.operands ?? 0);
-  }
-  return words.slice(at);
-}
-
-/** The index after a wrapper's options and assignments. */
-function pastOptions(words: readonly string[], start: number, { valued }: ProgramRecord): number {
-  let at = start;
-  while (valued !== undefined && at < words.length && /^-|^[A-Za-z_]\w*=/.test(words[at] ?? '')) {
-    at += valued.includes(words[at] ?? '') ? 2 : 1;
-  }
-  return at;
 }
 
 function weight(found: RecognizedProgram): number {
@@ -86,14 +64,27 @@ function recognize(words: readonly string[], depth: number): RecognizedProgram |
   const known = (subcommand === undefined ? undefined : commandNamed(name, subcommand)) ?? commandNamed(name);
   if (known?.runs === 'processes') return recognizeLaunched(known.program ?? name, rest);
   if (known?.use !== undefined) return asProgram(known, name, known.use);
-  return /\.(py|sh)$/.test(name) ? byScriptName(first) : undefined;
+  if (isShell(name) || interpreters.has(name)) return byScriptName(subcommand ?? '');
+  if (isScript(name)) return byScriptName(first);
+  // `make train`, `npm run serve`
+  if (/^(?:make|just|npm|yarn|pnpm)$/.test(name))
+    return byScriptName(rest.find((word) => /^[a-z]/.test(word) && word !== 'run') ?? '');
+  const named = known === undefined ? byScriptName(name) : undefined;
+  return named?.use === 'training' ? named : undefined;
+}
+
+/** Programs that run the script that they are given. */
+const interpreters: ReadonlySet<string> = new Set(['source', '.', 'Rscript', 'julia', 'node', 'lua', 'th']);
+
+function isScript(name: string): boolean {
+  return /\.(?:py|sh|bash|r|jl|lua|js|ipynb)$/i.test(name);
 }
 
 function recognizePython(words: readonly string[], depth: number): RecognizedProgram | undefined {
   let at = 0;
   while (at < words.length && /^-/.test(words[at] ?? '')) {
     const flag = words[at] ?? '';
-    if (flag === '-c') return undefined;
+    if (flag === '-c') return useOfPython(words[at + 1] ?? '');
     if (flag === '-m') {
       const module = words[at + 1];
       return module === undefined ? undefined : byModule(module, words.slice(at + 2), depth);
@@ -112,10 +103,6 @@ function byModule(module: string, rest: readonly string[], depth: number): Recog
   return recognize([module, ...rest], depth + 1) ?? byScriptName(module);
 }
 
-function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognizedProgram {
-  return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
-}
-
 /** A distributed launcher: training, unless the launched script indicates another use. */
 function recognizeLaunched(launcher: string, words: readonly string[]): RecognizedProgram {
   const script = words.find((word) => /\.py$/.test(word)) ?? moduleOf(words);
@@ -131,70 +118,13 @@ function moduleOf(words: readonly string[]): string | undefined {
   return at < 0 ? undefined : words[at + 1];
 }
 
-/** The use that a script's name indicates. Only whole words count: `constraint.py` does not train. */
-function byScriptName(path: string): RecognizedProgram | undefined {
-  const name = baseName(path).replace(/\.(py|sh)$/, '');
-  const known = scriptNamed(name);
-  if (known?.use !== undefined) return asProgram(known, name, known.use);
-  const words = wordsOf(name);
-  const has = (set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
-  if (has(batchWords)) return { program: name, use: 'batch', confidence: 'likely' };
-  if (has(servingWords)) return { program: name, use: 'serving', confidence: 'likely' };
-  if (has(trainingWords) || /fine_?tun|pre_?train/.test(name.toLowerCase()))
-    return { program: name, use: 'training', confidence: 'likely' };
-  return undefined;
-}
-
 function isEntrypointScript(command: readonly string[]): boolean {
   return command.length === 1 && /entrypoint/.test(baseName(command[0] ?? ''));
 }
 
 function byImage(image: string): RecognizedProgram | undefined {
-  const repository = image.split('@')[0]?.replace(/:[^/:]*$/, '') ?? '';
-  const found = imageOf(repository);
+  const { repository, tag } = imageParts(image);
+  // NVIDIA's images for clients of its servers: `tritonserver:25.08-py3-sdk`.
+  const found = tag?.endsWith('-sdk') === true ? undefined : imageOf(repository);
   return found && { program: found.program, use: found.use, confidence: 'likely' };
 }
-
-// Words in script names that indicate a use.
-
-const trainingWords: ReadonlySet<string> = new Set([
-  'train',
-  'training',
-  'trainer',
-  'finetune',
-  'finetuning',
-  'pretrain',
-  'pretraining',
-  'sft',
-  'dpo',
-  'grpo',
-  'rlhf',
-  'lora',
-  'qlora',
-]);
-const servingWords: ReadonlySet<string> = new Set(['serve', 'serving', 'server', 'api']);
-const batchWords: ReadonlySet<string> = new Set([
-  'benchmark',
-  'benchmarks',
-  'bench',
-  'infer',
-  'inference',
-  'eval',
-  'evaluate',
-  'evaluation',
-  'predict',
-  'generate',
-  'download',
-  'downloader',
-  'convert',
-  'converter',
-  'export',
-  'preprocess',
-  'tokenize',
-  'prepare',
-  'quantize',
-  'merge',
-  'upload',
-  'test',
-  'client',
-]);

@@ -4,6 +4,7 @@ import { type FoundMeaning, meaningOf } from './flag-meaning.ts';
 import { type Flag, readFlags } from './flags.ts';
 import { wordsOf } from './name-words.ts';
 import { allCommands, readCommandLine, type Word } from './shell.ts';
+import type { Variable } from './variables.ts';
 
 /** How often a trainer saves: in time or, for most, in steps, whose duration is not on the command line. */
 export interface CheckpointInterval {
@@ -22,8 +23,9 @@ export interface CheckpointInterval {
 export function findCheckpointIntervals(
   command: readonly string[],
   args: readonly string[],
+  env: readonly Variable[] = [],
 ): readonly CheckpointInterval[] {
-  return allCommands(readCommandLine(command, args).statements).flatMap(({ words }) =>
+  return allCommands(readCommandLine(command, args, env).statements).flatMap(({ words }) =>
     readFlags(words).flatMap((flag) => intervalOf(flag) ?? []),
   );
 }

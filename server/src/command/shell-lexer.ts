@@ -7,14 +7,29 @@ export interface Word {
   readonly text: string;
   /** Contains an expansion ($X, $(...), `...`): the program receives another text. */
   readonly dynamic: boolean;
+  /** The text is not written at its position: a variable was expanded, or quotes were removed twice. */
+  readonly derived?: true;
   readonly item: number;
   readonly start: number;
   readonly end: number;
 }
 
+/** The lines after `<<EOF`, up to the delimiter. */
+export interface Heredoc {
+  readonly text: string;
+  /** The offset of the text in its list item. */
+  readonly start: number;
+}
+
 export type Token =
   | { readonly kind: 'word'; readonly word: Word; readonly quoted: boolean }
+  | { readonly kind: 'heredoc'; readonly body: Heredoc }
   | { readonly kind: 'operator'; readonly text: string };
+
+/** The last part of a path: `/usr/bin/python3` is `python3`. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
 
 /** Splits a script into words and operators. One pass, no backtracking. */
 export function lexShell(
@@ -22,7 +37,7 @@ export function lexShell(
   item: number,
 ): { readonly tokens: readonly Token[]; readonly complete: boolean } {
   const tokens: Token[] = [];
-  const heredocs: string[] = [];
+  const heredocs: { readonly delimiter: string; readonly body: { text: string; start: number } }[] = [];
   let complete = true;
   let at = 0;
   while (at < text.length) {
@@ -36,14 +51,21 @@ export function lexShell(
     } else if (char === '\n') {
       tokens.push({ kind: 'operator', text: '\n' });
       at++;
-      for (const delimiter of heredocs.splice(0)) at = skipHeredoc(text, at, delimiter);
+      for (const { delimiter, body } of heredocs.splice(0)) {
+        const end = skipHeredoc(text, at, delimiter);
+        body.start = at;
+        body.text = text.slice(at, Math.max(at, text.lastIndexOf('\n', Math.max(end - 2, 0)) + 1));
+        at = end;
+      }
     } else if (isOperatorChar(char)) {
       const operator = readOperator(text, at);
       at += operator.length;
       if (operator === '<<' || operator === '<<-') {
         while (text[at] === ' ') at++;
         const word = readWord(text, at, item);
-        heredocs.push(word.word.text);
+        const body = { text: '', start: at };
+        heredocs.push({ delimiter: word.word.text, body });
+        tokens.push({ kind: 'heredoc', body });
         at = word.word.end;
         if (word.word.end === word.word.start) at++;
       } else {

@@ -1,7 +1,18 @@
 import { commandNamed } from '../catalog/program-records.ts';
 import { table } from '../yaml/table.ts';
+import { endsByItself, onlyLooks, pythonCode } from './inline-python.ts';
+import { wordsOf } from './name-words.ts';
+import type { ProcessInput } from './processes.ts';
 import { programWords, recognizeProgram } from './programs.ts';
-import { baseName, type CommandLine, readCommandLine, type SimpleCommand, type Statement, type Word } from './shell.ts';
+import {
+  allCommands,
+  baseName,
+  type CommandLine,
+  readCommandLine,
+  type SimpleCommand,
+  type Statement,
+  type Word,
+} from './shell.ts';
 
 /** A command line that waits for a long time or forever. */
 export interface Waiting {
@@ -13,23 +24,26 @@ export interface Waiting {
   readonly seconds: number;
   /** The first and last word of the wait. */
   readonly words: readonly [Word, Word];
+  /** The last word of the command after which the wait starts with `&&`. */
+  readonly before: Word | undefined;
 }
 
 /**
  * The wait that a container ends in. Undefined if there is none or if it may serve a purpose: a wait may keep a background server alive, or
  * follow an unknown command that leaves something running.
  */
-export function findWaiting(command: readonly string[], args: readonly string[]): Waiting | undefined {
-  const line: CommandLine = readCommandLine(command, args);
+export function findWaiting({ command, args, env }: ProcessInput): Waiting | undefined {
+  const line: CommandLine = readCommandLine(command, args, env);
   if (!line.complete) return undefined;
   let kind: Waiting['kind'] = 'only-waits';
   let pending: Waiting | undefined;
+  let before: Word | undefined;
   for (const statement of line.statements) {
     const waiting = waitOf(statement);
     if (waiting !== undefined) {
       // A wait after a failure or in a pipe may never run.
       if (statement.after === '||' || statement.after === '|') return undefined;
-      const found: Waiting = { ...waiting, kind };
+      const found: Waiting = { ...waiting, kind, before: statement.after === '&&' ? before : undefined };
       // `sleep infinity & wait`: the wait starts at `wait`.
       if (statement.background) pending = found;
       else return found;
@@ -40,23 +54,96 @@ export function findWaiting(command: readonly string[], args: readonly string[])
     if (effect === 'waits') return pending;
     if (effect === 'works') kind = 'works-first';
     if (kind === 'only-waits' && onlyListsDevices(statement)) kind = 'looks-first';
+    before = lastWord(statement);
   }
   return undefined;
 }
 
+/** A command line that certainly ends. */
+export interface Ending {
+  /** The command that works, as written. */
+  readonly what: string;
+  readonly words: readonly [Word, Word];
+}
+
+/** The work of a command line that certainly ends: no part of it waits, serves, runs in the background, or is unknown. */
+export function findEnding({ command, args, env }: ProcessInput): Ending | undefined {
+  const line = readCommandLine(command, args, env);
+  if (!line.complete || line.statements.some((statement) => waitOf(statement) !== undefined || mayStay(statement)))
+    return undefined;
+  const effects = line.statements.map(effectOf);
+  if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return undefined;
+  // Before a wait, a script of any name has ended; alone, many names are also those of servers.
+  if (allCommands(line.statements).some((command) => effectOf(command) === 'works' && !endsForSure(command)))
+    return undefined;
+  const at = effects.lastIndexOf('works');
+  const main = at >= 0 ? line.statements[at] : line.statements.filter(onlyListsDevices).at(-1);
+  const last =
+    main &&
+    allCommands([main])
+      .filter(({ words }) => words.length > 0)
+      .at(-1);
+  const first = last?.words[0];
+  const end = last?.words.at(-1);
+  if (last === undefined || first === undefined || end === undefined) return undefined;
+  return { what: programWords(last).join(' '), words: [first, end] };
+}
+
+/** Whether a command that works is known to end by more than the name of its script. */
+function endsForSure(command: SimpleCommand): boolean {
+  if (doesOf(command) === 'ends' || pythonCode(command) !== undefined) return true;
+  const found = recognizeProgram([command]);
+  if (found === undefined || found.confidence === 'certain') return found !== undefined;
+  const named = wordsOf(found.program);
+  if (named.some((word) => serverWords.has(word) || word === 'trainer')) return false;
+  return found.use === 'training' || named.some((word) => stepWords.has(word));
+}
+
+/** Words in the names of scripts that prepare or measure something. */
+const stepWords: ReadonlySet<string> = new Set([
+  ...['download', 'downloader', 'convert', 'converter', 'export', 'preprocess', 'tokenize', 'prepare', 'quantize'],
+  ...['merge', 'upload', 'benchmark', 'benchmarks', 'bench'],
+]);
+
+/** Loops without a known end, and launchers of programs whose use is unknown. */
+function mayStay(statement: Statement): boolean {
+  if (statement.kind === 'loop') return statement.keyword !== 'for' || statement.body.some(mayStay);
+  if (statement.kind === 'group') return statement.body.some(mayStay);
+  const words = programWords(statement);
+  const launches =
+    commandNamed(baseName(words[0] ?? ''), words[1])?.runs ?? commandNamed(baseName(words[0] ?? ''))?.runs;
+  return launches === 'processes' && recognizeProgram([statement])?.confidence !== 'certain';
+}
+
+type Wait = Omit<Waiting, 'kind' | 'before'>;
+
+function lastWord(statement: Statement): Word | undefined {
+  return statement.kind === 'command' ? statement.words.at(-1) : undefined;
+}
+
 /** What a command does, according to the catalog, if it is known to end. */
 function doesOf(command: SimpleCommand) {
-  return commandNamed(baseName(programWords(command)[0] ?? ''))?.does;
+  return doesName(programWords(command)[0] ?? '');
+}
+
+function doesName(program: string) {
+  return commandNamed(baseName(program))?.does;
 }
 
 function onlyListsDevices(statement: Statement): boolean {
-  return statement.kind === 'command' && doesOf(statement) === 'lists';
+  if (statement.kind !== 'command') return false;
+  const code = pythonCode(statement);
+  return code === undefined ? doesOf(statement) === 'lists' : onlyLooks(code);
+}
+
+function isPython([program = '']: readonly string[]): boolean {
+  return /^python[\d.]*$/.test(baseName(program));
 }
 
 /** A sleep this long counts as endless. */
 const endlessSeconds = 30 * 86_400;
 
-function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
+function waitOf(statement: Statement): Wait | undefined {
   if (statement.kind === 'group') {
     const [only, ...others] = statement.body;
     return (statement.keyword === 'braces' || statement.keyword === 'subshell') && only && others.length === 0
@@ -83,17 +170,35 @@ function waitOf(statement: Statement): Omit<Waiting, 'kind'> | undefined {
         : undefined;
     case 'pause':
       return rest.length === 0 ? { what, seconds: Number.POSITIVE_INFINITY, words: ends } : undefined;
-    default:
-      return undefined;
+    case 'watch':
+      return rest.some((word) => doesName(word) === 'lists')
+        ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
+        : undefined;
+    case 'nvidia-smi':
+      return rest.some((word) => /^(?:-l\d*|-lms|--loop|--loop-ms|dmon|pmon)(?:=|$)/.test(word))
+        ? { what, seconds: Number.POSITIVE_INFINITY, words: ends }
+        : undefined;
+    default: {
+      const seconds = pythonSleep(pythonCode(statement));
+      return seconds === undefined ? undefined : { what: 'time.sleep', seconds, words: ends };
+    }
   }
 }
 
+/** The seconds of Python code that only sleeps. */
+function pythonSleep(code: string | undefined): number | undefined {
+  if (code === undefined || code.length > 200) return undefined;
+  const found =
+    /^(?:import time|from time import sleep)[\s;]+(while True:)?\s*(?:time\.)?sleep\(([\d_.e]+)\)[\s;]*$/.exec(
+      code.trim(),
+    );
+  const seconds = Number((found?.[2] ?? '').replaceAll('_', ''));
+  if (found === null || !(seconds > 0)) return undefined;
+  return found[1] !== undefined || seconds >= endlessSeconds ? Number.POSITIVE_INFINITY : seconds;
+}
+
 /** The wait in `while true; do sleep 60; done`, whose body has only sleeps and messages. */
-function loopWait({
-  keyword,
-  condition,
-  body,
-}: Extract<Statement, { kind: 'loop' }>): Omit<Waiting, 'kind'> | undefined {
+function loopWait({ keyword, condition, body }: Extract<Statement, { kind: 'loop' }>): Wait | undefined {
   if (keyword === 'for' || condition.length !== 1) return undefined;
   const [test] = condition;
   const conditionText = test?.kind === 'command' ? test.words.map(({ text }) => text).join(' ') : '';
@@ -134,11 +239,27 @@ function effectOf(statement: Statement): 'nothing' | 'works' | 'waits' | 'unknow
   if (does === 'nothing' || does === 'lists') return 'nothing';
   if (statement.background) return 'unknown';
   if (does === 'ends') return 'works';
+  const words = programWords(statement);
+  const code = pythonCode(statement);
+  if (code !== undefined) return onlyLooks(code) ? 'nothing' : endsByItself(code) ? 'works' : 'unknown';
   const recognized = recognizeProgram([statement]);
   // A script named after training ends, as training does; other names are less certain.
   if (recognized?.use === 'training') return 'works';
-  return recognized?.confidence === 'certain' && recognized.use === 'batch' ? 'works' : 'unknown';
+  if (recognized !== undefined)
+    return recognized.use === 'batch' && (recognized.confidence === 'certain' || isPython(words)) ? 'works' : 'unknown';
+  return isPython(words) && endsByName(words.find((word) => word.endsWith('.py'))) ? 'works' : 'unknown';
 }
+
+/** Whether a Python script of unknown use has a name that no server has. */
+function endsByName(script: string | undefined): boolean {
+  return script !== undefined && !wordsOf(baseName(script)).some((word) => serverWords.has(word));
+}
+
+const serverWords: ReadonlySet<string> = new Set([
+  ...['main', 'app', 'run', 'start', 'launch', 'web', 'demo', 'bot', 'worker', 'daemon', 'service', 'gradio'],
+  ...['webui', 'ui', 'entrypoint', 'manage', 'index', 'listener', 'consumer', 'agent', 'gateway', 'endpoint'],
+  ...['embed', 'embedding', 'embeddings', 'chat', 'stream', 'whisper', 'tts', 'asr', 'detector', 'router', 'proxy'],
+]);
 
 function strongest(effects: readonly ('nothing' | 'works' | 'waits' | 'unknown')[]): 'nothing' | 'works' | 'unknown' {
   if (effects.some((effect) => effect === 'unknown' || effect === 'waits')) return 'unknown';

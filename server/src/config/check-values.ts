@@ -42,11 +42,11 @@ function providerOf({ provider, platform }: Layer): Provider | null {
   return (provider as Provider | null | undefined) ?? platforms.get(platform ?? '')?.provider ?? null;
 }
 
-type Unknown = Pick<ConfigValueProblem, 'message' | 'level'>;
+type Unknown = Pick<ConfigValueProblem, 'message' | 'level' | 'near'>;
 
 /** A name that resembles nothing in the catalog may belong to something that the catalog lacks. */
 function unknown(message: string, near: readonly string[]): Unknown {
-  return { message: `${message}${didYouMean(near)}`, level: near.length === 0 ? 'hint' : 'info' };
+  return { message: `${message}${didYouMean(near)}`, level: near.length === 0 ? 'hint' : 'info', near };
 }
 
 /** A region without prices falls back to the provider's default region, which must not happen silently. */
@@ -59,10 +59,10 @@ function unknownRegion(region: string, provider: Provider | null): Unknown | und
   const known = regionsOf(provider);
   const [usual] = known;
   if (usual === undefined || known.includes(region)) return undefined;
-  const near = didYouMean(nearest(region, known));
+  const near = nearest(region, known);
   const listed = known.length > 6 ? `${known.slice(0, 6).join(', ')} and ${known.length - 6} more` : known.join(', ');
-  const message = `No ${providerName(provider)} prices for the region '${region}': prices of ${usual} are used instead${near || `; known: ${listed}`}`;
-  return { message, level: 'info' };
+  const message = `No ${providerName(provider)} prices for the region '${region}': prices of ${usual} are used instead${didYouMean(near) || `; known: ${listed}`}`;
+  return { message, level: 'info', near };
 }
 
 function unknownInstance(name: string): Unknown {

@@ -20,6 +20,8 @@ export interface ConfigValueProblem {
   /** The problem is the key itself, not its value. */
   readonly atKey: boolean;
   readonly level: ConfigProblemLevel;
+  /** Known names that may be meant instead, best first. */
+  readonly near?: readonly string[];
 }
 
 /** Describes what is wrong with a value. */
@@ -28,8 +30,9 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
       const forbidden = isMachineKey(key);
-      const message = forbidden ? machineOnly(key) : unknownKey(key, path);
-      return { message, path: [...path, key], atKey: true, level: forbidden ? 'error' : 'warning' };
+      const place = { path: [...path, key], atKey: true } as const;
+      if (forbidden) return { ...place, message: machineOnly(key), level: 'error' };
+      return { ...place, ...unknownKey(key, path), level: 'warning' };
     });
   }
   const actual = valueAt(value, path);
@@ -42,9 +45,7 @@ export function toProblems(issue: z.core.$ZodIssue, value: unknown): readonly Co
   }
   const name = path.length === 0 ? 'the config' : `'${path.join('.')}'`;
   if (issue.code === 'invalid_value') {
-    return [
-      { message: notAllowed(name, actual, issue.values.map(String), path), path, atKey: false, level: 'warning' },
-    ];
+    return [{ ...notAllowed(name, actual, issue.values.map(String), path), path, atKey: false, level: 'warning' }];
   }
   const wrong = (message: string): readonly ConfigValueProblem[] => [{ message, path, atKey: false, level: 'warning' }];
   if (actual === '') return wrong(`${name} must not be empty`);
@@ -68,17 +69,24 @@ const typeWords = table<string>({
   record: 'a mapping',
 });
 
-function unknownKey(key: string, path: readonly (string | number)[]): string {
+type Explained = Pick<ConfigValueProblem, 'message' | 'near'>;
+
+function unknownKey(key: string, path: readonly (string | number)[]): Explained {
   const inside = path.map((step) => (typeof step === 'number' ? '-' : step));
   const [step, ...below] = inside[0] === 'overrides' ? inside.slice(2) : inside;
   if (step === 'rules' && below.length === 0)
-    return `unknown rule '${key}'${didYouMean(nearest(key, rules.keys())) || "; 'gpulint rules' lists them"}`;
+    return explain(`unknown rule '${key}'`, nearest(key, rules.keys()), "; 'gpulint rules' lists them");
   if (inside.at(-1) === 'gpus') {
-    return `the catalog has no GPU '${key}'${didYouMean(gpusLike(key)) || '; an id looks like h100-80gb-sxm'}`;
+    return explain(`the catalog has no GPU '${key}'`, gpusLike(key), '; an id looks like h100-80gb-sxm');
   }
   const known = configKeys(inside).map(({ name }) => name);
   const where = path.length === 0 ? '' : ` in '${path.join('.')}'`;
-  return `unknown key '${key}'${where}${didYouMean(nearest(key, known)) || `; known: ${known.join(', ')}`}`;
+  return explain(`unknown key '${key}'${where}`, nearest(key, known), `; known: ${known.join(', ')}`);
+}
+
+/** @param otherwise what to say if no known name is near */
+function explain(problem: string, near: readonly string[], otherwise: string): Explained {
+  return { message: `${problem}${didYouMean(near) || otherwise}`, near };
 }
 
 function notAllowed(
@@ -86,13 +94,14 @@ function notAllowed(
   actual: unknown,
   allowed: readonly string[],
   path: readonly (string | number)[],
-): string {
+): Explained {
   const value = describe(actual);
   if (path.at(-1) === 'gpu') {
     const near = typeof actual === 'string' ? gpusLike(actual) : [];
-    return `${name} is ${value}, which is not in the catalog${didYouMean(near) || '; an id looks like h100-80gb-sxm'}`;
+    return explain(`${name} is ${value}, which is not in the catalog`, near, '; an id looks like h100-80gb-sxm');
   }
-  return `${name} cannot be ${value}${didYouMean(typeof actual === 'string' ? nearest(actual, allowed) : []) || `; allowed: ${allowed.join(', ')}`}`;
+  const near = typeof actual === 'string' ? nearest(actual, allowed) : [];
+  return explain(`${name} cannot be ${value}`, near, `; allowed: ${allowed.join(', ')}`);
 }
 
 /** The file comes with a repository: its content must not make the user's machine connect to anything. */

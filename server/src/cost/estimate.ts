@@ -83,9 +83,9 @@ export function gpusOf(workload: Workload): { readonly min: number | null; reado
   let min: number | null = 0;
   let max: number | null = 0;
   for (const podSet of workload.podSets) {
-    for (const { devices } of podSet.accelerators) {
-      min = plus(min, product(devices, podSet.pods.min));
-      max = plus(max, product(devices, podSet.pods.max));
+    for (const { devices, between } of podSet.accelerators) {
+      min = plus(min, product(devices ?? between?.min ?? null, podSet.pods.min));
+      max = plus(max, product(devices ?? between?.max ?? null, podSet.pods.max));
     }
   }
   return { min, max };

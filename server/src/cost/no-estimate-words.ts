@@ -29,8 +29,9 @@ export function noEstimateWords(reason: NoEstimate): string {
     case 'sharingUnknown':
       return 'GPU sharing on the selected nodes unknown';
     case 'modelUnknown': {
-      const { vendor } = acceleratorResource(resourceName(reason.requested) ?? '') ?? {};
-      const noun = vendor === undefined || gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
+      const name = resourceName(reason.requested) ?? 'gpu';
+      const vendor = acceleratorResource(name)?.vendor ?? (/gpu/i.test(name) ? 'nvidia' : '');
+      const noun = gpuVendors.includes(vendor) ? 'GPU' : 'Accelerator';
       return `${noun} model unknown (${requestedWords(reason.requested)})`;
     }
     case 'capacityNotPriced':
@@ -46,4 +47,4 @@ export function noEstimateWords(reason: NoEstimate): string {
   }
 }
 
-const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel'];
+const gpuVendors: readonly string[] = ['nvidia', 'amd', 'intel', 'biren', 'iluvatar', 'metax', 'moore-threads'];

@@ -1,7 +1,10 @@
-import { groupOf } from '../model/manifest.ts';
+import { inlineValues } from '../model/inline-values.ts';
+import { groupOf, lowerManifests } from '../model/manifest.ts';
+import { mayBeValues } from '../model/values.ts';
 import type { Manifest } from '../model/workload.ts';
 import { spanInScalar } from '../rewrite/word-span.ts';
 import { asText, type Cursor, entries, getIn, keySpanOf, type Located, rootCursor, spanOf } from '../yaml/cursor.ts';
+import { documentsInBlock, literalBlocks } from '../yaml/embedded.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { parseYaml } from '../yaml/parse.ts';
 import type { Span } from '../yaml/span.ts';
@@ -30,6 +33,23 @@ export function configsInConfigMap(manifest: Manifest, key: string, document: Ya
       return [{ root: cursor, spanOf: (inner) => place(spanOf(inner)), keySpanOf: (inner) => place(keySpanOf(inner)) }];
     });
   });
+}
+
+/** The literal blocks of charts' values that are such files: in a values file, or in objects that carry values. */
+export function configsInValues(document: YamlDocument, key: string): readonly EmbeddedConfig[] {
+  if (document.root === null || !document.text.includes(key)) return [];
+  const root = rootCursor(document.root);
+  const values = mayBeValues(root)
+    ? [root]
+    : lowerManifests(document)
+        .flatMap(inlineValues)
+        .map((one) => one.values);
+  return values
+    .flatMap(literalBlocks)
+    .filter(({ scalar }) => scalar.source.includes(key))
+    .flatMap(({ scalar }) => documentsInBlock(document, scalar))
+    .map(rootCursor)
+    .flatMap((config) => (getIn(config, key) === undefined ? [] : [{ root: config, spanOf, keySpanOf }]));
 }
 
 /** The document itself, if it is such a settings file rather than a Kubernetes object. */

@@ -1,15 +1,33 @@
 import { once } from '../model/once.ts';
 import type { Workload } from '../model/workload.ts';
-import { keyOf } from '../yaml/cursor.ts';
+import { asText, getIn, isTemplated, keyOf } from '../yaml/cursor.ts';
 
-/** Whether a label or annotation marks the workload as latency-critical: cold starts are not acceptable. */
+/** `latency-critical` in a key or a value. */
+const latencyMark = /latency[-_.]?(?:critical|sensitive)|low[-_.]?latency/i;
+/** `example.com/latency: low`, `criticality: high`. */
+const latencyKey =
+  /(?:^|[/._-])(?:latency|criticality|responsiveness|service-?level|slo|sla)(?:[._-]?(?:class|tier|target))?$/i;
+const latencyValue =
+  /^(?:ultra-?)?(?:low|strict|critical|sensitive|high|interactive|online|real-?time|gold)(?:$|[-_])/i;
+/** A class of pods that evict others when they start. */
+const priority =
+  /(?:^|[-_.])(?:critical|high|highest|urgent|prod|production|online|interactive|serving|inference|real-?time|latency\w*)(?:$|[-_.\d])/i;
+
+/** Whether a label, an annotation or the priority class marks the workload as latency-critical: cold starts are not acceptable. */
 export const isLatencyCritical = once(({ manifest, podSets }: Workload): boolean => {
   const marks = [
     ...manifest.labels,
     ...manifest.annotations,
     ...podSets.flatMap(({ labels, annotations }) => [...labels, ...annotations]),
   ];
-  return marks.some(
-    ({ value, at }) => value !== 'false' && /latency[-_.]?(critical|sensitive)/i.test(`${keyOf(at)}=${value}`),
-  );
+  const marked = marks.some(({ value, at }) => {
+    const key = keyOf(at);
+    if (value === 'false') return false;
+    return latencyMark.test(`${key}=${value}`) || (latencyKey.test(key) && latencyValue.test(value));
+  });
+  return marked || podSets.some(({ pod }) => hasHighPriority(getIn(pod, 'priorityClassName')));
 });
+
+function hasHighPriority(name: ReturnType<typeof getIn>): boolean {
+  return name !== undefined && !isTemplated(name) && priority.test(asText(name) ?? '');
+}

@@ -1,32 +1,79 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { type CheckpointSign, findCheckpointSigns } from '../command/checkpoint.ts';
 import type { ProcessInput } from '../command/processes.ts';
 import { isRequested } from '../model/accelerators.ts';
-import { processInput } from '../model/process-input.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
-import type { AcceleratorRequest, Container, MountedScript, PodSet } from '../model/workload.ts';
+import type { AcceleratorRequest, Container, MountedScript, PodAccelerator, PodSet } from '../model/workload.ts';
 
 export { processInput };
 
 /** The input for a script from a ConfigMap that the container runs. Its positions are not in this document. */
-export function scriptInput({ text }: MountedScript): ProcessInput {
-  return { command: ['bash', '-c', text], args: [], env: [] };
+export function scriptInput({ text }: MountedScript, container: Container): ProcessInput {
+  return { command: ['bash', '-c', text], args: [], env: processInput(container).env };
+}
+
+/** The server that a container's image starts if there is no command. KServe's runtimes have their own image. */
+export function serverOfImage(container: Container): string | undefined {
+  if (container.image === undefined) return 'runtime';
+  const { use, program } = imageUseOf(container);
+  return use === 'serving' ? (program ?? undefined) : undefined;
+}
+
+/**
+ * A check of a container as it is, and as each script from a ConfigMap runs in it. The place of all words of a script is the argument that names
+ * it.
+ */
+export function eachLaunch<Context>(check: (container: Container, context: Context) => void): typeof check {
+  return (container, context) => {
+    check(container, context);
+    for (const { text, at } of container.scripts) {
+      const command = ['bash', '-c', text].map((value) => ({ value, at }));
+      check({ ...container, command, args: [], scripts: [] }, context);
+    }
+  };
 }
 
 /** Signs of checkpoints on the command line, in the environment and in scripts; only those on the command line have a word. */
 export function checkpointSigns(container: Container): readonly CheckpointSign[] {
-  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script)));
+  const inScripts = container.scripts.flatMap((script) => findCheckpointSigns(scriptInput(script, container)));
   return [...findCheckpointSigns(processInput(container)), ...inScripts.map(({ kind, text }) => ({ kind, text }))];
 }
 
 /** The number of whole GPUs that only this container uses; null if it is unknown, or if the nodes share or partition their GPUs. */
-export function wholeGpus({ accelerators }: Container, podSet: PodSet): number | null {
-  const [only, ...others] = accelerators.filter(isRequested);
-  if (only === undefined || others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
+export function wholeGpus(container: Container, podSet: PodSet): number | null {
+  const [only, ...others] = container.accelerators.filter(isRequested);
+  if (only === undefined) return gpusOfPod(container, podSet);
+  if (others.length > 0 || only.form !== 'whole' || !isGpu(only)) return null;
   const inPod = acceleratorByName(podSet.accelerators, only.resource);
   return inPod !== undefined && inPod.devices === inPod.perPod ? only.count : null;
 }
 
+/** Whether a container uses accelerators: its own, or those that its kind gives the pod for its only container. */
+export function usesAccelerators(container: Container, podSet: PodSet): boolean {
+  return container.accelerators.some(isRequested) || devicesOfPod(container, podSet) !== undefined;
+}
+
+/** The GPUs of a pod whose kind requests them in a field of its own, for its only container. */
+function gpusOfPod(container: Container, podSet: PodSet): number | null {
+  const devices = devicesOfPod(container, podSet);
+  if (devices?.form !== 'whole' || devices.devices !== devices.perPod) return null;
+  const { requested } = devices;
+  const isGpus = requested.kind === 'resource' ? isGpu({ resource: requested.name }) : requested.kind === 'field';
+  return isGpus ? devices.perPod : null;
+}
+
+/** What a field of the kind gives the pod, if the pod has one container to use it. */
+function devicesOfPod(container: Container, { containers, accelerators }: PodSet): PodAccelerator | undefined {
+  const [only, ...others] = containers.filter(({ type }) => type === 'app');
+  const [devices, ...more] = accelerators.filter(isRequested);
+  if (only?.at !== container.at || others.length > 0 || more.length > 0) return undefined;
+  const { kind } = devices?.requested ?? {};
+  return devices?.at !== undefined && (kind === 'resource' || kind === 'field') ? devices : undefined;
+}
+
 /** GPUs are used by one process per device; TPUs and Neuron devices hold several cores. */
-function isGpu({ resource }: AcceleratorRequest): boolean {
-  return /^(nvidia|amd)\.com\/gpu$|^habana\.ai\/gaudi$/.test(resource);
+function isGpu({ resource }: Pick<AcceleratorRequest, 'resource'>): boolean {
+  const vendor = knownAccelerator(resource)?.vendor;
+  return vendor === 'nvidia' || vendor === 'amd' || vendor === 'habana';
 }

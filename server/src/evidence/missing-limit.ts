@@ -20,6 +20,6 @@ export function lacksLimitOf(
   );
 }
 
-function hasWholeResources({ apiVersion, kind }: Workload): boolean {
-  return kindEntry(groupOf(apiVersion), kind)?.wholeResources === true;
+function hasWholeResources({ apiVersion, kind, wholeResources }: Workload): boolean {
+  return wholeResources === true || kindEntry(groupOf(apiVersion), kind)?.wholeResources === true;
 }

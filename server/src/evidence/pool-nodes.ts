@@ -1,4 +1,5 @@
 import {
+  type GpuModel,
   gpusByLabel,
   instanceType,
   isGpuCountLabel,
@@ -9,6 +10,7 @@ import {
 } from '../catalog/index.ts';
 import { countIn } from '../model/count.ts';
 import { groupOf } from '../model/manifest.ts';
+import { modelsInLabel } from '../model/named-models.ts';
 import { isTaintEffect, type NodePool, type NodeTaint } from '../model/node-pool.ts';
 import { lowerQuantity } from '../model/quantity.ts';
 import type { Manifest } from '../model/workload.ts';
@@ -44,6 +46,7 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
   return {
     name,
     labels,
+    ...gpusInLabels(labels),
     ...nodesOf(required),
     limits: limitsAt(getIn(root, 'spec', 'limits')),
     ...taintsOf(owner),
@@ -54,11 +57,13 @@ export function karpenterPool({ root, kind, name }: Manifest, owner: Cursor): No
 /** The pool that a node group of eksctl describes. https://eksctl.io/usage/schema/ */
 export function eksctlPool(group: Cursor, types: readonly string[]): NodePool {
   const name = asText(getIn(group, 'name')) ?? null;
+  const labels = table(labelsAt(getIn(group, 'labels')));
   const nameLabels =
     name === null ? undefined : { 'alpha.eksctl.io/nodegroup-name': name, 'eks.amazonaws.com/nodegroup': name };
   return {
     name,
-    labels: table(labelsAt(getIn(group, 'labels')), nameLabels),
+    labels: table(labels, nameLabels),
+    ...gpusInLabels(labels),
     ...nodesOf(new Map([['node.kubernetes.io/instance-type', types]])),
     // EKS adds no tolerations.
     ...taintsOf(group),
@@ -88,7 +93,7 @@ function requiredValues(owner: Cursor): ReadonlyMap<string, readonly string[]> {
 /** The properties that all nodes share, according to their labels. */
 function nodesOf(
   labels: ReadonlyMap<string, readonly string[]>,
-): Pick<NodePool, 'gpu' | 'devices' | 'instanceType' | 'capacity' | 'zones'> {
+): Pick<NodePool, 'gpu' | 'gpus' | 'devices' | 'instanceType' | 'capacity' | 'zones'> {
   const pairs = [...labels].flatMap(([key, values]) => values.map((value) => ({ key, value })));
   const types = pairs.filter(({ key }) => isInstanceTypeLabel(key)).map(({ value }) => value);
   const models = pairs.flatMap(({ key, value }) => {
@@ -100,11 +105,30 @@ function nodesOf(
   const devices = counts.length > 0 ? counts : types.map((type) => instanceType(type)?.gpuCount ?? null);
   return {
     gpu: only(models.map((found) => (found.length === 1 ? (found[0]?.id ?? null) : null))),
+    ...gpusOf(
+      [...labels].flatMap(([key, values]) => {
+        const found = values.map((value) => gpusByLabel(key, value));
+        const isKnown = found.every((some) => some.length > 0);
+        return isKnown ? [found.flat()] : isInstanceTypeLabel(key) || isGpuLabel(key) ? [[]] : [];
+      }),
+    ),
     devices: only(devices),
     instanceType: only(types),
     capacity: only(capacities),
     zones: labels.get('topology.kubernetes.io/zone') ?? null,
   };
+}
+
+/** The models that all labels allow, each by its known values. */
+function gpusOf([first = [], ...others]: readonly (readonly GpuModel[])[]): Pick<NodePool, 'gpus'> {
+  const ids = new Set(first.filter((model) => others.every((found) => found.includes(model))).map(({ id }) => id));
+  return ids.size > 0 ? { gpus: [...ids] } : {};
+}
+
+/** The models that the labels of a pool's nodes name in words; those of its machines take precedence. */
+function gpusInLabels(labels: Table<string>): Pick<NodePool, 'gpus'> {
+  const named = Object.entries(labels).map(([key, value]) => modelsInLabel(key, [value]));
+  return gpusOf(named.filter((models) => models.length > 0));
 }
 
 /** The one value that all have; null for no value and for several. */
@@ -158,7 +182,7 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
       name,
       labels: table(labelsAt(getIn(config, 'nodeLabels')), { 'cloud.google.com/compute-class': name }),
       taints: items(taints).flatMap(taint),
-      gpu: only(items(getIn(root, 'spec', 'priorities')).flatMap(modelsOfPriority)),
+      ...gpusOf([items(getIn(root, 'spec', 'priorities')).flatMap(modelsOfPriority)]),
       toleratesRequested: true,
       incomplete: manualPools || unknown,
       needsSelector: true,
@@ -166,17 +190,19 @@ export function computeClassPools({ root, name }: Manifest): readonly NodePool[]
   ];
 }
 
-/** The model of the nodes that a priority of a compute class adds; none for nodes without accelerators. */
-function modelsOfPriority(priority: Cursor): readonly (string | null)[] {
+/** The models of the nodes that a priority of a compute class adds; none for nodes without accelerators. */
+function modelsOfPriority(priority: Cursor): readonly GpuModel[] {
   const named = [
     ['cloud.google.com/gke-accelerator', getIn(priority, 'gpu', 'type')],
     ['cloud.google.com/gke-tpu-accelerator', getIn(priority, 'tpu', 'type')],
     ['node.kubernetes.io/instance-type', getIn(priority, 'machineType')],
     ['cloud.google.com/machine-family', getIn(priority, 'machineFamily')],
   ] as const;
-  const models = named.map(([key, value]) => (isTemplated(value) ? [] : gpusByLabel(key, asText(value) ?? '')));
-  const first = models.find((found) => found.length > 0);
-  return first === undefined ? [] : [first.length === 1 ? (first[0]?.id ?? null) : null];
+  return (
+    named
+      .map(([key, value]) => (isTemplated(value) ? [] : gpusByLabel(key, asText(value) ?? '')))
+      .find((found) => found.length > 0) ?? []
+  );
 }
 
 function labelsAt(map: Cursor | undefined): Table<string> {

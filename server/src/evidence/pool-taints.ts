@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { knownAccelerator } from '../catalog/index.ts';
 import type { CrossReferences, Landing } from '../model/cross-references.ts';
 import type { NodeTaint } from '../model/node-pool.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -27,7 +27,7 @@ export function poolTaints(
   const requested = new Set(accelerators.map((accelerator) => resourceName(accelerator.requested)));
   // The provider adds tolerations for the resources that a pod requests.
   const taints = landing.taints.filter(
-    ({ key }) => !(landing.toleratesRequested && acceleratorResource(key) && requested.has(key)),
+    ({ key }) => !(landing.toleratesRequested && knownAccelerator(key) && requested.has(key)),
   );
   return { whose: describe(landing), taints, siblingFolder: landing.siblingFolder };
 }

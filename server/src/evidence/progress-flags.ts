@@ -6,6 +6,7 @@ import { wordsOf } from '../command/name-words.ts';
 import { countsStepsToSave } from '../command/save-interval.ts';
 import { allCommands, baseName, readCommandLine, type Word } from '../command/shell.ts';
 import { countIn } from '../model/count.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 
 // Flags of trainers about saving and resuming. Several rules share this reading, so that they agree.
@@ -42,11 +43,9 @@ export function resumeOff(container: Container): Flag | undefined {
   return undefined;
 }
 
-function commandsOf({ command, args }: Container): readonly (readonly Word[])[] {
-  const line = readCommandLine(
-    command.map(({ value }) => value),
-    args.map(({ value }) => value),
-  );
+function commandsOf(container: Container): readonly (readonly Word[])[] {
+  const { command, args, env } = processInput(container);
+  const line = readCommandLine(command, args, env);
   return allCommands(line.statements).map(({ words }) => words);
 }
 

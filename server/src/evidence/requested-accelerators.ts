@@ -12,7 +12,9 @@ export function knownRequests({ accelerators }: Pick<Container, 'accelerators'>)
 
 /** Requests in words: `2 nvidia.com/gpu`. */
 export function requestWords(requests: readonly AcceleratorRequest[]): string {
-  return requests.map(({ count, resource }) => `${formatNumber(count ?? 0)} ${resource}`).join(' and ');
+  return requests
+    .map(({ count, resource }) => (count === null ? resource : `${formatNumber(count)} ${resource}`))
+    .join(' and ');
 }
 
 /** The key of the first request; the container's resources if the request is not written under a key. */

@@ -67,7 +67,7 @@ export function outlivesNode(source: string, volume: Cursor): boolean {
     case 'image':
       return false;
     case 'hostPath':
-      return !/^\/(dev|tmp|var|sys|proc|usr|etc|run|lib|lib64|opt|boot|local|scratch|mnt\/(local|disks|nvme|ssd|stateful)[^/]*)(\/|$)/.test(
+      return !/^\/(dev|tmp|var|sys|proc|usr|etc|run|lib|lib64|opt|boot|local|scratch|mnt\/(local|disks|k8s-disks|nvme|ssd|stateful|scratch|ephemeral|resource)[^/]*)(\/|$)/.test(
         asText(getIn(volume, 'hostPath', 'path')) ?? '',
       );
     case 'csi':

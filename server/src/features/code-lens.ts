@@ -4,7 +4,6 @@ import { missingFor } from '../cost/no-estimate.ts';
 import { timesCount } from '../cost/range.ts';
 import type { CostEstimate, CostResult } from '../cost/types.ts';
 import { lowerCount } from '../model/pod.ts';
-import { isValues } from '../model/values.ts';
 import type { Workload } from '../model/workload.ts';
 import { asBoolean, getIn } from '../yaml/cursor.ts';
 import { type Span, shiftSpan } from '../yaml/span.ts';
@@ -15,6 +14,7 @@ import {
   nounOfDevices,
   requestedDevices,
 } from './hover/gpu-words.ts';
+import { shownFindings } from './shown-findings.ts';
 
 /** One line above a workload. Spans are of the file. */
 export interface Lens {
@@ -42,14 +42,12 @@ export function codeLenses(file: FileAnalysis): readonly Lens[] {
 
 /** Advice above the line that it concerns, for users who want squiggles only for mistakes. */
 export function adviceLenses(file: FileAnalysis): readonly Lens[] {
-  return file.documents.flatMap(({ findings, base }) =>
-    findings
-      .filter(({ severity }) => severity === 'info')
-      .map(({ message, span }): Lens => {
-        const place = shiftSpan(span, base);
-        return { span: place, title: message, action: 'show-fixes', target: place };
-      }),
-  );
+  return shownFindings(file)
+    .filter(({ finding }) => finding.severity === 'info')
+    .map(({ finding: { message, span }, base }): Lens => {
+      const place = shiftSpan(span, base);
+      return { span: place, title: message, action: 'show-fixes', target: place };
+    });
 }
 
 function lensTitle(workload: Workload, result: CostResult): string {
@@ -61,7 +59,7 @@ function lensTitle(workload: Workload, result: CostResult): string {
 function allReplicas(workload: Workload, { cost }: CostResult): readonly string[] {
   const { manifest, podSets } = workload;
   const count = lowerCount(podSets[0]?.replicas, 1);
-  if (!isValues(workload) || cost === null || count === null || count < 2) return [];
+  if (!workload.perReplica || cost === null || count === null || count < 2) return [];
   const scaled = ['autoscaling', 'hpa', 'keda'].some((key) => asBoolean(getIn(manifest.root, key, 'enabled')) === true);
   return scaled ? [] : [`${count} replicas ${formatHourly(timesCount(cost.hourly, count))}`];
 }

@@ -3,7 +3,6 @@ import { gpusOf } from '../cost/estimate.ts';
 import { formatHourly, plural, spokenHourly } from '../cost/money.ts';
 import { nothing, sumOf } from '../cost/range.ts';
 import type { Range } from '../cost/types.ts';
-import { isValues } from '../model/values.ts';
 import { costWords } from './code-lens.ts';
 import {
   acceleratedWorkloads,
@@ -35,7 +34,7 @@ export interface CostLine {
 /** For the status bar; undefined if no workload requests an accelerator. */
 export function summarize(file: FileAnalysis): Summary | undefined {
   // The chart decides how many replicas run with its values, so they have no total.
-  const found = acceleratedWorkloads(file).filter(({ workload }) => !isValues(workload));
+  const found = acceleratedWorkloads(file).filter(({ workload }) => !workload.perReplica);
   if (found.length === 0) return undefined;
   let min: number | null = 0;
   let max: number | null = 0;

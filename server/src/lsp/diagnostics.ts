@@ -8,6 +8,7 @@ import {
 import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
+import { shownFindings } from '../features/shown-findings.ts';
 import { guard, guarded, isOutdated } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import { createScheduler } from './scheduler.ts';
@@ -116,9 +117,7 @@ const syntaxRule = 'yaml-syntax';
 /** The findings and unused suppressions of a file. Files without accelerators have none. */
 function fileDiagnostics(file: FileAnalysis, advice: AdviceForm): readonly Diagnostic[] {
   const lines = linesOf(file);
-  const found = file.documents.flatMap(({ base, findings }) =>
-    findings.flatMap((finding) => findingToLsp(finding, base, lines, advice) ?? []),
-  );
+  const found = shownFindings(file).flatMap(({ finding, base }) => findingToLsp(finding, base, lines, advice) ?? []);
   return [...found, ...unusedSuppressions(file).map((unused) => unusedSuppressionToLsp(unused, lines))];
 }
 

@@ -1,4 +1,5 @@
 import { codeActions } from '../features/actions/code-actions.ts';
+import { configActions } from '../features/actions/config-actions.ts';
 import { adviceLenses, codeLenses } from '../features/code-lens.ts';
 import { complete } from '../features/completion/completion.ts';
 import { completeConfig, hoverConfig } from '../features/completion/config-help.ts';
@@ -101,6 +102,12 @@ export function registerLanguageFeatures(
       // Editors request code actions whenever the cursor moves, which shows that it left the line.
       if (range.start.line === range.end.line && typing.settle(textDocument.uri, range.start.line)) {
         settled(textDocument.uri);
+      }
+      const config = isConfigUri(textDocument.uri) ? documents.get(textDocument.uri) : undefined;
+      if (config !== undefined) {
+        const lines = lineIndex(config.getText());
+        const actions = configActions(config.getText(), lines.fromRange(range), context.only);
+        return actions.map((action) => actionToLsp(action, config, lines, session.client, 'hint'));
       }
       const found = await analyzed(textDocument.uri);
       if (found === undefined) return null;

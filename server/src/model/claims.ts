@@ -1,10 +1,11 @@
 import type { GpuModel, Vendor } from '../catalog/index.ts';
 import { gpus, gpusByLabel, gpusMentioned } from '../catalog/index.ts';
 import type { Cursor } from '../yaml/cursor.ts';
-import { asBoolean, asText, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import type { Referenced, ReferencedDevice } from './cross-references.ts';
 import type { ImplicitDevices } from './implicit-devices.ts';
 import { lowerCount } from './pod.ts';
+import { parseQuantity } from './quantity.ts';
 import { objectName } from './referenced.ts';
 
 // Dynamic resource allocation: pods name claims, claims name devices. https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/
@@ -29,11 +30,19 @@ export function podClaims(
     const devices = devicesOf(found, reference);
     if (template !== undefined) return devices;
     const sharers = pods === null ? null : pods * Math.max(users(name), 1);
-    return devices.map((device) => ({
-      ...device,
-      each: device.each === null || sharers === null ? null : device.each / Math.max(sharers, 1),
-    }));
+    return devices.map((device) => sharedBy(device, sharers));
   });
+}
+
+/** What is left for each of several pods that use the same devices. */
+function sharedBy(device: ImplicitDevices, pods: number | null): ImplicitDevices {
+  const { each, between, ...rest } = device;
+  if (pods === null) return { ...rest, each: null };
+  const by = Math.max(pods, 1);
+  const part = each === null ? null : each / by;
+  return between === undefined
+    ? { ...rest, each: part }
+    : { ...rest, each: part, between: { min: between.min / by, max: between.max / by } };
 }
 
 /** The claims that a pod can reference. */
@@ -48,10 +57,12 @@ export interface Claims {
 }
 
 function devicesOf(found: Referenced<readonly ReferencedDevice[]>, at: Cursor): readonly ImplicitDevices[] {
-  return found.facts.map(({ profile, models, vendor, ...device }) => ({
+  return found.facts.map(({ profile, models, vendor, between, memoryMiB, ...device }) => ({
     ...device,
     vendor: vendors.find(([, known]) => known === vendor)?.[1] ?? null,
     at,
+    ...(between === null ? {} : { between }),
+    ...(memoryMiB === null ? {} : { memoryMiB }),
     // Devices in the same file need no source.
     ...(found.file === null ? {} : { from: objectName(found) }),
     ...(profile === null ? {} : { profile }),
@@ -63,7 +74,7 @@ function devicesOf(found: Referenced<readonly ReferencedDevice[]>, at: Cursor): 
 
 /** The unknown devices of a claim that no file defines; none if its name does not suggest accelerators. */
 function unknownClaim(name: string, at: Cursor): readonly ImplicitDevices[] {
-  if (!/gpu|mig|tpu|neuron|gaudi|accelerator/i.test(name) || isOtherDevice(name)) return [];
+  if (!/gpu|\bmig|tpu|neuron|gaudi|accelerator|\b[nx]pu\b/i.test(name) || isOtherDevice(name)) return [];
   return [{ requested: { kind: 'claim', name }, at, form: 'whole', vendor: null, perPod: null, each: null }];
 }
 
@@ -73,12 +84,34 @@ export function claimedDevices(spec: Cursor | undefined): readonly ImplicitDevic
   if (classic !== undefined) return deviceOf(classic, 1, [], getIn(spec, 'resourceClassName'));
   return items(getIn(spec, 'devices', 'requests')).flatMap((request) => {
     const alternatives = items(getIn(request, 'firstAvailable'));
-    const [first = [], ...others] = (
-      alternatives.length > 0 ? alternatives : [getIn(request, 'exactly') ?? request]
-    ).map(devicesInRequest);
-    const alike = others.every((other) => other[0]?.perPod === first[0]?.perPod && other[0]?.each === first[0]?.each);
-    return alike ? first : first.map((device) => ({ ...device, perPod: null }));
+    if (alternatives.length === 0) return devicesInRequest(getIn(request, 'exactly') ?? request);
+    return oneOf(alternatives.map(devicesInRequest));
   });
+}
+
+/** The devices of a request with alternatives, of which the scheduler takes the first that is available. */
+function oneOf(alternatives: readonly (readonly ImplicitDevices[])[]): readonly ImplicitDevices[] {
+  const device = alternatives.flat()[0];
+  if (device === undefined) return [];
+  const counts = alternatives.map((devices) => totalOf(devices));
+  const [first] = counts;
+  const alike = counts.every((count) => count === first) && alternatives.every((devices) => devices.length > 0);
+  const { models: _, modelFrom: __, ...rest } = device;
+  const models = alternatives.map((devices) => devices[0]?.models ?? []);
+  const named = models.every((some) => some.length > 0)
+    ? { models: [...new Set(models.flat())], modelFrom: 'device-class' as const }
+    : {};
+  if (alike) return [{ ...rest, ...named }];
+  const known = counts.filter((count) => count !== null);
+  const between = { min: Math.min(...known), max: Math.max(...known) };
+  return [{ ...rest, ...named, perPod: null, ...(known.length === counts.length ? { between } : {}) }];
+}
+
+function totalOf(devices: readonly ImplicitDevices[]): number | null {
+  return devices.reduce<number | null>(
+    (sum, { perPod, each }) => (sum === null || perPod === null || each === null ? null : sum + perPod * each),
+    0,
+  );
 }
 
 function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
@@ -89,18 +122,26 @@ function devicesInRequest(request: Cursor): readonly ImplicitDevices[] {
   const expressions = items(getIn(request, 'selectors')).flatMap(
     (selector) => asText(getIn(selector, 'cel', 'expression')) ?? [],
   );
-  if (isTemplated(getIn(request, 'deviceClassName')))
-    return [
-      {
-        requested: { kind: 'deviceClass', name: '' },
-        at: request,
-        form: 'whole',
-        vendor: null,
-        perPod: null,
-        each: null,
-      },
-    ];
-  return deviceOf(name, all ? null : lowerCount(getIn(request, 'count'), 1), expressions, request);
+  const perPod = all ? null : lowerCount(getIn(request, 'count'), 1);
+  if (isTemplated(getIn(request, 'deviceClassName'))) {
+    const requested = { kind: 'deviceClass', name: '' } as const;
+    return [{ requested, at: request, form: 'whole', vendor: null, perPod: null, each: null }];
+  }
+  const capacity = getIn(request, 'capacity', 'requests');
+  return deviceOf(name, perPod, expressions, request).map((device) =>
+    capacity === undefined || isNull(capacity) ? device : partOf(device, capacity),
+  );
+}
+
+/**
+ * A part of a device that several claims share: as much as the request names of its capacities.
+ * https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/#consumable-capacity
+ */
+function partOf(device: ImplicitDevices, capacity: Cursor): ImplicitDevices {
+  const memory = entries(capacity).find((entry) => /(?:^|\/)memory$/i.test(keyOf(entry)));
+  const bytes = memory === undefined || isTemplated(memory) ? null : parseQuantity(asText(memory) ?? '');
+  const part = { ...device, form: 'shared' as const, each: null };
+  return bytes === null || !(bytes > 0) ? part : { ...part, memoryMiB: bytes / 2 ** 20 };
 }
 
 /** The devices of a class; none if it is not a class of accelerators. */
@@ -112,7 +153,7 @@ export function deviceOf(
 ): readonly ImplicitDevices[] {
   if (isOtherDevice(deviceClass)) return [];
   const vendor = vendors.find(([pattern]) => pattern.test(deviceClass))?.[1] ?? null;
-  if (vendor === null && !/gpu/i.test(deviceClass)) return [];
+  if (vendor === null && !deviceWords.test(deviceClass)) return [];
   const expression = expressions.join('\n');
   const named = /^mig-(\d+g)-(\d+gb)/.exec(deviceClass);
   const profile = named ? `${named[1]}.${named[2]}` : equalTo(expression, 'profile');
@@ -148,14 +189,18 @@ function modelsInExpression(expression: string, vendor: Vendor | null): readonly
   });
   return [...new Set(models)].filter((model) => vendor === null || model.vendor === vendor);
 }
+/** A class with another name may be of any vendor, but its words say that it has accelerators. */
+const deviceWords = /gpu|(?:^|[-_.])(?:[nx]pu|tpu|mlu|dcu|gcu|accelerators?|[abhl]\d{2,3}s?|rtx\w*)(?:$|[-_.])/i;
 
 const vendors: readonly (readonly [pattern: RegExp, vendor: Vendor])[] = [
-  [/nvidia\.com$/, 'nvidia'],
+  [/nvidia\.com$|^nvidia\b|^hami-core-gpu\b/, 'nvidia'],
   [/gpu\.amd\.com$/, 'amd'],
   [/^gaudi\b/, 'habana'],
   [/gpu\.intel\.com$/, 'intel'],
   [/^neuron\b/, 'aws'],
   [/^tpu\b/, 'google'],
+  [/\brebellions\.ai$/, 'rebellions'],
+  [/\bfuriosa\.ai$/, 'furiosa'],
 ];
 
 /** Whether a name is that of a GPU channel or a network card, which are also claimed. */

@@ -1,4 +1,4 @@
-import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels } from '../catalog/index.ts';
+import { acceleratorResourceNames, acceleratorResourcePrefixes, nodeLabels, shapeWords } from '../catalog/index.ts';
 import { kindWords } from './kinds/index.ts';
 
 /**
@@ -7,7 +7,17 @@ import { kindWords } from './kinds/index.ts';
  */
 const topics: readonly string[] = [
   ...['gpu', 'nvidia', 'tpu', 'neuron', 'gaudi', 'habana', 'ascend', 'accelerator', 'mig-'],
+  // Objects around the pods, which need not name what they limit or protect.
+  ...[
+    'kind: LimitRange',
+    'kind: PodDisruptionBudget',
+    'kind: PriorityClass',
+    'kind: ResourceQuota',
+    'kind: RuntimeClass',
+  ],
   ...['spot', 'preemptible', 'instance-type', 'instanceType', 'resourceClaim'],
+  // Programs that need a GPU, requested or not.
+  ...['vllm', 'sglang', 'text-generation-inference'],
 ];
 
 /** The words of which a document related to accelerators contains at least one. No word contains another. */
@@ -15,6 +25,7 @@ export const concernWords: readonly string[] = shortest([
   ...topics,
   ...acceleratorResourceNames(),
   ...acceleratorResourcePrefixes(),
+  ...shapeWords,
   ...nodeLabels(),
   ...kindWords(),
 ]);

@@ -3,7 +3,7 @@ import type { Table } from '../yaml/table.ts';
 import type { NodeTaint } from './node-pool.ts';
 import type { Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
-import type { AcceleratorForm, Manifest } from './workload.ts';
+import type { AcceleratorForm, DeviceRange, Manifest } from './workload.ts';
 
 export type { Referenced, ScalerFacts } from './referenced.ts';
 
@@ -46,6 +46,13 @@ export interface CrossReferences {
   workload(kind: string, namespace: string | null, name: string): Referenced<WorkloadFacts> | undefined;
   /** The ClusterQueue behind a LocalQueue. */
   clusterQueueOf(namespace: string | null, localQueue: string): Referenced<QueueFacts> | undefined;
+  /** The resources that a LimitRange gives to every container of a namespace. */
+  defaultsIn(namespace: string | null): readonly string[];
+  /** The ResourceQuotas of a namespace that apply to all its pods. */
+  quotasIn(namespace: string | null): readonly Referenced<QuotaFacts>[];
+  volumeClaim(namespace: string | null, name: string): Referenced<VolumeClaimFacts> | undefined;
+  /** A Service of the core API. */
+  service(namespace: string | null, name: string): Referenced<ServiceFacts> | undefined;
   /** References of an object to names that do not exist and are certainly misspelled. */
   dangling(manifest: Manifest): readonly Dangling[];
   /**
@@ -79,8 +86,8 @@ export interface Landing {
   readonly toleratesRequested: boolean;
   /** One of them is in a sibling of the referencing file's folder, or of a folder above it. */
   readonly siblingFolder: boolean;
-  /** Catalog id of the GPU that all of them have. */
-  readonly gpu: string | null;
+  /** Catalog ids of the GPUs that they have; empty if those of one are unknown. */
+  readonly gpus: readonly string[];
 }
 
 export interface Dangling {
@@ -160,7 +167,9 @@ export interface ReferencedDevice {
   readonly vendor: string | null;
   readonly perPod: number | null;
   readonly each: number | null;
+  readonly between: DeviceRange | null;
   readonly profile: string | null;
+  readonly memoryMiB: number | null;
   readonly models: readonly string[];
 }
 
@@ -172,8 +181,33 @@ export interface BudgetFacts {
   readonly selects: Table<string> | null;
 }
 
+/** Resource names with their limits. */
+export interface QuotaFacts {
+  readonly hard: Table<number>;
+}
+
+export interface VolumeClaimFacts {
+  /** The requested capacity in bytes; null if unknown. */
+  readonly bytes: number | null;
+  readonly accessModes: readonly string[];
+  readonly storageClass: string | null;
+}
+
+export interface ServiceFacts {
+  /** Variables describe only Services with an address: not headless ones. */
+  readonly hasAddress: boolean;
+}
+
+/** A container, and which of cpu and memory it requests, by a request or by a limit. */
+export interface ContainerFacts {
+  readonly name: string;
+  readonly requests: readonly string[];
+}
+
 export interface WorkloadFacts {
   readonly role: string;
+  /** The app containers of its pods; null if they are unknown or if other fields than the containers' resources count. */
+  readonly containers: readonly ContainerFacts[] | null;
   /** Devices of one replica; null if unknown. */
   readonly devices: number | null;
   /** US dollars per hour for one replica without traffic; null if the price is unknown. */
@@ -188,6 +222,8 @@ export interface QueueFacts {
   readonly resources: readonly string[] | null;
   /** The names of its flavors, in order. */
   readonly flavors: readonly string[];
+  /** The largest quota of one flavor, by resource; empty if the queue may borrow from others. */
+  readonly largest: Table<number>;
 }
 
 /** The cross-references of a document without others. */
@@ -202,6 +238,10 @@ export const noCrossReferences: CrossReferences = {
   budgetsOf: () => [],
   workload: () => undefined,
   clusterQueueOf: () => undefined,
+  defaultsIn: () => [],
+  quotasIn: () => [],
+  volumeClaim: () => undefined,
+  service: () => undefined,
   dangling: () => [],
   landingOf: () => undefined,
   flavorsOf: () => [],

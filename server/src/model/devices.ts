@@ -30,14 +30,14 @@ export function lowerPodAccelerators(
   otherNames: OtherNames = noOtherNames,
 ): readonly PodAccelerator[] {
   const { containers, replacing, additional } = source;
-  const named = replacing === undefined ? requestedResources(containers) : [];
+  const requests = replacing === undefined ? requestedResources(containers) : [];
   const others = [...(replacing ?? []), ...additional];
-  if (named.length === 0 && others.length === 0) return [];
+  if (requests.length === 0 && others.length === 0) return [];
   const selected = selectedModels(selectors);
   const sharing = nodeSharing(selectors, options.sharing.replicas);
-  const counters = named.filter(({ form }) => form === 'memory' || form === 'percent');
+  const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
-  const onlyCounters = counters.length === named.length;
+  const onlyCounters = counters.length === requests.length;
 
   const fromResource = ({ resource, form, perPod }: NamedRequest): PodAccelerator => {
     const named = modelsInResource(resource);
@@ -74,11 +74,14 @@ export function lowerPodAccelerators(
     const each =
       accelerator.each ??
       (slice === undefined ? memoryShare(memoryMiB, resolved.candidates) : sliceShare(slice, resolved.candidates));
-    return { requested, at, form, perPod, devices: devicesOf(perPod, each), model: modelOf(resolved), ...resolved };
+    const { between } = accelerator;
+    const devices = between === undefined ? devicesOf(perPod, each) : null;
+    const found = { requested, at, form, perPod, devices, model: modelOf(resolved), ...resolved };
+    return between === undefined ? found : { ...found, between };
   };
 
   // Counts out of range are unknown.
-  return [...named.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
+  return [...requests.map(fromResource), ...others.map(fromImplicit)].map((one) => ({
     ...one,
     perPod: knownCount(one.perPod),
     devices: knownCount(one.devices),

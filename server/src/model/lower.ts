@@ -7,19 +7,30 @@ import { type CrossReferences, noCrossReferences } from './cross-references.ts';
 import { lowerPodAccelerators } from './devices.ts';
 import { annotatedFractions, type ImplicitDevices } from './implicit-devices.ts';
 import { inheritParts } from './inherited.ts';
+import { type InlineValues, inlineValues } from './inline-values.ts';
 import { lowerByShape } from './kinds/by-shape.ts';
-import { kindEntry } from './kinds/index.ts';
+import { kindEntry, kindOf } from './kinds/index.ts';
 import type { KindLowering, PodSetSource } from './kinds/kind.ts';
 import { exactly } from './kinds/pod-sets.ts';
 import { groupOf, lowerManifests, lowerStrings } from './manifest.ts';
+import { manifestsInTexts } from './manifests-in-texts.ts';
 import { modelHints } from './model-hints.ts';
 import { modelsInMarks } from './named-models.ts';
 import { nodePoolOf, optionsInPool } from './node-pools.ts';
 import { lowerNodeTerms, type NodeRequirement } from './node-terms.ts';
-import { modelsOfNodes, onlyPool } from './nodes-of-others.ts';
+import { modelsInConfigMaps, modelsOfNodes, onlyPool } from './nodes-of-others.ts';
 import type { ModelOptions } from './options.ts';
 import { lowerPlacement } from './placement.ts';
-import { lowerAvoided, lowerContainers, lowerSelectors, lowerTolerations, lowerVolumes, text } from './pod.ts';
+import {
+  lowerAvoided,
+  lowerContainers,
+  lowerSelectors,
+  lowerTolerations,
+  lowerVolumes,
+  selectorsIn,
+  selectorsInTerms,
+  text,
+} from './pod.ts';
 import { podNeeds } from './pod-needs.ts';
 import type { Inherited } from './referenced.ts';
 import { type FoundRole, roleOf } from './role.ts';
@@ -38,33 +49,60 @@ export function lowerDocument(
   options: ModelOptions,
   crossReferences: CrossReferences = noCrossReferences,
 ): { readonly manifests: readonly Manifest[]; readonly workloads: readonly Workload[] } {
-  const manifests = lowerManifests(document);
+  const manifests = [...lowerManifests(document), ...manifestsInTexts(document)];
+  const context = { options, crossReferences };
   const root = document.root === null ? undefined : rootCursor(document.root);
-  const workloads =
-    root !== undefined && mayBeValues(root)
-      ? valuesBlocks(root).map((block) => lowerValues(block, document, options))
-      : manifests.flatMap((manifest) => lowerManifest(manifest, options, crossReferences) ?? []);
+  if (root !== undefined && mayBeValues(root)) {
+    const place = { release: null, namespace: null };
+    const described = valuesBlocks(root).map((block) => lowerValues(block, place, document, context));
+    return {
+      manifests,
+      workloads: [...described, ...manifests.flatMap((one) => lowerManifest(one, options, crossReferences) ?? [])],
+    };
+  }
+  const workloads = manifests.flatMap((manifest) => [
+    ...[lowerManifest(manifest, options, crossReferences) ?? []].flat(),
+    ...inlineValues(manifest).flatMap(({ values, chart, isWhole, isGenerated, ...place }) =>
+      valuesBlocks(values, { chart })
+        .map((block) =>
+          isGenerated || (!isWhole && block.podSet.replicas === undefined) ? ofUnknownSize(block) : block,
+        )
+        .map((block) => lowerValues(block, place, document, context)),
+    ),
+  ]);
   return { manifests, workloads };
 }
 
-/** Only the chart knows how many pods it makes of its values, so they count as a definition and are priced per replica. */
-function lowerValues({ path, root, podSet }: ValuesBlock, document: YamlDocument, options: ModelOptions): Workload {
-  const name = path === '' ? null : path;
+function ofUnknownSize(block: ValuesBlock): ValuesBlock {
+  return { ...block, podSet: { ...block.podSet, pods: exactly(null) } };
+}
+
+/** Only a known chart tells how many pods it makes of its values; others count as a definition and are priced per replica. */
+function lowerValues(
+  { path, root, podSet, counted, role, wholeResources }: ValuesBlock,
+  { release, namespace }: Pick<InlineValues, 'release' | 'namespace'>,
+  document: YamlDocument,
+  context: LoweringContext,
+): Workload {
+  const names = [release ?? '', path].filter((name) => name !== '');
   const manifest = {
     document,
     root,
     apiVersion: '',
     kind: valuesKind,
-    name,
-    namespace: null,
+    name: names.length === 0 ? null : names.join(': '),
+    namespace,
     labels: [],
     annotations: [],
   };
   const lowered = { podSets: [podSet], retries: null, scaling: null, partial: true };
-  const context = { options, crossReferences: noCrossReferences };
-  const workload = lowerWorkload(manifest, lowered, 'definition', context);
+  const workload = {
+    ...lowerWorkload(manifest, lowered, counted ? role : 'definition', context),
+    ...(wholeResources && { wholeResources }),
+  };
+  if (counted) return workload;
   const podSets = workload.podSets.map((one) => ({ ...one, pods: exactly(1) }));
-  return { ...workload, replica: { ...workload, role: 'unknown', podSets } };
+  return { ...workload, replica: { ...workload, role: role ?? 'unknown', perReplica: true, podSets } };
 }
 
 /** What one object will run; undefined if it runs nothing. */
@@ -80,12 +118,12 @@ export function lowerManifest(
     const lowered = entry.lower({ kind, apiVersion, root, namespace, annotations, options, crossReferences });
     return scaled(lowerWorkload(manifest, lowered, entry.role ?? lowered.role, context), crossReferences);
   }
-  const guessed = lowerByShape(manifest);
+  const guessed = lowerByShape(manifest, context);
   if (guessed === undefined) return undefined;
-  const workload = lowerWorkload(manifest, guessed, undefined, context);
+  const workload = lowerWorkload(manifest, guessed, guessed.role, context);
   // Without accelerators, a guess is useless.
   const uses = namesAccelerators(workload);
-  return uses ? { ...workload, byShape: true, partial: true } : undefined;
+  return uses ? { ...workload, byShape: true } : undefined;
 }
 
 interface LoweringContext {
@@ -100,8 +138,9 @@ function lowerWorkload(
   context: LoweringContext,
 ): Workload {
   const defines = role === 'definition';
+  const isUncounted = defines || manifest.created === 'later';
   const podSets = withUniqueNames(lowered.podSets).map((source) =>
-    lowerPodSet(defines ? { ...source, pods: exactly(null) } : source, manifest, context),
+    lowerPodSet(isUncounted ? { ...source, pods: exactly(null) } : source, manifest, context),
   );
   const found = role === undefined ? roleOf(manifest, podSets) : byKind(role, manifest);
   return {
@@ -114,7 +153,7 @@ function lowerWorkload(
     roleConfidence: found.confidence,
     roleFrom: found.from,
     podSets,
-    partial: defines || lowered.partial || podSets.some(isPartial),
+    partial: defines || manifest.isPatch === true || lowered.partial || podSets.some(isPartial),
     byShape: false,
     retries: lowered.retries,
     scaling: lowered.scaling,
@@ -143,7 +182,11 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const containers = (source.containers ?? lowerContainers(pod)).map((container) =>
     withScripts(container, volumes, namespace, crossReferences),
   );
-  const selectors = lowerSelectors(pod);
+  const selectors = [
+    ...lowerSelectors(pod),
+    ...selectorsIn(source.nodeSelector),
+    ...selectorsInTerms(source.nodeSelectorTerms),
+  ];
   const inherited = inheritParts(source.inheritedPods, containers, selectors);
   const typed = source.instanceType === undefined ? selectors : [...selectors, onInstanceType(source.instanceType)];
   const nodes = [...typed, ...inherited.selectors];
@@ -151,7 +194,9 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
   const pool = nodePoolOf(selectors, options.nodePools);
   const inPool = optionsInPool(options, pool);
   const labels = lowerStrings(getIn(source.metadata, 'labels'));
-  const annotations = lowerStrings(getIn(source.metadata, 'annotations'));
+  const ofTemplate = lowerStrings(getIn(source.metadata, 'annotations'));
+  const annotations =
+    kindOf(manifest).passesAnnotations === true ? [...ofTemplate, ...manifest.annotations] : ofTemplate;
   const tolerations = lowerTolerations(pod);
   const marks = [...labels, ...annotations, ...manifest.labels, ...manifest.annotations];
   const implicit = [
@@ -184,6 +229,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
           stated: () => [...modelsInMarks(marks), ...modelsOfNodes(nodes, marks, namespace, crossReferences)],
           hints: () => [
             ...modelHints({ manifest, name: source.name, pod, selectors: nodes, tolerations, containers }),
+            ...modelsInConfigMaps(containers, namespace, crossReferences),
             ...onlyPool(nodes, pod, crossReferences),
           ],
         },
@@ -199,6 +245,7 @@ function lowerPodSet(source: PodSetSource, manifest: Manifest, { options, crossR
       needs: podNeeds(containers),
     }),
     inherited: [...inherited.inherited, ...(source.inherited ?? []), ...inheritedDevices(implicit)],
+    sharding: source.sharding,
   };
 }
 

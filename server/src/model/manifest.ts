@@ -10,13 +10,16 @@ export function lowerManifests(document: YamlDocument): readonly Manifest[] {
   return document.item ? items(root).flatMap((item) => manifestsAt(document, item)) : manifestsAt(document, root);
 }
 
-function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {
+/** The objects at a place of a document. */
+export function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] {
   const apiVersion = asString(getIn(root, 'apiVersion'));
   const kind = asString(getIn(root, 'kind'));
   if (apiVersion === undefined || kind === undefined) return [];
-  const inner = embedded(apiVersion, kind, root)?.flatMap((item) => manifestsAt(document, item));
+  const wrapped = wrappedIn(apiVersion, kind, root);
+  const inner = wrapped?.objects.flatMap((item) => manifestsAt(document, item));
+  const made = wrapped?.created === 'later' ? inner?.map((one) => ({ ...one, created: 'later' }) as const) : inner;
   // A wrapper is also an object, with its own queue; a list is not.
-  if (inner !== undefined && kind !== 'AppWrapper') return inner;
+  if (made !== undefined && kind !== 'AppWrapper') return made;
   const metadata = getIn(root, 'metadata');
   return [
     {
@@ -29,17 +32,60 @@ function manifestsAt(document: YamlDocument, root: Cursor): readonly Manifest[] 
       labels: lowerStrings(getIn(metadata, 'labels')),
       annotations: lowerStrings(getIn(metadata, 'annotations')),
     },
-    ...(inner ?? []),
+    ...(made ?? []),
   ];
 }
 
-/** The objects embedded in a list, a template or a wrapper; undefined for all other objects. */
-function embedded(apiVersion: string, kind: string, root: Cursor): readonly Cursor[] | undefined {
+interface Wrapped {
+  readonly objects: readonly Cursor[];
+  /** A controller creates them later, any number of times. */
+  readonly created?: 'later';
+}
+
+/** The objects in a list, a template or a wrapper; undefined for all other objects. */
+function wrappedIn(apiVersion: string, kind: string, root: Cursor): Wrapped | undefined {
   const group = groupOf(apiVersion);
-  if (kind === 'List' && apiVersion === 'v1') return items(getIn(root, 'items'));
+  if (kind === 'List' && apiVersion === 'v1') return { objects: items(getIn(root, 'items')) };
+  if (kind === 'AppWrapper' && group.startsWith('workload.codeflare.dev')) return { objects: inAppWrapper(root) };
+  return wrappers.get(`${group}/${kind}`)?.(root);
+}
+
+const wrappers: ReadonlyMap<string, (root: Cursor) => Wrapped> = new Map<string, (root: Cursor) => Wrapped>([
   // An OpenShift template: its objects contain parameters as ${NAME}, which are read as placeholders.
-  if (kind === 'Template' && group === 'template.openshift.io') return items(getIn(root, 'objects'));
-  if (kind !== 'AppWrapper' || !group.startsWith('workload.codeflare.dev')) return undefined;
+  ['template.openshift.io/Template', (root) => ({ objects: items(getIn(root, 'objects')) })],
+  // https://open-cluster-management.io/docs/concepts/work-distribution/manifestwork/
+  ['work.open-cluster-management.io/ManifestWork', inWork],
+  // https://karmada.io/docs/reference/karmada-api/work-resources/work-v1alpha1
+  ['work.karmada.io/Work', inWork],
+  // https://github.com/crossplane-contrib/provider-kubernetes
+  ['kubernetes.crossplane.io/Object', (root) => ({ objects: present(getIn(root, 'spec', 'forProvider', 'manifest')) })],
+  [
+    'kubernetes.m.crossplane.io/Object',
+    (root) => ({ objects: present(getIn(root, 'spec', 'forProvider', 'manifest')) }),
+  ],
+  // https://docs.crossplane.io/latest/composition/compositions/
+  ['apiextensions.crossplane.io/Composition', (root) => later(getIn(root, 'spec', 'resources'), 'base')],
+  // https://kro.run/docs/concepts/resource-group-definitions
+  ['kro.run/ResourceGraphDefinition', (root) => later(getIn(root, 'spec', 'resources'), 'template')],
+  // https://tekton.dev/docs/triggers/triggertemplates/
+  ['triggers.tekton.dev/TriggerTemplate', (root) => later(getIn(root, 'spec', 'resourcetemplates'))],
+  // https://argoproj.github.io/argo-events/sensors/triggers/k8s-object-trigger/
+  ['argoproj.io/Sensor', (root) => later(getIn(root, 'spec', 'triggers'), 'template', 'k8s', 'source', 'resource')],
+]);
+
+function inWork(root: Cursor): Wrapped {
+  return { objects: items(getIn(root, 'spec', 'workload', 'manifests')) };
+}
+
+function later(list: Cursor | undefined, ...path: readonly string[]): Wrapped {
+  return { objects: items(list).flatMap((item) => getIn(item, ...path) ?? []), created: 'later' };
+}
+
+function present(cursor: Cursor | undefined): readonly Cursor[] {
+  return cursor === undefined ? [] : [cursor];
+}
+
+function inAppWrapper(root: Cursor): readonly Cursor[] {
   const generic = items(getIn(root, 'spec', 'resources', 'GenericItems')).flatMap(
     (item) => getIn(item, 'generictemplate') ?? [],
   );

@@ -1,7 +1,7 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { gpusByLabel, gpusNamed } from '../catalog/index.ts';
+import { gpusByLabel, gpusNamed, mayNameGpu } from '../catalog/index.ts';
 import { asString, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
-import type { YamlComment } from '../yaml/node.ts';
+import { commentModels } from './comment-models.ts';
 import {
   excludes,
   isAboutDevices,
@@ -36,8 +36,7 @@ export function modelHints(source: HintSource): readonly NamedModels[] {
     ...fieldHints(source),
     ...argumentHints(source),
     ...nameHints(source),
-    ...commentHints(source),
-    ...otherComments(source),
+    ...commentModels(source).flatMap(({ models, text }) => hint(models, 'comment', text)),
   ];
 }
 
@@ -67,6 +66,7 @@ function nodeNameHint(pod: Cursor): readonly NamedModels[] {
 
 /** The models that the name of a node, a pool or a taint mentions: also by a family of machines (`p4d-nodes`). */
 function modelsOnNodes(name: string): readonly GpuModel[] {
+  if (!mayNameGpu(name)) return [];
   const mentioned = modelsMentioned(name);
   if (mentioned.length > 0) return mentioned;
   const families = name
@@ -116,7 +116,7 @@ function fieldHints({ pod }: HintSource): readonly NamedModels[] {
     level += 1;
     for (const entry of entries(at).slice(0, 64)) {
       const value = asText(entry);
-      if (value === undefined || isTemplated(entry)) continue;
+      if (value === undefined || !mayNameGpu(value) || isTemplated(entry)) continue;
       const key = keyOf(entry);
       const models = machineField.test(key)
         ? modelsOnMachine(key, value)
@@ -184,61 +184,6 @@ function nameHints({ manifest, name, pod }: HintSource): readonly NamedModels[] 
     ...hint(modelsMentioned(object), 'name', object),
   ];
 }
-
-/** The comment on the line of a request, or directly above it, if it names one card. */
-function commentHints({ manifest: { document }, containers }: HintSource): readonly NamedModels[] {
-  if (document.comments.length === 0) return [];
-  const quantities = containers.flatMap(({ accelerators }) =>
-    accelerators.flatMap(({ limit, request }) => [limit, request].filter((one) => one !== undefined)),
-  );
-  return quantities.flatMap(({ at }) => {
-    const { text, comments } = document;
-    const start = text.lastIndexOf('\n', at.node.span.start - 1) + 1;
-    const lineEnd = text.indexOf('\n', at.node.span.end);
-    const end = lineEnd < 0 ? text.length : lineEnd;
-    const above = text.lastIndexOf('\n', start - 2) + 1;
-    const onLine = comments.filter(({ span }) => span.start >= start && span.start < end);
-    const before = comments.filter(({ span }) => span.start < start).at(-1);
-    const isAbove = before?.ownLine === true && before.span.start >= above;
-    const near = isAbove && !isInBlock(before, document) ? [...onLine, before] : onLine;
-    return near.flatMap(({ text: comment }) => hint(oneCard([comment]), 'comment', comment.replace(/^#\s*/, '')));
-  });
-}
-
-/** The comments above an object or among the fields of its pods, if all of them name one card: `# Requires 2x H200 nodes`. */
-function otherComments({ manifest: { document, root }, pod }: HintSource): readonly NamedModels[] {
-  const start = document.root?.span.start ?? root.node.span.start;
-  const { span: pods } = pod.node;
-  const texts = document.comments
-    .filter(({ span }) => span.end <= start || (span.start >= pods.start && span.end <= pods.end))
-    .map(({ text }) => text);
-  const naming = texts.find((text) => modelsMentioned(text).length > 0 && !commentedOut.test(text));
-  return naming === undefined ? [] : hint(oneCard(texts), 'comment', naming.replace(/^#\s*/, ''));
-}
-
-/** The card that comments name; none if they name several or compare. */
-function oneCard(comments: readonly string[]): readonly GpuModel[] {
-  const naming = comments.filter((text) => modelsMentioned(text).length > 0);
-  const models = [...new Set(naming.flatMap(modelsMentioned))];
-  const isOne = new Set(models.map(({ name }) => name.split(/ (?:\d+GB|PCIe|SXM|NVL)/)[0])).size === 1;
-  const said = naming.filter((text) => !commentedOut.test(text));
-  return isOne && said.length > 0 && !said.some((text) => unreliable.test(text)) ? models : [];
-}
-
-/** Whether comments on cards follow each other: they compare alternatives. */
-function isInBlock({ span }: YamlComment, { text, comments }: Manifest['document']): boolean {
-  const start = text.lastIndexOf('\n', span.start - 1) + 1;
-  const above = text.lastIndexOf('\n', start - 2) + 1;
-  return comments.some(
-    (other) => other.span.start >= above && other.span.start < start && modelsMentioned(other.text).length > 0,
-  );
-}
-
-/** Comments on what might be elsewhere. */
-const unreliable =
-  /\b(?:or|e\.g|eg|for example|like|such as|not|no|instead|if|uncomment|change|unlike|compared|vs|than|least|minimum|newer|above|later)\b|\d\+/i;
-const commentedOut =
-  /^#+\s*(?:-\s*)?["']?[a-z][\w./-]*["']?\s*:\s*(?:["']?[\w./-]+["']?)?\s*$|^#+\s*-\s*["'][^"']*["']\s*$/;
 
 function labelWords(key: string, value: string): string {
   const short = key.slice(key.lastIndexOf('/') + 1);

@@ -1,5 +1,5 @@
 import type { GpuModel } from '../catalog/index.ts';
-import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { gpus, gpusMentioned, gpusNamed, instanceType, isInstanceTypeLabel, mayNameGpu } from '../catalog/index.ts';
 import { isTemplated, keyOf, type Located } from '../yaml/cursor.ts';
 import type { ModelFrom, ModelHint } from './workload.ts';
 
@@ -64,7 +64,7 @@ function isAboutPlaces(key: string): boolean {
 /** The models that a text mentions, by the names of cards or of machines: `GPU on P4d.24xlarge`. */
 export function modelsMentioned(text: string): readonly GpuModel[] {
   const cards = gpusMentioned(text);
-  if (cards.length > 0 || text.length > 400) return cards;
+  if (cards.length > 0 || text.length > 400 || !mayNameGpu(text)) return cards;
   return [...new Set([...text.matchAll(machineName)].flatMap(([name]) => machineModels(name)))];
 }
 
@@ -97,5 +97,7 @@ export function modelsInList(text: string): readonly GpuModel[] {
 /** The models in the name of a resource: `nvidia.com/a100`, `huawei.com/Ascend310P`, `habana.ai/gaudi`. */
 export function modelsInResource(resource: string): readonly GpuModel[] {
   const short = resource.slice(resource.indexOf('/') + 1).replace(/-(?:memory|\d+c.*)$/, '');
-  return short.length < 4 || short.startsWith('mig-') || short.startsWith('neuron') ? [] : gpusNamed(short);
+  return (short.length < 4 && !/\d/.test(short)) || short.startsWith('mig-') || short.startsWith('neuron')
+    ? []
+    : gpusNamed(short);
 }

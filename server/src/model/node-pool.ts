@@ -12,6 +12,8 @@ export interface NodePool {
   readonly taints: readonly NodeTaint[] | null;
   /** Catalog id. */
   readonly gpu?: string | null;
+  /** Catalog ids of the GPUs that its nodes may have; missing if one of them is unknown. */
+  readonly gpus?: readonly string[];
   /** Accelerators per node. */
   readonly devices?: number | null;
   readonly instanceType?: string | null;

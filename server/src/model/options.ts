@@ -48,3 +48,9 @@ export const defaultModelOptions: ModelOptions = {
   taints: [],
   nodePools: [],
 };
+
+/** The minor version of a Kubernetes version: 34 for `1.34` and `v1.34.2`; undefined if there is none. */
+export function minorOf(version: string | null): number | undefined {
+  const minor = /^v?1\.(\d+)/.exec(version ?? '')?.[1];
+  return minor === undefined ? undefined : Number(minor);
+}

@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { acceleratorResource, knownAccelerator } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import { asString, asText, entries, getIn, isNull, isRepeated, items, keyOf } from '../yaml/cursor.ts';
 import { knownCount } from './count.ts';
@@ -71,7 +71,14 @@ export function lowerAccelerators(resources: Cursor | undefined): readonly Accel
     const request = quantityAt(requests, resource);
     found.push({ resource, form: known.form, limit, request, count: countOf(limit ?? request) });
   }
-  return found;
+  return found.length < 2 ? found : withoutCompanions(found);
+}
+
+/** Next to a listed accelerator, a name that only looks like one stands for something that comes with it, unless it is a counter. */
+function withoutCompanions(found: readonly AcceleratorRequest[]): readonly AcceleratorRequest[] {
+  const isListed = ({ resource }: AcceleratorRequest) => knownAccelerator(resource) !== undefined;
+  if (!found.some(isListed)) return found;
+  return found.filter((one) => isListed(one) || one.form === 'memory' || one.form === 'percent');
 }
 
 export function lowerTolerations(pod: Cursor): readonly Toleration[] {
@@ -98,8 +105,15 @@ export function lowerVolumes(pod: Cursor): readonly Volume[] {
 
 /** The node labels that the pods require: nodeSelector, and required node affinity with `In`. */
 export function lowerSelectors(pod: Cursor): readonly Selector[] {
+  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
   // JupyterHub's profiles use the names of Python.
-  const plain = entries(getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector')).map(
+  const labels = getIn(pod, 'nodeSelector') ?? getIn(pod, 'node_selector');
+  return [...selectorsIn(labels), ...selectorsInTerms(getIn(required, 'nodeSelectorTerms'))];
+}
+
+/** The labels in a mapping. */
+export function selectorsIn(labels: Cursor | undefined): readonly Selector[] {
+  return entries(labels).map(
     (entry): Selector => ({
       key: keyOf(entry),
       values: text(entry) === undefined ? [] : [{ value: asText(entry) ?? '', at: entry }],
@@ -107,7 +121,6 @@ export function lowerSelectors(pod: Cursor): readonly Selector[] {
       at: entry,
     }),
   );
-  return [...plain, ...lowerAffinity(pod)];
 }
 
 /** The node labels that the pods avoid: required node affinity with `NotIn` in every term. */
@@ -130,9 +143,8 @@ export function lowerAvoided(pod: Cursor): readonly Selector[] {
 }
 
 /** Terms are alternatives, so a label is required only if every term names it; its values are then combined. */
-function lowerAffinity(pod: Cursor): readonly Selector[] {
-  const required = getIn(pod, 'affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution');
-  const terms = items(getIn(required, 'nodeSelectorTerms')).map((term) =>
+export function selectorsInTerms(list: Cursor | undefined): readonly Selector[] {
+  const terms = items(list).map((term) =>
     items(getIn(term, 'matchExpressions')).flatMap((expression): Selector[] => {
       const key = asText(getIn(expression, 'key'));
       if (key === undefined || asString(getIn(expression, 'operator')) !== 'In') return [];

@@ -1,21 +1,31 @@
 import type { ProcessInput } from '../command/processes.ts';
 import { containerUse } from '../command/programs.ts';
+import { once } from './once.ts';
 import type { Container } from './workload.ts';
 
 /** What a container runs, in the form that command/ reads. */
-export function processInput({ command, args, env }: Container): ProcessInput {
-  return {
+export const processInput = once(
+  ({ command, args, env }: Container): ProcessInput => ({
     command: command.map(({ value }) => value),
     args: args.map(({ value }) => value),
     env: env.map(({ name, value }) => ({ name, value: value?.value })),
-  };
-}
+  }),
+);
 
-/** What a container is for, by its command line and its image. */
-export function useOf({ image, command, args }: Container): ReturnType<typeof containerUse> {
-  return containerUse({
-    ...(image && { image: image.value }),
-    command: command.map(({ value }) => value),
-    args: args.map(({ value }) => value),
-  });
-}
+/** What a container is for, by its command line, the scripts that it runs, and its image. */
+export const useOf = once((container: Container): ReturnType<typeof containerUse> => {
+  const { image, scripts } = container;
+  const input = processInput(container);
+  const own = containerUse({ ...(image && { image: image.value }), ...input });
+  if (own.confidence === 'certain') return own;
+  const inScripts = scripts.map(({ text }) =>
+    containerUse({ command: ['bash', '-c', text], args: [], env: input.env }),
+  );
+  return inScripts.find(({ confidence }) => confidence === 'certain') ?? (own.use === null ? inScripts[0] : own) ?? own;
+});
+
+/** What the container's image is for, whatever its command line says. Null fields if there is no image. */
+export const imageUseOf = once(
+  ({ image }: Container): ReturnType<typeof containerUse> =>
+    containerUse({ ...(image && { image: image.value }), command: [], args: [] }),
+);

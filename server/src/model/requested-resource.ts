@@ -9,7 +9,7 @@ export type RequestedResource =
   | { readonly kind: 'claim'; readonly name: string }
   | { readonly kind: 'annotation'; readonly name: string }
   /** A field of a kind whose controller creates the pods. */
-  | { readonly kind: 'field'; readonly system: 'kaito' | 'kubeai'; readonly name: string };
+  | { readonly kind: 'field'; readonly system: 'kaito' | 'kubeai' | 'field'; readonly name: string };
 
 /** A resource with a name, as containers request it. */
 export function byName(name: string): RequestedResource {

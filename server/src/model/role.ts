@@ -1,16 +1,24 @@
+import { wordsOf } from '../command/name-words.ts';
 import { asText, getIn, items } from '../yaml/cursor.ts';
 import { likeKind } from './kinds/index.ts';
 import { groupOf } from './manifest.ts';
 import { useOf } from './process-input.ts';
 import type { Confidence, Container, Manifest, PodSet, Role } from './workload.ts';
 
-/** Namespaces without workloads to optimize. */
-const infrastructureNamespaces =
-  /^(kube-system|kube-.*|gpu-operator.*|nvidia-.*|.*-operator|gmp-system|amazon-.*|openshift-.*|cattle-.*|monitoring)$/;
+/** Namespaces of the cluster itself. Others are only names: people also run their own pods in `nvidia-demo` or `monitoring`. */
+const clusterNamespaces =
+  /^(?:kube-system|kube-public|kube-node-lease|gmp-system|gke-managed-[\w-]+|openshift-[\w-]*(?:operator|driver|nfd)[\w-]*)$/;
 
 /** Names of device plugins, drivers, exporters and operators: they use GPUs only to provide them. */
-const infrastructureNames =
-  /(device-plugin|gpu-feature-discovery|node-feature-discovery|dcgm|gpu-operator|driver-installer|nvidia-driver|mig-manager|container-toolkit|cuda-validator|operator-validator|plugin-validator|nvidia-mps|kubelet-plugin|node-exporter|gpu-exporter)/;
+const components =
+  /(?:device-?plugin|(?:gpu|node)-feature-discovery|dcgm|gpu-operator|driver-(?:installer|daemonset|manager)|nvidia-driver|(?:mig|vgpu|vfio|fabric)-manager|container-toolkit|(?:cuda|operator|plugin|driver|toolkit)-validator(?:ion)?|nvidia-mps|kubelet-plugin|(?:node|gpu|rocm)-exporter|neuron-(?:monitor|scheduler)|node-labell?er|nccl-(?:\w+-)?installer|tcpxo?-(?:daemon|installer))/;
+
+/** Words of pods that try a component out. */
+const trial = /(?:^|[-_.])(?:test(?:er|ing|s)?|demo|example|sample|trial|burn|bench(?:mark)?)(?:$|[-_.\d])/;
+
+/** Directories through which device plugins and drivers reach the kubelet and the node. */
+const providerPaths =
+  /^\/(?:var\/lib\/kubelet\/(?:device-plugins|plugins|plugins_registry|pod-resources)|run\/nvidia(?:\/(?:driver|validations|toolkit))?)\/?$/;
 
 /** What an object is for, with the confidence and the evidence. */
 export interface FoundRole {
@@ -19,7 +27,7 @@ export interface FoundRole {
   readonly from: string | null;
 }
 
-/** What an object is for if its kind does not decide it: by its namespace and names, then by what its containers run, then by its ports. */
+/** What an object is for if its kind does not decide it: by signs of infrastructure, then by what its containers run, then by its ports. */
 export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRole {
   const infrastructure = infrastructureSign(manifest, podSets);
   if (infrastructure !== undefined) return { role: 'infrastructure', confidence: 'likely', from: infrastructure };
@@ -32,10 +40,25 @@ export function roleOf(manifest: Manifest, podSets: readonly PodSet[]): FoundRol
   const { kind, apiVersion } = manifest;
   const entry = likeKind(groupOf(apiVersion), kind);
   if (entry?.likelyRole !== undefined) return { role: entry.likelyRole, confidence: 'likely', from: `kind ${kind}` };
+  const named = entry === undefined ? roleNamed(kind) : undefined;
+  if (named !== undefined) return { role: named, confidence: 'guess', from: `kind ${kind}` };
   const port = entry?.staysUp === true ? servedPort(containers) : undefined;
   if (port !== undefined) return { role: 'serving', confidence: 'guess', from: port };
   return { role: 'unknown', confidence: 'guess', from: null };
 }
+
+/** What the name of an unknown kind says. */
+function roleNamed(kind: string): Role | undefined {
+  const words = wordsOf(kind);
+  return kindWords.find(([, named]) => words.some((word) => named.test(word)))?.[0];
+}
+
+const kindWords: readonly (readonly [Role, RegExp])[] = [
+  ['interactive', /^(?:notebooks?|workbench|workspace|devbox|ide|sandbox|jupyter|desktop)$/],
+  ['training', /^(?:train(?:ing|er)?|fine|finetun\w*|tuning|experiment)$/],
+  ['serving', /^(?:serv(?:ing|ice|er|e)|inference|endpoint|llm|predictor|chat)$/],
+  ['batch', /^(?:job|task|run|workflow|batch)$/],
+];
 
 /** Evidence of a server: a readiness probe over HTTP or gRPC, or a port that is not for metrics. */
 function servedPort(containers: readonly Container[]): string | undefined {
@@ -50,11 +73,20 @@ function servedPort(containers: readonly Container[]): string | undefined {
   return undefined;
 }
 
-/** Evidence of infrastructure, which provides GPUs to others. */
+/** Evidence of infrastructure, which provides GPUs to others: what it is called, runs or mounts. */
 function infrastructureSign({ namespace, name }: Manifest, podSets: readonly PodSet[]): string | undefined {
-  if (namespace !== null && infrastructureNamespaces.test(namespace)) return `namespace ${namespace}`;
-  if (name !== null && infrastructureNames.test(name)) return `name ${name}`;
+  if (namespace !== null && clusterNamespaces.test(namespace)) return `namespace ${namespace}`;
+  if (name !== null && components.test(name) && !trial.test(name)) return `name ${name}`;
   const images = podSets.flatMap(({ containers }) => containers.flatMap(({ image }) => image?.value ?? []));
-  const image = images.find((one) => infrastructureNames.test(one));
-  return image === undefined ? undefined : `image ${image}`;
+  const image = images.find((one) => components.test(imageName(one)) && !trial.test(imageName(one)));
+  if (image !== undefined) return `image ${image}`;
+  const paths = podSets.flatMap(({ volumes }) => volumes.map(({ at }) => asText(getIn(at, 'hostPath', 'path')) ?? ''));
+  const path = paths.find((one) => providerPaths.test(one));
+  return path === undefined ? undefined : `hostPath ${path}`;
+}
+
+/** The last part of an image's name, without its tag: its registry and its organization do not say what it is. */
+function imageName(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  return name.split(/[:@]/, 1)[0] ?? name;
 }

@@ -1,7 +1,6 @@
 import { readModelServer } from '../command/model-server.ts';
-import { containerUse } from '../command/programs.ts';
 import { asText, type Cursor, getIn, isIncomplete, isTemplated } from '../yaml/cursor.ts';
-import { processInput } from './process-input.ts';
+import { imageUseOf, processInput } from './process-input.ts';
 import type { Container, Workload } from './workload.ts';
 
 /** The model that a container serves, and the settings of its server. */
@@ -67,10 +66,11 @@ function mayHaveMoreFlags({ at: container, command, args, scripts }: Container):
 }
 
 /** The program that the image starts by default. */
-function entrypointOf({ image }: Container): string | undefined {
+function entrypointOf(container: Container): string | undefined {
+  const { image } = container;
   if (image === undefined) return undefined;
   if (/(^|\/)huggingfaceserver(-gpu)?[:@]/.test(image.value)) return 'huggingfaceserver';
-  return containerUse({ image: image.value, command: [], args: [] }).program ?? undefined;
+  return imageUseOf(container).program ?? undefined;
 }
 
 /** The model that KServe downloads, in which case flags name only its path. Undefined if KServe downloads none; empty if its address is unknown. */

@@ -1,4 +1,4 @@
-import { gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
+import { acceleratorResource, gpus, migByResource, migShare, migTable } from '../catalog/index.ts';
 import { table } from '../yaml/table.ts';
 import { countIn } from './count.ts';
 import type { Selector } from './workload.ts';
@@ -71,23 +71,30 @@ export function memoryShare(mebibytes: number | undefined, candidates: readonly 
   return same(candidates.map((model) => Math.min(1, mebibytes / ((gpus.get(model)?.memoryGiB ?? Number.NaN) * 1024))));
 }
 
-const memoryPercent = /(?:gpumem|vgpu-memory)-percentage$/;
-const memoryAmount = /(?:\/v?gpumem|\/v?gpu-memory|Ascend\w+-memory)$/;
-const corePercent = /(?:gpucores|vgpu-cores)$/;
-
 /**
- * The share of a card that one virtual GPU of HAMi or Volcano takes: the larger of its shares of memory and cores. Unknown without a memory
- * request, because the cluster sets the default. https://project-hami.io/docs/
+ * The share of a card that one virtual GPU takes: the larger of its shares of memory and cores. Without a memory request it is unknown,
+ * because the cluster sets the default (https://project-hami.io/docs/), unless the cores are shares of cards.
  */
 export function virtualShare(
   counters: readonly { readonly resource: string; readonly perPod: number | null }[],
   candidates: readonly string[],
 ): number | null {
-  const amount = (pattern: RegExp) => counters.find(({ resource }) => pattern.test(resource))?.perPod ?? undefined;
-  const percent = amount(memoryPercent);
-  const memory = percent === undefined ? memoryShare(amount(memoryAmount), candidates) : percent / 100;
-  if (memory === null || !Number.isFinite(memory)) return null;
-  return Math.min(1, Math.max(memory, (amount(corePercent) ?? 0) / 100));
+  let memory: number | null = null;
+  let compute = 0;
+  let cards: number | null = null;
+  for (const { resource, perPod } of counters) {
+    const unit = acceleratorResource(resource)?.unit;
+    if (unit === undefined || perPod === null) continue;
+    if (unit.of === 'compute') {
+      compute = perPod * unit.share;
+      if (unit.alone === true) cards = compute;
+    } else if ('share' in unit) memory = perPod * unit.share;
+    else memory ??= memoryShare(perPod * unit.mebibytes, candidates);
+  }
+  // Several cards are whole ones, so their memory does not matter.
+  if (cards !== null && cards >= 1) return cards;
+  if (memory === null || !Number.isFinite(memory)) return cards;
+  return Math.min(1, Math.max(memory, compute));
 }
 
 /** The value that all candidates share; null if there are none, if they differ or if one is unknown. */

@@ -1,19 +1,19 @@
-import { acceleratorResource, instanceType } from '../catalog/index.ts';
-import type { Cursor, Located } from '../yaml/cursor.ts';
-import { asBoolean, asText, entries, getIn, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import type { Cursor } from '../yaml/cursor.ts';
+import { asText, entries, getIn, items, keyOf } from '../yaml/cursor.ts';
+import type { YamlNode } from '../yaml/node.ts';
 import { namesAccelerators } from './accelerators.ts';
+import { type ChartBlock, chartOf } from './charts/index.ts';
 import type { PodSetSource } from './kinds/kind.ts';
-import { exactly } from './kinds/pod-sets.ts';
-import { countOf, lowerContainer, lowerContainers, text } from './pod.ts';
-import { lowerQuantity } from './quantity.ts';
+import { lowerContainer, lowerContainers } from './pod.ts';
+import { containerOf, extraResources, isMap, joined, podSetOf, replicasOf, requestOf } from './values-parts.ts';
 import type { AcceleratorRequest, Container, Workload } from './workload.ts';
 
 /** A mapping in a values file that describes a part of a pod. */
-export interface ValuesBlock {
+export interface ValuesBlock extends ChartBlock {
   /** Its path in the notation of Helm's `--set`, with the names of list items: `servingEngineSpec.modelSpec[llama]`. */
   readonly path: string;
-  readonly root: Cursor;
-  readonly podSet: PodSetSource;
+  /** The chart decides the number of pods in a known way; otherwise the block is a definition. */
+  readonly counted: boolean;
 }
 
 /** The kind shown for workloads in values files. */
@@ -24,44 +24,95 @@ export function isValues({ apiVersion }: Pick<Workload, 'apiVersion'>): boolean 
   return apiVersion === '';
 }
 
-/** Whether a document may be a chart's values: it has neither `apiVersion` nor `kind`. */
+/**
+ * Whether a document may be a chart's values: it has neither `apiVersion` nor `kind`, and is not a test of helm-unittest, which has values
+ * under `set` and the expected objects under `asserts`.
+ */
 export function mayBeValues(root: Cursor): boolean {
-  return root.node.kind === 'map' && getIn(root, 'apiVersion') === undefined && getIn(root, 'kind') === undefined;
+  if (root.node.kind !== 'map' || getIn(root, 'apiVersion') !== undefined || getIn(root, 'kind') !== undefined)
+    return false;
+  const tests = items(getIn(root, 'tests'));
+  return !tests.some((test) => getIn(test, 'asserts') !== undefined || getIn(test, 'it') !== undefined);
 }
 
 /**
- * The mappings in a Helm values file that describe which accelerators pods take and where they run. A chart may do anything with its values,
- * so only two forms are read: fields that charts pass to Kubernetes unchanged (`resources`, `nodeSelector`, `tolerations`, lists of
- * containers), and unambiguous keys of known charts.
+ * The mappings in a chart's values that describe which accelerators pods take and where they run. Values of well-known charts are read as
+ * their templates read them. Other charts may do anything with their values, so only two forms are read: fields that charts pass to Kubernetes
+ * unchanged (`resources`, `nodeSelector`, `tolerations`, lists of containers), and unambiguous keys.
+ * @param release for values that an object carries: the chart that it installs, if its name is known
  */
-export function valuesBlocks(root: Cursor): readonly ValuesBlock[] {
+export function valuesBlocks(root: Cursor, release?: { readonly chart: string | undefined }): readonly ValuesBlock[] {
   const found: ValuesBlock[] = [];
-  walk(root, '', 0, found);
+  walk(root, { path: '', depth: 0, made: new Map(), chart: release?.chart, installed: release && root }, found);
   return found;
 }
 
 /** Umbrella charts nest about six mappings deep. */
 const maxDepth = 12;
 
-function walk(cursor: Cursor, path: string, depth: number, found: ValuesBlock[]): void {
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  /** What a chart above makes of mappings, by node. */
+  readonly made: ReadonlyMap<YamlNode, ChartBlock>;
+  readonly chart: string | undefined;
+  /** The values of a release: a chart of the project is counted in its own templates. */
+  readonly installed: Cursor | undefined;
+}
+
+function walk(cursor: Cursor, { path, depth, made, chart, installed }: Place, found: ValuesBlock[]): void {
   if (depth > maxDepth) return;
+  const below = (key: string) => ({ path: key, depth: depth + 1, made, chart: undefined, installed });
   if (cursor.node.kind === 'seq') {
     for (const item of items(cursor)) {
       if (item.node.kind === 'scalar') continue;
-      walk(item, `${path}[${asText(getIn(item, 'name')) ?? item.step}]`, depth + 1, found);
+      walk(item, below(`${path}[${asText(getIn(item, 'name')) ?? item.step}]`), found);
     }
     return;
   }
   // Skip whole objects that a chart passes on.
   if (getIn(cursor, 'apiVersion') !== undefined && getIn(cursor, 'kind') !== undefined) return;
-  for (const podSet of podSetsOf(cursor)) {
+  const own = made.get(cursor.node);
+  if (own !== undefined) {
+    found.push({ path, counted: own.uncounted !== true, ...own });
+    // Other blocks of the same chart can be below this one.
+    if (![...made.values()].some((other) => other !== own && isBelow(other.root, cursor))) return;
+  }
+  const known = own === undefined ? chartOf(cursor, chart) : undefined;
+  const blocks = known?.blocks(cursor) ?? [];
+  if (blocks.length > 0) {
+    const byNode = new Map(blocks.map((block) => [block.root.node, block]));
+    const atRoot = byNode.get(cursor.node);
+    if (atRoot !== undefined) found.push({ path, counted: atRoot.uncounted !== true, ...atRoot });
+    for (const child of entries(cursor)) {
+      if (child.node.kind === 'scalar' || (atRoot !== undefined && isRead(child))) continue;
+      if (known?.shared?.includes(keyOf(child))) continue;
+      walk(child, { ...below(joined(path, keyOf(child))), made: byNode }, found);
+    }
+    return;
+  }
+  for (const podSet of own === undefined ? podSetsOf(cursor) : []) {
     const { pod } = podSet;
-    found.push({ path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet });
+    const block = { path: pod === cursor ? path : joined(path, keyOf(pod)), root: pod, podSet, counted: false };
+    const isScaffold = pod === cursor && depth === 0 && isScaffoldValues(cursor);
+    if (!isScaffold) found.push(block);
+    else if (cursor !== installed) found.push({ ...block, wholeResources: true });
+    else found.push({ ...block, podSet: { ...podSet, pods: replicasOf(cursor) }, counted: true, wholeResources: true });
   }
   for (const child of entries(cursor)) {
     if (child.node.kind === 'scalar' || isRead(child)) continue;
-    walk(child, joined(path, keyOf(child)), depth + 1, found);
+    walk(child, below(joined(path, keyOf(child))), found);
   }
+}
+
+function isBelow(cursor: Cursor, above: Cursor): boolean {
+  for (let here = cursor.parent; here !== undefined; here = here.parent) if (here.node === above.node) return true;
+  return false;
+}
+
+/** The layout of `helm create`: one Deployment, with its replicas, image and resources next to each other at the top. */
+function isScaffoldValues(values: Cursor): boolean {
+  return getIn(values, 'replicaCount') !== undefined && isMap(getIn(values, 'image'));
 }
 
 /** Whether a child is a part of its block and has no blocks itself. */
@@ -80,12 +131,14 @@ const componentResources = /[a-z](?:Resources|_resources)$/;
 const readKeys: ReadonlySet<string> = new Set([
   'resources',
   'nodeSelector',
+  'node_selector',
   'tolerations',
   'affinity',
   'limits',
   'requests',
   'extra_resource_limits',
   'extra_resource_guarantees',
+  'extraResource',
 ]);
 
 /** The pod sets of a mapping: one for the mapping as a whole, and one for each `…Resources` in it. */
@@ -93,26 +146,28 @@ function podSetsOf(block: Cursor): readonly PodSetSource[] {
   const containers = [...listedContainers(block), ...blockContainer(block)];
   const placed =
     isList(getIn(block, 'tolerations')) || isMap(getIn(block, 'nodeSelector')) || isMap(getIn(block, 'affinity'));
-  const sets: PodSetSource[] = containers.length > 0 || placed ? [podSet(block, containers)] : [];
+  const sets: PodSetSource[] = containers.length > 0 || placed ? [placedAbove(podSetOf(block, containers))] : [];
   const others = entries(block).filter((entry) => componentResources.test(keyOf(entry)) && hasAmounts(entry));
   for (const resources of others) {
     const container = lowerContainer(resources, 'app', keyOf(resources), resources);
-    if (namesAccelerators(container)) sets.push({ ...podSet(block, [container]), pod: resources, replicas: undefined });
+    if (namesAccelerators(container))
+      sets.push({ ...podSetOf(block, [container]), pod: resources, replicas: undefined });
   }
   return sets;
 }
 
-function podSet(block: Cursor, containers: readonly Container[]): PodSetSource {
-  const type = instanceTypeOf(block);
-  return {
-    name: 'replica',
-    pod: block,
-    metadata: undefined,
-    replicas: getIn(block, 'replicaCount') ?? getIn(block, 'replicas'),
-    pods: exactly(null),
-    containers,
-    ...(type === undefined ? {} : { instanceType: type }),
-  };
+/** The mapping above a component, if its image and node labels are for its components: it has no pods itself. */
+function partsAbove({ parent }: Cursor): Cursor | undefined {
+  return getIn(parent, 'resources') === undefined ? parent : undefined;
+}
+
+/** A component without its own node labels takes those next to it in the mapping above. */
+function placedAbove(podSet: PodSetSource): PodSetSource {
+  const { pod, containers = [] } = podSet;
+  const above = getIn(partsAbove(pod), 'nodeSelector');
+  const isPlaced = podSet.nodeSelector !== undefined || getIn(pod, 'nodeSelector') !== undefined;
+  if (isPlaced || above === undefined || !containers.some(namesAccelerators)) return podSet;
+  return { ...podSet, nodeSelector: above };
 }
 
 /** The containers in a `containers` list. */
@@ -125,30 +180,13 @@ function listedContainers(block: Cursor): readonly Container[] {
 /** The container that a mapping stands for, if it has resources. */
 function blockContainer(block: Cursor): readonly Container[] {
   const name = asText(getIn(block, 'name')) ?? keyOf(block);
-  const resources = getIn(block, 'resources');
-  const image = imageOf(getIn(block, 'image'));
-  const extra = [...requestedGpus(block), ...enabledGpus(block), ...extraResources(block)];
-  if (hasAmounts(resources) || extra.length > 0) {
-    const container = lowerContainer(block, 'app', name);
-    return [{ ...container, ...image, env: variables(block), accelerators: [...container.accelerators, ...extra] }];
-  }
+  const requests = [...requestedGpus(block), ...extraResources(block)];
+  const image = getIn(block, 'image') ?? getIn(partsAbove(block), 'image');
+  if (hasAmounts(getIn(block, 'resources')) || requests.length > 0)
+    return [containerOf({ at: block, name, image, requests })];
   // KubeAI profiles have limits and requests without `resources`; elsewhere these keys have other meanings.
   if (keyOf(block) === 'resources' || !namesVendorResource(block)) return [];
-  return [{ ...lowerContainer(block, 'app', name, block), ...image, env: variables(block) }];
-}
-
-/** Environment variables, as a list or as a mapping of names to values. */
-function variables(block: Cursor): Container['env'] {
-  return ['env', 'extraEnv', 'extraEnvVars', 'envVars'].flatMap((key) => {
-    const list = getIn(block, key);
-    const listed = items(list).map((env) => ({
-      name: asText(getIn(env, 'name')) ?? '',
-      value: text(getIn(env, 'value')),
-      at: env,
-    }));
-    const mapped = entries(list).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
-    return [...listed, ...mapped];
-  });
+  return [containerOf({ at: block, name, resources: block })];
 }
 
 /** Whether limits or requests name a vendor's resource (with a domain). Rules report misspelled ones. */
@@ -162,77 +200,12 @@ function hasAmounts(resources: Cursor | undefined): boolean {
   return isMap(getIn(resources, 'limits')) || isMap(getIn(resources, 'requests'));
 }
 
-/** The chart of vLLM's production stack. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
+/** A block of vLLM's production stack outside its chart. https://github.com/vllm-project/production-stack/blob/main/helm/values.yaml */
 function requestedGpus(block: Cursor): readonly AcceleratorRequest[] {
   const count = getIn(block, 'requestGPU');
   return count === undefined ? [] : requestOf(asText(getIn(block, 'requestGPUType')) ?? 'nvidia.com/gpu', count);
 }
 
-/** Ollama's chart. https://github.com/otwld/ollama-helm/blob/main/values.yaml */
-function enabledGpus(block: Cursor): readonly AcceleratorRequest[] {
-  const gpu = getIn(block, 'gpu');
-  const count = getIn(gpu, 'number');
-  if (
-    count === undefined ||
-    asBoolean(getIn(gpu, 'enabled')) !== true ||
-    asBoolean(getIn(gpu, 'mig', 'enabled')) === true
-  )
-    return [];
-  const unset = asText(getIn(gpu, 'type')) === 'amd' ? 'amd.com/gpu' : 'nvidia.com/gpu';
-  return requestOf(asText(getIn(gpu, 'nvidiaResource')) ?? unset, count);
-}
-
-function requestOf(resource: string, count: Cursor): readonly AcceleratorRequest[] {
-  const known = acceleratorResource(resource);
-  if (known === undefined || count.node.kind !== 'scalar' || isNull(count)) return [];
-  const limit = lowerQuantity(count);
-  return [{ resource, form: known.form, limit, request: undefined, count: countOf(limit) }];
-}
-
-/** JupyterHub (KubeSpawner). https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html */
-function extraResources(block: Cursor): readonly AcceleratorRequest[] {
-  const limits = getIn(block, 'extra_resource_limits');
-  const requests = getIn(block, 'extra_resource_guarantees');
-  const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
-  return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
-    const known = acceleratorResource(resource);
-    if (known === undefined) return [];
-    const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
-      (quantity) => quantity && lowerQuantity(quantity),
-    );
-    return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
-  });
-}
-
-/** The image if both repository and tag are set: only the chart knows its default tag. */
-function imageOf(image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
-  if (!isMap(image)) return {};
-  const repository = asText(getIn(image, 'repository'));
-  const tag = getIn(image, 'tag');
-  const complete = repository !== undefined && repository !== '' && tag !== undefined && !isTemplated(tag);
-  const pinned = ['digest', 'sha', 'sha256'].some((key) => (asText(getIn(image, key)) ?? '') !== '');
-  const name = asText(tag) ?? '';
-  return { image: complete && !pinned && name !== '' ? { value: `${repository}:${name}`, at: tag } : undefined };
-}
-
-/** The instance type, for which each chart has its own key; only a type in the catalog is certain. */
-function instanceTypeOf(block: Cursor): Located<string> | undefined {
-  const holders = [block, getIn(block, 'resources')];
-  return holders
-    .flatMap((holder) =>
-      ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(getIn(holder, key))),
-    )
-    .find((type) => type !== undefined && instanceType(type.value) !== undefined);
-}
-
-function isMap(cursor: Cursor | undefined): boolean {
-  return cursor?.node.kind === 'map' && cursor.node.entries.length > 0;
-}
-
 function isList(cursor: Cursor | undefined): boolean {
   return items(cursor).some(({ node }) => node.kind === 'map');
-}
-
-function joined(path: string, key: string): string {
-  return path === '' ? key : `${path}.${key}`;
 }

@@ -16,6 +16,10 @@ export interface Manifest {
   readonly namespace: string | null;
   readonly labels: readonly Located<string>[];
   readonly annotations: readonly Located<string>[];
+  /** Something else creates the object later (a workflow step, a script, a controller), any number of times. */
+  readonly created?: 'later';
+  /** The text is only a patch of the object. */
+  readonly isPatch?: true;
 }
 
 export type Role = 'serving' | 'training' | 'batch' | 'interactive' | 'infrastructure' | 'definition' | 'unknown';
@@ -44,6 +48,10 @@ export interface Workload {
   readonly scaling: Scaling | null;
   /** For a definition whose pods are counted elsewhere (Helm values): the workload with one pod per set, to price a replica. */
   readonly replica?: Workload;
+  /** The object is partial, but its `resources` are complete. */
+  readonly wholeResources?: true;
+  /** This is such a replica. */
+  readonly perReplica?: true;
   /** Another file that fills in values of this one: `values.yaml`. */
   readonly readWith?: string;
   /** Another object that sets the number of pods. */
@@ -74,6 +82,16 @@ export interface PodSet {
   readonly placement: Placement;
   /** The facts that other objects state. */
   readonly inherited: readonly Inherited[];
+  /** How many devices the server in each pod uses, if a field of the kind sets it. */
+  readonly sharding: FieldSharding | undefined;
+}
+
+/** Over how many devices a controller tells a server to spread one model in each pod. */
+export interface FieldSharding {
+  /** The fields with their values: `tensor 4 × dataLocal 2`; what uses one device if there are none. */
+  readonly text: string;
+  readonly devices: number;
+  readonly at: Cursor;
 }
 
 export interface Container {
@@ -87,6 +105,12 @@ export interface Container {
   readonly env: readonly { readonly name: string; readonly value: Located<string> | undefined; readonly at: Cursor }[];
   /** `resources`, if it is set. */
   readonly resources: Cursor | undefined;
+  /** What a chart writes as the container's `securityContext`, if it is not in the container's mapping. */
+  readonly securityContext?: Cursor;
+  /** A known template makes the container, so no other volumes are mounted. */
+  readonly fromTemplate?: true;
+  /** The size of the volume into which the chart or operator downloads the model. */
+  readonly modelStorage?: Cursor;
   readonly accelerators: readonly AcceleratorRequest[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string; readonly at: Cursor }[];
   /** Shell scripts of ConfigMaps that the command runs. */
@@ -131,12 +155,20 @@ export interface PodAccelerator {
   readonly perPod: number | null;
   /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
+  /** The fewest and the most devices, if alternatives differ in their number. */
+  readonly between?: DeviceRange;
   readonly model: string | null;
   /** All models that fit. */
   readonly candidates: readonly string[];
   readonly modelFrom: ModelFrom | null;
   /** What suggests the model, if nothing requires it. */
   readonly modelHint?: ModelHint;
+}
+
+/** The fewest and the most devices of one pod. */
+export interface DeviceRange {
+  readonly min: number;
+  readonly max: number;
 }
 
 export type ModelFrom =

@@ -3,11 +3,12 @@ import { appendItem, insertKey, type PlainValue, removeKey } from '../yaml/edit.
 import type { YamlDocument } from '../yaml/node.ts';
 import type { TextEdit } from '../yaml/span.ts';
 import { tableOf } from '../yaml/table.ts';
-import { type Edits, type Fix, fix } from './fix.ts';
+import { type Edits, type Fix, fix, joinEdits } from './fix.ts';
 
 /**
  * Moves a field from one mapping to another and adds missing mappings on the path. Undefined if the target has the field already, if the
  * value contains comments or templates, or if either text cannot be edited without damage.
+ * @param emptied what is removed: the field, or the mapping that contains nothing else
  */
 export function moveField(
   document: YamlDocument,
@@ -15,13 +16,14 @@ export function moveField(
   owner: Cursor,
   path: readonly string[],
   title: string,
+  emptied: readonly Cursor[] = [field],
 ): Fix | undefined {
   const value = plainOf(field);
   const { start, end } = spanOf(field);
   const hasComment = document.comments.some(({ span }) => span.start > start && span.start < end);
   if (value === undefined || hasComment) return undefined;
   const written = writeInto(document, owner, path, value);
-  const removed = removeKey(document, field);
+  const removed = joinEdits(...emptied.map((one) => removeKey(document, one)));
   return touch(written, removed) ? undefined : fix(title, 'unsafe', removed, written);
 }
 

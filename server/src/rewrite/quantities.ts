@@ -1,5 +1,6 @@
 import type { AcceleratorRequest, Quantity } from '../model/workload.ts';
-import { renameKey, replaceScalar } from '../yaml/edit.ts';
+import { type Cursor, getIn, isNull } from '../yaml/cursor.ts';
+import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { type Edits, joinEdits } from './fix.ts';
 
@@ -27,6 +28,19 @@ export function replaceQuantities(
   // As a string, a count would get quotes that its neighbors do not have.
   const plain = typeof value === 'string' && /^[1-9]\d{0,14}$|^0$/.test(value) ? Number(value) : value;
   return joinEdits(...quantities.map(({ at }) => replaceScalar(document, at, plain)));
+}
+
+/** Adds the limit of a resource; undefined if the limits cannot be edited without damage. */
+export function addLimit(
+  document: YamlDocument,
+  resources: Cursor | undefined,
+  resource: string,
+  value: string | number,
+): Edits {
+  const limits = getIn(resources, 'limits');
+  if (limits === undefined)
+    return insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' });
+  return limits.node.kind === 'map' || isNull(limits) ? insertKey(document, limits, resource, value) : undefined;
 }
 
 /** Renames a request's resource in limits and requests. */

@@ -31,7 +31,7 @@ export function setLastNumber(
 /** Replaces a word that is an item or a part of a script. */
 export function rewriteWord(document: YamlDocument, lines: Lines, word: Word, text: string): Edits {
   const item = lines[word.item];
-  if (item === undefined || word.dynamic) return undefined;
+  if (item === undefined || word.dynamic || word.derived === true) return undefined;
   if (word.start !== 0 || word.end !== item.value.length) {
     const span = spanOfWords(document, lines, [word, word]);
     return span && replacePart(document, item.at, span, word.text, text);

@@ -1,17 +1,17 @@
 import type { CheckpointSign } from '../command/checkpoint.ts';
-import { checkpointSigns } from '../evidence/launch.ts';
+import { checkpointSigns, usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial, outlivesNode, runsMountedScript, volumeNamed } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
+import { isIn } from '../rewrite/mount-claim.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { asText, getIn, items, spanOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * Training writes its checkpoints where they do not survive a restart.
@@ -94,7 +94,7 @@ export default defineRule({
     if (!hasRole(workload, 'training') || workload.partial || container.type !== 'app') return;
     if (workload.retries === null || workload.retries.limit === 0 || isTrial(workload)) return;
     if (isOnSpot(workload)) return;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     if (items(getIn(container.at, 'envFrom')).length > 0 || redirectsPaths(container)) return;
     if (runsMountedScript(container, podSet)) return;
     // checkpoint-never reports runs without progress to lose.
@@ -109,43 +109,19 @@ export default defineRule({
     context.report({
       message: `Checkpoints in ${shorten(first.text, 50)} do not survive ${fatalRestart(first, container, workload)}: training starts again at step 0`,
       span: span ?? spanOf(lines[0]?.at ?? container.at),
-      fixes: () => [mountClaim(first, container, context)],
+      fixes: () => [
+        keepCheckpoints(context.document, { path: first.text, flag: first.flag }, { container, podSet, workload }),
+      ],
     });
   },
 });
 
 /**
- * Mounts a claim at the directory. Undefined if the directory may also contain the program, if a volume is already mounted in or above it,
- * and if the path is a file, because other files may share its directory.
- */
-function mountClaim({ text }: CheckpointSign, container: Container, context: PodSetContext): Fix | undefined {
-  const { document, podSet, workload } = context;
-  const path = text.startsWith('/') ? text.replace(/(?<!\/)\/+$/, '') : undefined;
-  if (path === undefined || !/^(?:\/[\w-]+)+$/.test(path) || mayHoldProgram.test(path)) return undefined;
-  if (container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath) || isIn(mountPath, path))) return undefined;
-  const name = 'checkpoints';
-  const taken = [...podSet.volumes, ...container.volumeMounts].some((volume) => volume.name === name);
-  if (taken || workload.name === null || getIn(podSet.pod, 'containers') === undefined) return undefined;
-  const claimName = `${workload.name}-checkpoints`;
-  const volume = { name, persistentVolumeClaim: { claimName } };
-  return fix(
-    `Mount the claim ${claimName} at ${path}`,
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: path }),
-    addItem(document, podSet.pod, 'volumes', volume),
-  );
-}
-
-/** Directories in which images keep their programs. */
-const mayHoldProgram = /^\/(?:workspace|app|code|src|opt|root|home|usr|bin|etc|var|tmp|mnt|data)?$/;
-
-/**
  * The restart that loses the checkpoints. A volume of the pod outlives its containers, which restart within the pod. The remaining pods of an
  * elastic job keep the state in memory until all of them are gone.
  */
-function fatalRestart({ text }: CheckpointSign, container: Container, { kind, manifest }: Workload): string {
-  const elastic = kind === 'ElasticJob' || getIn(manifest.root, 'spec', 'elasticPolicy') !== undefined;
-  if (elastic) return 'a restart of all pods';
+function fatalRestart({ text }: CheckpointSign, container: Container, { manifest }: Workload): string {
+  if (kindOf(manifest).elasticPolicy?.(manifest.root) !== undefined) return 'a restart of all pods';
   const path = absolute(text, container) ?? text;
   return container.volumeMounts.some(({ mountPath }) => isIn(path, mountPath))
     ? 'a pod restart'
@@ -169,11 +145,15 @@ function redirectsPaths({ command, args }: Container): boolean {
 
 function isLost({ text }: CheckpointSign, container: Container, podSet: PodSet): boolean {
   const path = absolute(text, container);
-  if (path === undefined) return false;
+  // Wherever a relative path leads, it leads to the container or to one of its mounts.
+  if (path === undefined) return container.volumeMounts.every((mount) => losesFiles(mount, podSet));
   const mount = container.volumeMounts
     .filter(({ mountPath }) => isIn(path, mountPath))
     .sort((a, b) => b.mountPath.length - a.mountPath.length)[0];
-  if (mount === undefined) return true;
+  return mount === undefined || losesFiles(mount, podSet);
+}
+
+function losesFiles(mount: Container['volumeMounts'][number], podSet: PodSet): boolean {
   const volume = volumeNamed(podSet, mount.name);
   return volume !== undefined && !outlivesNode(volume.source, volume.at);
 }
@@ -186,11 +166,6 @@ function absolute(path: string, { at: container, command, args, volumeMounts }: 
   if (directory !== undefined) return `${directory.replace(/\/$/, '')}/${path.replace(/^\.\//, '')}`;
   const moves = [...command, ...args].some(({ value }) => /\bcd\b|\bpushd\b/.test(value));
   return moves || volumeMounts.length > 0 ? undefined : `/${path.replace(/^\.\//, '')}`;
-}
-
-function isIn(path: string, directory: string): boolean {
-  const plain = directory.replace(/(?<!\/)\/+$/, '');
-  return path === plain || path.startsWith(`${plain}/`);
 }
 
 const isOnSpot = once(({ podSets }: Workload) => podSets.some(({ placement }) => placement.capacity === 'spot'));

@@ -1,9 +1,10 @@
 import { type CheckpointInterval, findCheckpointIntervals, secondsBetween } from '../command/save-interval.ts';
 import { formatNumber } from '../cost/money.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -85,11 +86,9 @@ export default defineRule({
   container(container, context) {
     const { workload, podSet } = context;
     if (!hasRole(workload, 'training') || isTrial(workload)) return;
-    if (!requestsAccelerators(container)) return;
-    const intervals = findCheckpointIntervals(
-      container.command.map(({ value }) => value),
-      container.args.map(({ value }) => value),
-    );
+    if (!usesAccelerators(container, context.podSet)) return;
+    const { command, args, env } = processInput(container);
+    const intervals = findCheckpointIntervals(command, args, env);
     const { stepSeconds = null } = context.options.training ?? {};
     const timed = intervals.map((interval) => ({ ...interval, seconds: secondsBetween(interval, stepSeconds) }));
     // Of several intervals, one of unknown length may be the shortest.

@@ -1,7 +1,7 @@
+import { usesAccelerators } from '../evidence/launch.ts';
 import { type NoCheckpoint, neverSaves } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -73,7 +73,7 @@ export default defineRule({
   container(container, context) {
     const { workload } = context;
     if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     const cause = neverSaves(container);
     if (cause === undefined) return;
     const span = spanOfWords(context.document, [...container.command, ...container.args], [cause.word, cause.word]);

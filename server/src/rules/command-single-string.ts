@@ -1,19 +1,24 @@
+import { baseName } from '../command/shell.ts';
+import { isShell } from '../command/wrappers.ts';
+import { serverOfImage } from '../evidence/launch.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isValues } from '../model/values.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
-import { type Cursor, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import type { Container } from '../model/workload.ts';
+import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
+import { type Cursor, isIncomplete, isTemplated, keyOf, type Located, spanOf } from '../yaml/cursor.ts';
 import { appendItem, replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
- * A whole command line is one item of `command`.
+ * A whole command line is one item of `command`, or a flag and its value are one item of `args`.
  *
  * ## Why
  *
  * Each item of `command` is one word of the command line, and no shell splits it. With `["python train.py"]` the runtime looks for a file
  * of exactly that name, including the space, and the container never starts. Write each word as its own item, or call a shell.
+ * In the same way, `["--port 8000"]` is one word, which no program knows as a flag.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -67,11 +72,13 @@ export default defineRule({
     const { workload } = context;
     const [first] = command;
     const list = first?.at.parent;
+    if (first === undefined) reportFlags(container, context);
     if (first === undefined || list?.node.kind !== 'seq' || isTemplated(first.at) || isIncomplete(list)) return;
     // Charts and unknown kinds may join the items or pass them to a shell.
     if (!requestsAccelerators(context.podSet) || workload.byShape || isValues(workload)) return;
     const words = first.value.trim().split(/\s+/);
     const program = words[0] ?? '';
+    if (words.length === 1 && isProgram(program)) reportFlags(container, context);
     if (words.length < 2 || !isProgram(program)) return;
     context.report({
       message: `"${shorten(first.value.trim(), 50)}" is one item of command: no file has that name, and the container never starts`,
@@ -80,6 +87,42 @@ export default defineRule({
     });
   },
 });
+
+/** Flags that share an item with their values, where a known program reads them. Shells split the items of scripts, and wrappers may. */
+function reportFlags(container: Container, context: PodSetContext): void {
+  const { command, args } = container;
+  const { workload, podSet, document } = context;
+  if (!requestsAccelerators(podSet) || workload.byShape || isValues(workload) || workload.role === 'definition') return;
+  const list = container.at.parent;
+  if (list === undefined || keyOf(list) !== 'containers') return;
+  const lines = [...command, ...args];
+  const isRead =
+    command.length === 0 ? readsWords.has(serverOfImage(container) ?? '') : !isShell(baseName(command[0]?.value ?? ''));
+  const joined = lines.filter(({ value, at }) => /^--?[A-Za-z][\w.-]* +[^\s=]+$/.test(value) && !isTemplated(at));
+  const [first] = joined;
+  if (!isRead || first === undefined || lines.some(({ value }) => /[\n|;]|&&/.test(value))) return;
+  const more = joined.length > 1 ? ` (and ${joined.length - 1} more)` : '';
+  context.report({
+    message: `"${shorten(first.value, 40)}"${more} is one word: the program does not know this flag and does not start`,
+    span: spanOf(first.at),
+    fixes: () => [fix('Join flags and values with =', 'safe', ...joined.map((one) => withEquals(document, one)))],
+  });
+}
+
+/** Servers whose images pass their arguments on as they are. */
+const readsWords: ReadonlySet<string> = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'text-embeddings-router',
+]);
+
+function withEquals(document: YamlDocument, { value, at }: Located<string>): Edits {
+  const [, flag, rest] = /^(\S+) +(\S+)$/.exec(value) ?? [];
+  return flag?.startsWith('--') === true && rest !== undefined
+    ? replaceScalar(document, at, `${flag}=${rest}`)
+    : undefined;
+}
 
 /** Common entry programs. Anything else may be a path with spaces. */
 function isProgram(word: string): boolean {

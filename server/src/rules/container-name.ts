@@ -1,9 +1,9 @@
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { getIn, isIncomplete, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { table } from '../yaml/table.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -66,7 +66,7 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     const { kind, apiVersion, partial } = context.workload;
-    const required = apiVersion === 'kubeflow.org/v1' ? names[kind] : undefined;
+    const required = apiVersion === 'kubeflow.org/v1' ? kindOf({ kind, apiVersion }).container : undefined;
     if (required === undefined || partial || isIncomplete(getIn(podSet.pod, 'containers'))) return;
     const apps = podSet.containers.filter(({ type }) => type === 'app');
     const [first] = apps;
@@ -75,17 +75,13 @@ export default defineRule({
     context.report({
       message: `${shorten(podSet.name)} has no container named ${required}: the operator rejects the ${kind}`,
       span: name === undefined ? keySpanOf(first.at) : spanOf(name),
-      fixes: () => (apps.length === 1 ? [rename(first, required, context)] : []),
+      // The name of an init container is also taken.
+      fixes: () =>
+        apps.length === 1 && podSet.containers.every((one) => one.name !== required)
+          ? [rename(first, required, context)]
+          : [],
     });
   },
-});
-
-const names = table<string>({
-  PyTorchJob: 'pytorch',
-  TFJob: 'tensorflow',
-  JAXJob: 'jax',
-  PaddleJob: 'paddle',
-  XGBoostJob: 'xgboost',
 });
 
 function rename(container: Container, required: string, { document }: PodSetContext): Fix | undefined {

@@ -1,6 +1,7 @@
 import { targetOf } from '../evidence/scaler-target.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Referenced, WorkloadFacts } from '../model/cross-references.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf, lookUp } from '../model/manifest.ts';
 import { isValues } from '../model/values.ts';
 import type { Manifest, PodSet, Workload } from '../model/workload.ts';
@@ -170,10 +171,17 @@ function onlyCpu(names: readonly (Cursor | undefined)[]): CpuMetric | undefined 
   return memory && { metric: 'memory', place: spanOf(memory) };
 }
 
-/** The HPA that NVIDIA's operator creates from `scale.hpa`. */
-function operatorMetric({ kind, scaling, podSets }: Workload): CpuMetric | undefined {
+/** The HPA that an operator creates: NVIDIA's from `scale.hpa`, the training operator's from the metrics of an elastic job. */
+function operatorMetric({ scaling, manifest, podSets }: Workload): CpuMetric | undefined {
+  const policy = kindOf(manifest).elasticPolicy?.(manifest.root);
+  const ofJob = getIn(policy, 'metrics');
+  if (ofJob !== undefined && ofJob.node.kind === 'seq') {
+    const [min, max] = [asNumber(getIn(policy, 'minReplicas')), asNumber(getIn(policy, 'maxReplicas'))];
+    const isFixed = min !== undefined && max !== undefined && max <= min;
+    return isFixed || isIncomplete(policy) || !holdAccelerators(podSets) ? undefined : podAutoscalerMetric(policy);
+  }
   const ceiling = asNumber(scaling?.max);
-  if (kind !== 'NIMService' || scaling === null || ceiling === undefined) return undefined;
+  if (scaling === null || ceiling === undefined || keyOf(scaling.owner) !== 'hpa') return undefined;
   if (scaling.floor === null || ceiling <= scaling.floor || isIncomplete(scaling.owner) || !holdAccelerators(podSets))
     return undefined;
   return podAutoscalerMetric(scaling.owner);

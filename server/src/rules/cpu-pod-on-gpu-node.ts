@@ -1,11 +1,14 @@
-import { gpusByLabel, instanceType, isGpuLabel, isInstanceTypeLabel } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
+import { gpuNodeRequirement, meansAccelerator } from '../evidence/gpu-nodes.ts';
+import { gpuImage, gpuProgram } from '../evidence/gpu-programs.ts';
+import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import { once } from '../model/once.ts';
-import type { Container, PodSet, Selector, Workload } from '../model/workload.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, entries, getIn, isTemplated, items, keyOf, keySpanOf } from '../yaml/cursor.ts';
-import { removeKey } from '../yaml/edit.ts';
+import { entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeItem, removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -45,6 +48,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * A toleration of GPU nodes alone is information: the pod may run there, but need not.
+ *
  * ## Fix safety
  *
  * Unsafe: the missing device request may be the mistake. No fix is offered for selectors in an affinity.
@@ -67,17 +72,36 @@ export default defineRule({
     const { workload } = context;
     if (workload.partial || workload.role === 'infrastructure' || workload.role === 'definition') return;
     if (requestsAny(workload)) return;
-    const selector = podSet.selectors.find(meansAccelerator);
-    if (selector === undefined || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
-    const key = getIn(selector.at, 'key');
-    const shown = `${selector.key.slice(selector.key.indexOf('/') + 1)} ${selector.values[0]?.value ?? ''}`;
+    // What runs on every GPU node serves the node.
+    if (workload.kind === 'DaemonSet') return;
+    if (getsDevicesOtherwise(podSet, workload) || mayUseAll(podSet) || servesNode(podSet)) return;
+    const required = gpuNodeRequirement(podSet);
+    if (required === undefined) {
+      reportToleration(podSet, context);
+      return;
+    }
     context.report({
-      message: `The pod selects accelerator nodes (${shown}) but requests no device: it occupies a costly node and gets none`,
-      span: key !== undefined && keyOf(selector.at) === '' ? key.node.span : keySpanOf(selector.at),
-      fixes: () => [removeSelectors(podSet, context)],
+      message: `The pod selects accelerator nodes (${shorten(required.text, 60)}) but requests no device: it occupies a costly node and gets none`,
+      span: required.selector?.from === 'nodeSelector' ? keySpanOf(required.at) : spanOf(required.at),
+      fixes: () => (required.selector === undefined ? [] : [removeSelectors(podSet, context)]),
     });
   },
 });
+
+/** The pod may run on GPU nodes, but need not. */
+function reportToleration(podSet: PodSet, { document, report }: PodSetContext): void {
+  const { tolerations, containers, pod } = podSet;
+  const toleration = tolerations.find(({ key }) => /^(?:nvidia|amd)\.com\/gpu$/.test(key?.value ?? ''));
+  if (toleration?.key === undefined || isIncomplete(pod) || podSet.selectors.length > 0) return;
+  // gpu-without-request reports programs and images for GPUs.
+  if (containers.some((one) => gpuProgram(one) ?? gpuImage(one))) return;
+  report({
+    severity: 'info',
+    message: `The pod tolerates GPU nodes (${toleration.key.value}) but requests no device: it may occupy a costly node`,
+    span: spanOf(toleration.key.at),
+    fixes: () => [fix('Remove this toleration', 'unsafe', removeItem(document, toleration.at))],
+  });
+}
 
 /** Removes every such selector. Undefined if one is in an affinity, where other terms may depend on it. */
 function removeSelectors({ selectors }: PodSet, { document }: PodSetContext): Fix | undefined {
@@ -87,42 +111,16 @@ function removeSelectors({ selectors }: PodSet, { document }: PodSetContext): Fi
   return fix(edits.length === 1 ? 'Remove this nodeSelector' : 'Remove these nodeSelectors', 'unsafe', ...edits);
 }
 
-function meansAccelerator({ key, values }: Selector): boolean {
-  if (values.length === 0 || values.some(({ at: value }) => isTemplated(value))) return false;
-  if (key === 'nvidia.com/gpu.present') return values.every(({ value }) => value === 'true');
-  if (isInstanceTypeLabel(key)) return values.every(({ value }) => (instanceType(value)?.gpu ?? null) !== null);
-  return isGpuLabel(key) && values.every(({ value }) => gpusByLabel(key, value).length > 0);
-}
-
 /** Whether a resource is a misspelled accelerator, which gpu-resource-name reports. */
 function misspells({ resources }: Container): boolean {
   const written = [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))];
   return written.some((entry) => meantResource(keyOf(entry)) !== undefined);
 }
 
-/** Whether devices come from a claim, a scheduler's annotation, or a resource that is not in the catalog. */
-function getsDevicesOtherwise({ pod, annotations, labels, containers }: PodSet, { manifest }: Workload): boolean {
-  if (items(getIn(pod, 'resourceClaims')).length > 0 || getIn(pod, 'schedulerName') !== undefined) return true;
-  // NVIDIA's runtime exposes all GPUs of the node to images that request them.
+/** NVIDIA's runtime exposes all GPUs of the node to images that request them. */
+function mayUseAll({ pod, containers }: PodSet): boolean {
   if (getIn(pod, 'runtimeClassName') !== undefined) return true;
-  const marks = [...annotations, ...labels, ...manifest.annotations, ...manifest.labels];
-  if (marks.some(({ at: mark }) => /gpu|vcuda|kueue|runai|kai\./i.test(keyOf(mark)))) return true;
-  return containers.some(
-    ({ resources, env }) =>
-      [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].some((entry) =>
-        keyOf(entry).includes('/'),
-      ) || env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'),
-  );
-}
-
-/** Whether the pod manages its node: it mounts host directories or runs with host privileges. */
-function servesNode({ pod, containers, volumes }: PodSet): boolean {
-  if (['hostPID', 'hostNetwork'].some((field) => asBoolean(getIn(pod, field)) === true)) return true;
-  return volumes.some(({ source }) => source === 'hostPath') || containers.some(isPrivileged);
-}
-
-function isPrivileged({ at: container }: Container): boolean {
-  return asBoolean(getIn(container, 'securityContext', 'privileged')) === true;
+  return containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'));
 }
 
 const requestsAny = once(({ podSets }: Workload) =>

@@ -45,14 +45,14 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * Without a CPU limit, from half a core per device on, and for shares of a GPU.
+ * Without a CPU limit, from half a core per device on (a quarter for a single device), and for shares of a GPU.
  *
  * ## Sources
  *
  * - [Kubernetes: CPU limits are hard](https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/#how-pods-with-resource-limits-are-run)
  */
 export default defineRule({
-  topic: 'gpu-request',
+  topic: 'other',
   severity: 'warning',
   container(container, context) {
     if (container.type === 'init' || isExempt(context.workload)) return;
@@ -62,7 +62,7 @@ export default defineRule({
     const requests = knownRequests(container);
     const [only, ...others] = requests;
     const devices = only?.form === 'whole' && others.length === 0 ? (only.count ?? 0) : 0;
-    if (devices < 2 || cores * 2 >= devices) return;
+    if (devices < 1 || cores * (devices === 1 ? 4 : 2) >= devices) return;
     context.report({
       message: `A limit of ${plural(cores, 'CPU core')} starves ${requestWords(requests)}: the devices wait for the cores that feed them`,
       span: spanOf(limit),

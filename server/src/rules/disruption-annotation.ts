@@ -1,4 +1,5 @@
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asText, type Cursor, entries, getIn, isTemplated, keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -77,7 +78,7 @@ export default defineRule({
     const holders = podSets.filter(requestsAccelerators);
     if (holders.length === 0) return;
     for (const annotation of new Set(holders.flatMap(annotationsOf))) checkPod(annotation, context);
-    if (!keepsAnnotations.test(workload.kind)) return;
+    if (kindOf(workload).passesAnnotations !== false) return;
     for (const annotation of entries(getIn(manifest.root, 'metadata', 'annotations')))
       checkObject(annotation, workload, context);
   },
@@ -85,9 +86,6 @@ export default defineRule({
 
 const annotationNames =
   /^(?:karpenter\.sh\/do-not-(?:disrupt|evict|consolidate)|cluster-autoscaler\.kubernetes\.io\/safe-to-evict)$/;
-
-/** Kinds that do not copy their own annotations to pods. For other kinds this is unknown. */
-const keepsAnnotations = /^(?:Deployment|StatefulSet|ReplicaSet|Job|CronJob|JobSet)$/;
 
 function annotationsOf({ annotations }: PodSet): readonly Cursor[] {
   return annotations
@@ -121,18 +119,16 @@ function checkObject(annotation: Cursor, { kind, podSets }: Workload, { document
 }
 
 function addToTemplate(annotation: Cursor, podSets: readonly PodSet[], document: YamlDocument): Fix | undefined {
-  const [only, ...others] = podSets;
-  const template = only?.pod.parent;
   const value = asText(annotation);
-  if (value === undefined || others.length > 0 || only?.pod.step !== 'spec') return undefined;
-  const metadata = getIn(template, 'metadata');
-  const annotations = getIn(metadata, 'annotations');
-  const entry = { [keyOf(annotation)]: value };
-  const edits =
-    annotations !== undefined
-      ? insertKey(document, annotations, keyOf(annotation), value)
-      : metadata !== undefined
-        ? insertKey(document, metadata, 'annotations', entry)
-        : insertKey(document, template, 'metadata', { annotations: entry });
-  return fix('Add the annotation to the pod template', 'unsafe', edits);
+  if (value === undefined || podSets.some(({ pod }) => pod.step !== 'spec')) return undefined;
+  const edits = podSets.map(({ pod: { parent: template } }) => {
+    const metadata = getIn(template, 'metadata');
+    const annotations = getIn(metadata, 'annotations');
+    const entry = { [keyOf(annotation)]: value };
+    if (annotations !== undefined) return insertKey(document, annotations, keyOf(annotation), value);
+    return metadata !== undefined
+      ? insertKey(document, metadata, 'annotations', entry)
+      : insertKey(document, template, 'metadata', { annotations: entry });
+  });
+  return fix(`Add the annotation to the pod ${edits.length === 1 ? 'template' : 'templates'}`, 'unsafe', ...edits);
 }

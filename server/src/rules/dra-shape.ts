@@ -23,7 +23,7 @@ import { defineRule, type RuleContext } from './rule.ts';
  * ## Why
  *
  * The API of dynamic resource allocation changed on its way to v1. Kubernetes 1.31 removed v1alpha2, with its `resourceClassName`, and the field
- * `source` in a pod's `resourceClaims`, which is dropped without strict validation. v1beta2 and v1 have the fields of a request under `exactly`,
+ * `source` in a pod's `resourceClaims`: servers without device claims drop it, later ones reject the pod. v1beta2 and v1 have the fields of a request under `exactly`,
  * v1beta1 directly in the request. The API server rejects the wrong shape, and a container that names a claim that its pod does not declare.
  *
  * ```yaml invalid
@@ -139,7 +139,7 @@ function checkReferences({ pod }: PodSet, context: RuleContext): void {
     const key = String(name?.step ?? 'resourceClaimName');
     const value = asText(name);
     context.report({
-      message: `Kubernetes 1.31 removed source from resourceClaims: it is dropped and the pod gets no device; set ${key} directly`,
+      message: `Kubernetes 1.31 removed source from resourceClaims: the pod is not created or gets no device; set ${key} directly`,
       span: keySpanOf(source),
       fixes: () => {
         if (value === undefined || isTemplated(name)) return [];

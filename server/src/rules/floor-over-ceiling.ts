@@ -1,6 +1,7 @@
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import type { Manifest } from '../model/workload.ts';
-import { asNumber, type Cursor, entries, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -78,24 +79,18 @@ interface Bounds {
 function boundsOf({ root, kind, apiVersion }: Manifest): readonly Bounds[] {
   const spec = getIn(root, 'spec');
   switch (`${groupOf(apiVersion)}/${kind}`) {
-    case 'serving.kserve.io/InferenceService':
-      return entries(spec).map((component) => replicas(component, true));
-    case 'serving.kserve.io/LLMInferenceService':
-      return [replicas(getIn(spec, 'scaling'), false), replicas(getIn(spec, 'prefill', 'scaling'), false)];
     case 'autoscaling/HorizontalPodAutoscaler':
       return [replicas(spec, false)];
     case 'keda.sh/ScaledObject':
       return [{ min: getIn(spec, 'minReplicaCount'), max: getIn(spec, 'maxReplicaCount'), zeroIsUnlimited: false }];
-    case 'kubeflow.org/PyTorchJob':
-      return [replicas(getIn(spec, 'elasticPolicy'), false)];
-    case 'ray.io/RayCluster':
-      return groups(spec);
-    case 'ray.io/RayJob':
-      return groups(getIn(spec, 'rayClusterSpec'));
-    case 'ray.io/RayService':
-      return groups(getIn(spec, 'rayClusterConfig'));
-    default:
-      return [];
+    default: {
+      const { bounds, rayCluster } = kindOf({ kind, apiVersion });
+      const zeroIsUnlimited = kind === 'InferenceService';
+      return [
+        ...(bounds?.(root).map((owner) => replicas(owner, zeroIsUnlimited)) ?? []),
+        ...groups(rayCluster?.(root)),
+      ];
+    }
   }
 }
 

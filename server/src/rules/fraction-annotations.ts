@@ -3,8 +3,8 @@ import { lookUp } from '../model/manifest.ts';
 import { parseQuantity } from '../model/quantity.ts';
 import type { PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asText, getIn, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
-import { replaceScalar } from '../yaml/edit.ts';
+import { asText, getIn, isIncomplete, isTemplated, keyOf, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import { insertKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -46,7 +46,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Fix safety
  *
- * Unsafe: the pod was rejected before and now takes that share of a GPU.
+ * Unsafe: the pod was rejected or got no GPU before, and now takes that share of a GPU.
  *
  * ## When it is silent
  *
@@ -62,12 +62,14 @@ export default defineRule({
   severity: 'error',
   podSet(podSet, context) {
     if (!isScheduledByKai(podSet)) return;
+    checkNames(podSet, context);
     const fraction = lookUp(podSet.annotations, 'gpu-fraction');
     const memory = lookUp(podSet.annotations, 'gpu-memory');
     if (fraction !== undefined) checkFraction(fraction, context);
     if (memory !== undefined) checkMemory(memory, context);
     const annotation = fraction ?? memory;
     if (annotation === undefined) return;
+    checkScheduler(podSet, annotation, context);
     if (fraction !== undefined && memory !== undefined) {
       context.report({
         message: 'gpu-memory cannot be combined with gpu-fraction: KAI and Run:ai reject the pod',
@@ -82,6 +84,39 @@ export default defineRule({
     });
   },
 });
+
+/** Only the queue shows that KAI is meant, and its scheduler is not named. Run:ai sets the scheduler itself. */
+function checkScheduler(
+  { pod, labels }: PodSet,
+  annotation: Located<string>,
+  { document, report, workload }: PodSetContext,
+): void {
+  if (workload.partial || getIn(pod, 'schedulerName') !== undefined || isIncomplete(pod)) return;
+  if (labels.some(({ at }) => keyOf(at).startsWith('runai'))) return;
+  report({
+    severity: 'warning',
+    message: `${String(annotation.at.step)} without schedulerName kai-scheduler: the default scheduler ignores it, and the pod gets no GPU`,
+    span: keySpanOf(annotation.at),
+    fixes: () => [
+      fix('Set schedulerName to kai-scheduler', 'unsafe', insertKey(document, pod, 'schedulerName', 'kai-scheduler')),
+    ],
+  });
+}
+
+/** Annotations that KAI does not read, but that mean one that it does. */
+function checkNames({ annotations }: PodSet, { document, report }: PodSetContext): void {
+  for (const { at } of annotations) {
+    const key = keyOf(at);
+    const meant = /^(?:[a-z.]+\/)?gpu[-_.]?(fraction|memory)s?$/i.exec(key)?.[1]?.toLowerCase();
+    if (meant === undefined || key === `gpu-${meant}`) continue;
+    report({
+      severity: 'warning',
+      message: `KAI and Run:ai ignore the annotation ${shorten(key, 40)}: gpu-${meant} is the one that they read`,
+      span: keySpanOf(at),
+      fixes: () => [fix(`Rename to gpu-${meant}`, 'unsafe', renameKey(document, at, `gpu-${meant}`))],
+    });
+  }
+}
 
 function checkFraction(fraction: Located<string>, { report }: PodSetContext): void {
   // KAI parses a Go number, not a quantity: 500m is invalid.

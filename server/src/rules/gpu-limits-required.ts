@@ -1,10 +1,10 @@
 import { migByResource } from '../catalog/index.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
-import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { isKnown, isWhole } from '../rewrite/quantities.ts';
+import { addLimit, isKnown, isWhole } from '../rewrite/quantities.ts';
 import { meantName } from '../rewrite/rename-resource.ts';
-import { asNumber, type Cursor, entries, getIn, isNull, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { asNumber, asText, type Cursor, entries, getIn, keyOf, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey, replaceScalar } from '../yaml/edit.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -89,6 +89,7 @@ function isMisspelled(resource: string, limits: Cursor | undefined): boolean {
 function copyToLimits(accelerator: AcceleratorRequest, container: Container, context: PodSetContext): Fix | undefined {
   const { request, limit, resource } = accelerator;
   const { resources } = container;
+  if (request !== undefined && resources === undefined) return copyToSpawnerLimits(resource, request, context);
   if (request === undefined || resources === undefined || !isKnown(request) || !isWhole(request)) return undefined;
   const { document } = context;
   const limits = getIn(resources, 'limits');
@@ -99,12 +100,20 @@ function copyToLimits(accelerator: AcceleratorRequest, container: Container, con
   const value = number ? asNumber(request.at) : request.text;
   if (value === undefined) return undefined;
   const edits =
-    limit !== undefined
-      ? replaceScalar(document, limit.at, value)
-      : limits === undefined
-        ? insertKey(document, resources, 'limits', { [resource]: value }, { after: 'requests' })
-        : limits.node.kind === 'map' || isNull(limits)
-          ? insertKey(document, limits, resource, value)
-          : undefined;
+    limit === undefined ? addLimit(document, resources, resource, value) : replaceScalar(document, limit.at, value);
+  return fix(`Set the limit of ${resource} to ${request.text}`, 'safe', edits);
+}
+
+/** JupyterHub's KubeSpawner has its own keys for both. */
+function copyToSpawnerLimits(resource: string, request: Quantity, { document }: PodSetContext): Fix | undefined {
+  const guarantees = request.at.parent;
+  const value = asNumber(request.at) ?? asText(request.at);
+  if (guarantees === undefined || keyOf(guarantees) !== 'extra_resource_guarantees' || value === undefined)
+    return undefined;
+  const limits = getIn(guarantees.parent, 'extra_resource_limits');
+  const edits =
+    limits === undefined
+      ? insertKey(document, guarantees.parent, 'extra_resource_limits', { [resource]: value })
+      : insertKey(document, limits, resource, value);
   return fix(`Set the limit of ${resource} to ${request.text}`, 'safe', edits);
 }

@@ -1,4 +1,4 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { knownAccelerator } from '../catalog/index.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { isValues } from '../model/values.ts';
@@ -128,10 +128,32 @@ function moveTo(owner: Cursor | undefined, field: Cursor, where: string, { docum
 /** Undefined for a request whose limit is misplaced in the same way: moving the limit is enough. */
 function toLimits(container: Container | undefined, entry: Cursor, { document }: PodSetContext) {
   const name = keyOf(entry);
-  const hasLimit = entry.parent?.step === 'requests' && getIn(entry.parent.parent, 'limits', name) !== undefined;
+  const holder = entry.parent;
+  const hasLimit = holder?.step === 'requests' && getIn(holder.parent, 'limits', name) !== undefined;
   if (container === undefined || container.type !== 'app' || hasLimit) return undefined;
   const title = `Move ${name} to the limits of ${container.name === '' ? 'the container' : container.name}`;
-  return moveField(document, entry, container.at, ['resources', 'limits', name], title);
+  const emptied = emptiedBy(entry, container);
+  // The request that goes with the limit is misplaced in the same way.
+  const request = holder?.step === 'limits' ? getIn(holder.parent, 'requests', name) : undefined;
+  const others = request === undefined || emptied.includes(request) ? [] : [request];
+  return moveField(document, entry, container.at, ['resources', 'limits', name], title, [...emptied, ...others]);
+}
+
+/**
+ * The mappings that have no more entries once an accelerator is moved: an empty `limits` next to the containers would also be rejected. The
+ * entry itself if others remain.
+ */
+function emptiedBy(entry: Cursor, container: Container): readonly Cursor[] {
+  const name = keyOf(entry);
+  const holder = entry.parent;
+  const owner = holder?.parent;
+  if (holder === undefined || owner === undefined || holder.node === container.resources?.node) return [entry];
+  const has = (map: Cursor, count: number) => map.node.kind === 'map' && map.node.entries.length === count;
+  if (!/^(limits|requests)$/.test(String(holder.step)) || !has(holder, 1)) return [entry];
+  const requests = holder.step === 'limits' ? getIn(owner, 'requests') : undefined;
+  const isBare = requests !== undefined && has(requests, 1) && getIn(requests, name) !== undefined;
+  const emptied = isBare ? [holder, requests] : [holder];
+  return owner.step === 'resources' && has(owner, emptied.length) ? [owner] : emptied;
 }
 
 function onlyContainer({ containers }: PodSet): Container | undefined {
@@ -191,11 +213,13 @@ function acceleratorsNextToContainers({ pod }: PodSet): readonly Cursor[] {
 /** Accelerators in the `resources` of a pod, unless the same mapping describes a container. */
 function podLevelResources({ pod, containers }: PodSet): readonly Cursor[] {
   const resources = getIn(pod, 'resources');
-  if (resources === undefined || getIn(pod, 'containers') === undefined) return [];
+  // In a KServe predictor, the model's own resources are in `model`.
+  const isPod = getIn(pod, 'containers') !== undefined || containers.some(({ at }) => at.parent?.node === pod.node);
+  if (resources === undefined || !isPod) return [];
   if (containers.some((container) => container.resources?.node === resources.node)) return [];
   return [...entries(getIn(resources, 'limits')), ...entries(getIn(resources, 'requests'))].filter(isAccelerator);
 }
 
 function isAccelerator(entry: Cursor): boolean {
-  return acceleratorResource(keyOf(entry)) !== undefined;
+  return knownAccelerator(keyOf(entry)) !== undefined;
 }

@@ -1,9 +1,10 @@
 import { findLocalProcesses } from '../command/processes.ts';
 import { processInput } from '../evidence/launch.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import type { AcceleratorRequest, Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { isIncomplete, keySpanOf } from '../yaml/cursor.ts';
+import { isIncomplete, isNull, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -11,7 +12,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## Why
  *
- * The API server drops a resource whose value is null: the pod is accepted and starts without a GPU.
+ * The API server stores a limit without a value as 0: the pod is accepted and starts without a GPU. It rejects an empty text (`""`), and a request
+ * without a value if there is no limit.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -63,9 +65,15 @@ export default defineRule({
       const written = writtenQuantities(accelerator);
       const [first] = written;
       if (first === undefined || !written.every(({ empty }) => empty)) continue;
+      const isRejected =
+        written.some(({ at }) => !isNull(at)) ||
+        (accelerator.limit === undefined && lacksLimitOf(accelerator.resource, container, context));
       context.report({
-        message: `${accelerator.resource} has no value: the API server drops it, and the container starts without it`,
+        message: isRejected
+          ? `${accelerator.resource} has no value: the API server rejects the pod`
+          : `${accelerator.resource} has no value, which counts as 0: the container starts without it`,
         span: keySpanOf(first.at),
+        severity: isRejected ? 'error' : 'warning',
         fixes: () => [setCount(intendedCount(container, accelerator), accelerator, context)],
       });
     }

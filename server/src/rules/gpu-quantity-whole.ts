@@ -1,11 +1,12 @@
 import { gpus } from '../catalog/index.ts';
 import { migOptions } from '../cost/mig-options.ts';
+import { lacksLimitOf } from '../evidence/missing-limit.ts';
 import { acceleratorByName } from '../model/requested-resource.ts';
 import type { AcceleratorRequest, Container, Quantity } from '../model/workload.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
+import { type Fix, fix, joinEdits } from '../rewrite/fix.ts';
 import { rewriteToMig, sliceForm } from '../rewrite/mig.ts';
-import { isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
-import { spanOf } from '../yaml/cursor.ts';
+import { addLimit, isKnown, isWhole, replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
+import { keyOf, spanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -49,6 +50,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * Unsafe: a whole GPU costs more than the intended part. If the GPU is known and supports MIG, the smallest slice of at least that share is
  * also offered; the nodes must be partitioned accordingly.
  *
+ * ## In values of charts
+ *
+ * The chart of vLLM's production stack rounds `requestGPU` down: below 1, the pods start without a GPU, and the API server rejects nothing.
+ *
  * ## Known limit
  *
  * Huawei CCE's device plugin supports fractions of `nvidia.com/gpu`. Turn the rule off for CCE clusters.
@@ -56,6 +61,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Sources
  *
  * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ * - [vLLM production stack: resources of the chart](https://github.com/vllm-project/production-stack/blob/main/helm/templates/_helpers.tpl)
  * - [volcano-sh/volcano#822](https://github.com/volcano-sh/volcano/issues/822)
  * - [NVIDIA/k8s-device-plugin#458](https://github.com/NVIDIA/k8s-device-plugin/issues/458)
  */
@@ -68,13 +74,23 @@ export default defineRule({
       const wrong = written.find(isWrong);
       if (wrong === undefined) continue;
       context.report({
-        message: `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
+        message: isDropped(wrong)
+          ? `requestGPU must be a whole number, not ${wrong.text}: the chart rounds it down to 0, so the pod gets no GPU`
+          : `${accelerator.resource} must be a whole number, not ${wrong.text}: the API server rejects the pod`,
         span: spanOf(wrong.at),
-        fixes: () => [wholeDevices(accelerator, wrong, context), slice(accelerator, wrong, container, context)],
+        fixes: () => [
+          wholeDevices(accelerator, wrong, container, context),
+          slice(accelerator, wrong, container, context),
+        ],
       });
     }
   },
 });
+
+/** The chart of vLLM's production stack reads its key with `int` and requests nothing for 0. */
+function isDropped({ at, value }: Quantity): boolean {
+  return keyOf(at) === 'requestGPU' && value !== null && value > 0 && value < 1;
+}
 
 function isWrong(quantity: Quantity): boolean {
   return isKnown(quantity) && !isWhole(quantity) && (quantity.value !== null || looksLikeCount(quantity.text));
@@ -91,12 +107,20 @@ function looksLikeCount(text: string): boolean {
 function wholeDevices(
   { resource, form, ...request }: AcceleratorRequest,
   wrong: Quantity,
+  container: Container,
   context: PodSetContext,
 ): Fix | undefined {
   if (form === 'memory' || form === 'percent') return undefined;
   const count = wrong.value === null ? 1 : Math.max(1, Math.ceil(wrong.value));
-  const edits = replaceQuantities(context.document, writtenQuantities({ resource, form, ...request }), count);
-  return fix(`Set ${resource} to ${count}`, 'unsafe', edits);
+  const written = writtenQuantities({ resource, form, ...request });
+  const edits = joinEdits(
+    replaceQuantities(context.document, written, count),
+    // Without a limit, the API server would also reject the whole number.
+    request.limit === undefined && lacksLimitOf(resource, container, context)
+      ? addLimit(context.document, container.resources, resource, count)
+      : [],
+  );
+  return fix(`Set ${keyOf(wrong.at) || resource} to ${count}`, 'unsafe', edits);
 }
 
 /** The smallest slice of at least the requested share. */

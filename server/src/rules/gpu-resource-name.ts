@@ -1,5 +1,6 @@
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { lacksLimitOf } from '../evidence/missing-limit.ts';
+import { keyProblem } from '../model/api-syntax.ts';
 import { isListedContainer } from '../model/pod.ts';
 import { renameResource, writtenResources } from '../rewrite/rename-resource.ts';
 import { keyOf, keySpanOf } from '../yaml/cursor.ts';
@@ -11,7 +12,7 @@ import { defineRule } from './rule.ts';
  * ## Why
  *
  * The API server accepts any well-formed resource name. No node offers `nvidia.com/gpus` or `nvidia/gpu`, so the pod stays Pending. The API
- * server rejects `gpu` without a domain, and a misspelled name that is in `requests` but not in `limits`.
+ * server rejects a name without a domain, such as `gpu`, a domain with capitals, and a misspelled name that is in `requests` but not in `limits`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -75,10 +76,15 @@ export default defineRule({
       }
       const intended = meantResource(name);
       if (intended === undefined) continue;
-      const consequence = lacksLimitOf(name, container, context)
-        ? 'without a limit, the API server rejects the pod'
-        : 'the pod stays Pending';
+      const isInvalid = !name.includes('/') || keyProblem(name) !== undefined;
+      const lacksLimit = lacksLimitOf(name, container, context);
+      const consequence = isInvalid
+        ? 'the API server rejects the pod'
+        : lacksLimit
+          ? 'without a limit, the API server rejects the pod'
+          : 'the pod stays Pending';
       context.report({
+        severity: (isInvalid && isListedContainer(container.at)) || lacksLimit ? 'error' : 'warning',
         message: `No device plugin offers ${name} (did you mean ${intended}?): ${consequence}`,
         span: keySpanOf(entry),
         fixes: () => [renameResource(container, name, intended, 'safe', context.document)],

@@ -1,4 +1,4 @@
-import { gpus, maxGpusPerInstance } from '../catalog/index.ts';
+import { gpus, knownAccelerator, maxGpusPerInstance } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
 import { largestNode } from '../evidence/largest-node.ts';
 import { resourceName } from '../model/requested-resource.ts';
@@ -68,6 +68,7 @@ export default defineRule({
       const resource = resourceName(requested);
       // The numbers of devices and resources differ if the nodes share or partition their GPUs.
       if (resource === undefined || form !== 'whole' || perPod === null || devices !== perPod) continue;
+      if (knownAccelerator(resource) === undefined) continue;
       const largest = largestNode(podSet.selectors, accelerator);
       const span = spanOfRequest(podSet, resource);
       if (span === undefined) continue;

@@ -5,12 +5,13 @@ import { replaceScalar } from '../yaml/edit.ts';
 import { defineRule } from './rule.ts';
 
 /**
- * A HorizontalPodAutoscaler has a minimum of 0 but only metrics that need a running pod.
+ * A HorizontalPodAutoscaler has a minimum of 0, which the API server rejects by default.
  *
  * ## Why
  *
  * The API server accepts `minReplicas: 0` only with a metric of type Object or External. Other metrics are measured on pods, and without pods
- * there is nothing to measure. Up to Kubernetes 1.36 the feature gate HPAScaleToZero is also required.
+ * there is nothing to measure. Up to Kubernetes 1.36, the feature gate HPAScaleToZero is also required: it is alpha and off by default, and most managed
+ * clusters cannot turn it on. KEDA scales to zero without it.
  *
  * ```yaml invalid
  * apiVersion: autoscaling/v2
@@ -73,7 +74,16 @@ export default defineRule({
     const metrics = getIn(spec, 'metrics');
     if (floor === undefined || asNumber(floor) !== 0 || isIncomplete(spec) || isIncomplete(metrics)) return;
     const types = items(metrics).map((metric) => asString(getIn(metric, 'type')));
-    if (types.some((type) => type === undefined || type === 'Object' || type === 'External')) return;
+    if (types.includes(undefined)) return;
+    if (types.some((type) => type === 'Object' || type === 'External')) {
+      context.report({
+        message:
+          'minReplicas 0 requires the feature gate HPAScaleToZero, off by default: the API server rejects the object',
+        span: spanOf(floor),
+        fixes: () => [fix('Set minReplicas to 1', 'unsafe', replaceScalar(context.document, floor, 1))],
+      });
+      return;
+    }
     // The list is empty in autoscaling/v1, which supports only CPU.
     context.report({
       message: 'minReplicas 0 requires a metric of type Object or External: the API server rejects the object',

@@ -1,11 +1,19 @@
+import { imageParts } from '../catalog/images.ts';
+import { baseName } from '../command/shell.ts';
 import { findWaiting, type Waiting } from '../command/waiting.ts';
+import { isShell } from '../command/wrappers.ts';
 import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isDemo } from '../evidence/demo-image.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { once } from '../model/once.ts';
+import { processInput } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { asText, getIn, isIncomplete, isTemplated, items } from '../yaml/cursor.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { replacePart } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
@@ -49,10 +57,16 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *           nvidia.com/gpu: 1
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the container ends after its work, and so do the shells that people have opened in it.
+ *
  * ## When it is silent
  *
  * For init containers, lifecycle hooks, short sleeps, waits that keep a background server alive, the workers of an MPIJob (their launcher
- * starts processes in them) and infrastructure. For shares of a GPU and for long sleeps that end, the finding is information only.
+ * starts processes in them) and infrastructure. For shares of a GPU, for long sleeps that end, for pods with a deadline, for
+ * shells that wait for a terminal, and for plain images (`ubuntu`, `pause`), which are examples and tests, the finding is information only; in a file with
+ * several such examples, the first one is reported.
  *
  * ## Sources
  *
@@ -64,7 +78,7 @@ export default defineRule({
   wasteful: true,
   options: {
     hours: {
-      default: 24,
+      default: 1,
       least: 1,
       description: 'Number of hours from which a repeated sleep counts as waiting indefinitely.',
     },
@@ -75,25 +89,63 @@ export default defineRule({
     const lines = [...container.command, ...container.args];
     if (lines.some(({ at: line }) => isTemplated(line)) || lines.some(({ at: line }) => isIncomplete(line.parent)))
       return;
-    const waiting = findWaiting(
-      container.command.map(({ value }) => value),
-      container.args.map(({ value }) => value),
-    );
+    const waiting = findWaiting(processInput(container)) ?? pauses(container);
     if (waiting === undefined || !isEndless(waiting, context.workload, context.option('hours') * 3600)) return;
-    const span = spanOfWords(context.document, lines, waiting.words);
+    const span = 'words' in waiting ? spanOfWords(context.document, lines, waiting.words) : spanOf(waiting.at);
     if (span === undefined) return;
+    const isStandIn = isDemo(container);
     const hourly = hourlyOf(container, context);
     const amount = hourly === undefined ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
     const ends = waiting.seconds !== Number.POSITIVE_INFINITY;
     context.report({
       // Others can use the rest of a shared GPU, and in most manifests a sleep of a day is a placeholder for work.
-      severity: held.shares || ends ? 'info' : 'warning',
+      severity: held.shares || ends || isStandIn || isShell(waiting.what) || hasDeadline(context) ? 'info' : 'warning',
       message: `${behavior(waiting)} but holds ${held.words}${amount}`,
       span,
       saving: hourly,
+      oncePerFile: isStandIn,
+      fixes: () => ['words' in waiting ? removeWait(waiting, lines, context) : undefined],
     });
   },
 });
+
+/** A container that waits without a command that says so. */
+interface Pause extends Pick<Waiting, 'what' | 'kind' | 'seconds'> {
+  readonly at: Cursor;
+}
+
+function pauses({ image, command, args, at }: Container): Pause | undefined {
+  const waits = { kind: 'only-waits', seconds: Number.POSITIVE_INFINITY } as const;
+  const [first, ...others] = [...command, ...args];
+  const isOpen = ['stdin', 'tty'].every((field) => asBoolean(getIn(at, field)) === true);
+  // A shell with a terminal waits for somebody to attach.
+  if (isOpen && first !== undefined && others.length === 0 && isShell(baseName(first.value)))
+    return { ...waits, what: baseName(first.value), at: first.at };
+  if (image === undefined || first !== undefined || !/(?:^|\/)pause$/.test(imageParts(image.value).repository))
+    return undefined;
+  return { ...waits, what: 'pause', at: image.at };
+}
+
+/** Whether Kubernetes ends the pod at a set time. */
+function hasDeadline({ workload, podSet }: PodSetContext): boolean {
+  const places = [podSet.pod, getIn(workload.manifest.root, 'spec')];
+  return places.some((place) => getIn(place, 'activeDeadlineSeconds') !== undefined);
+}
+
+/** Removes ` && sleep infinity` after the work. */
+function removeWait(
+  { before, words }: Waiting,
+  lines: Container['args'],
+  { document }: PodSetContext,
+): Fix | undefined {
+  const [, last] = words;
+  const item = lines[last.item];
+  if (before === undefined || item === undefined || before.item !== last.item) return undefined;
+  const cut = { ...last, start: before.end, end: last.end };
+  const text = item.value.slice(cut.start, cut.end);
+  const span = spanOfWords(document, lines, [cut, cut]);
+  return span && fix('End the container after its work', 'unsafe', replacePart(document, item.at, span, text, ''));
+}
 
 interface Held {
   readonly words: string;
@@ -129,18 +181,18 @@ function heldByClaim({ resources }: Container, { pod, accelerators }: PodSet): H
 
 /** The launcher of an MPIJob starts processes in workers that look idle. Infrastructure and definitions are excluded. */
 function isDrivenRemotely({ workload, podSet }: PodSetContext): boolean {
-  return isExempt(workload) || (workload.kind === 'MPIJob' && podSet.name === 'Worker');
+  return isExempt(workload) || kindOf(workload).launcher?.driven === podSet.name;
 }
 
 /** A sleep that ends is endless in effect if it takes at least `longest` seconds and is always restarted. */
-function isEndless(waiting: Waiting, workload: Workload, longest: number): boolean {
+function isEndless(waiting: Pick<Waiting, 'kind' | 'seconds'>, workload: Workload, longest: number): boolean {
   if (waiting.seconds === Number.POSITIVE_INFINITY) return true;
   return (
     waiting.seconds >= longest && waiting.kind !== 'works-first' && workload.retries?.limit === Number.POSITIVE_INFINITY
   );
 }
 
-function behavior({ what, kind, seconds }: Waiting): string {
+function behavior({ what, kind, seconds }: Pick<Waiting, 'what' | 'kind' | 'seconds'>): string {
   const shown = shorten(what, 48);
   if (kind === 'works-first') return `The container works, then only waits (${shown})`;
   if (seconds !== Number.POSITIVE_INFINITY) return `The container only waits, then restarts (${shown}),`;

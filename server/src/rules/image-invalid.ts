@@ -1,5 +1,8 @@
+import { rejectionOf } from '../evidence/rejection.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { someText } from '../yaml/texts.ts';
@@ -56,6 +59,17 @@ export default defineRule({
   container({ image }, context) {
     if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
       return;
+    const trimmed = image.value.trim();
+    if (trimmed !== image.value && trimmed !== '' && !/\s/.test(trimmed)) {
+      context.report({
+        message: `Image ${shorten(trimmed, 50)} has white space around it: ${rejectionOf(context.workload)}`,
+        span: spanOf(image.at),
+        fixes: () => [
+          fix(`Change to ${shorten(trimmed, 50)}`, 'safe', replaceScalar(context.document, image.at, trimmed)),
+        ],
+      });
+      return;
+    }
     const problem = problemOf(image.value, context.document);
     if (problem === undefined) return;
     context.report({

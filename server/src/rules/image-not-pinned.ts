@@ -1,4 +1,5 @@
-import type { Container } from '../model/workload.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
+import type { Container, PodSet } from '../model/workload.ts';
 import { isTemplated, type Located, spanOf } from '../yaml/cursor.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule } from './rule.ts';
@@ -41,7 +42,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For containers without an accelerator, placeholders, digests, and the pods of device plugins, drivers and the like.
+ * For containers without an accelerator, placeholders, digests, PodTemplates (they only give a ProvisioningRequest the shape of its pods), and
+ * the pods of device plugins, drivers and the like.
  *
  * ## Sources
  *
@@ -52,7 +54,10 @@ export default defineRule({
   severity: 'info',
   container(container, context) {
     const { image } = container;
-    if (image === undefined || !holdsAccelerator(container) || context.workload.role === 'infrastructure') return;
+    if (image === undefined || context.workload.role === 'infrastructure') return;
+    if (!holdsAccelerator(container, context.podSet)) return;
+    // A PodTemplate only gives a ProvisioningRequest the shape of its pods.
+    if (context.workload.kind === 'PodTemplate') return;
     if (isTemplated(image.at) || isPlaceholder(image.value)) return;
     const parts = imageParts(image.value);
     if (parts === undefined || parts.digest) return;
@@ -70,7 +75,9 @@ export default defineRule({
   },
 });
 
-function holdsAccelerator({ accelerators }: Container): boolean {
+function holdsAccelerator(container: Container, podSet: PodSet): boolean {
+  const { accelerators } = container;
+  if (accelerators.length === 0) return usesAccelerators(container, podSet);
   return accelerators.some(({ count, limit, request }) => count !== 0 && (limit ?? request)?.empty === false);
 }
 
@@ -95,7 +102,7 @@ function imageParts(image: string): ImageParts | undefined {
 
 /** Whether a name is a placeholder in plain words. */
 function isPlaceholder(image: string): boolean {
-  return /(^|[/._-])(your|my-registry|image-name|placeholder|replace|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
+  return /(^|[/._-])(your|my-registry|image-name|placeholder|replaced?|changeme|todo|xxx+)([/:._-]|$)/i.test(image);
 }
 
 const movingTags =

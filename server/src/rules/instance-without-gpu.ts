@@ -1,4 +1,4 @@
-import { acceleratorResource, gpus, instanceType, isInstanceTypeLabel } from '../catalog/index.ts';
+import { gpus, instanceType, isInstanceTypeLabel, knownAccelerator } from '../catalog/index.ts';
 import { resourceName } from '../model/requested-resource.ts';
 import type { PodSet } from '../model/workload.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
@@ -76,8 +76,8 @@ export default defineRule({
 function requestOf({ accelerators }: PodSet): { readonly resource: string; readonly vendor: string } | undefined {
   const request = accelerators.find(({ perPod }) => perPod === null || perPod > 0);
   const resource = request && resourceName(request.requested);
-  const vendor = acceleratorResource(resource ?? '')?.vendor;
-  return resource === undefined || vendor === undefined ? undefined : { resource, vendor };
+  const vendor = knownAccelerator(resource ?? '')?.vendor;
+  return resource === undefined || vendor == null ? undefined : { resource, vendor };
 }
 
 /**

@@ -1,8 +1,9 @@
+import { kindOf } from '../model/kinds/index.ts';
 import { groupOf } from '../model/manifest.ts';
 import { fix } from '../rewrite/fix.ts';
-import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
 import { removeKey, replaceScalar } from '../yaml/edit.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A ScaledObject has an invalid `idleReplicaCount`.
@@ -47,10 +48,14 @@ import { defineRule } from './rule.ts';
  * - [KEDA: idleReplicaCount](https://keda.sh/docs/latest/reference/scaledobject-spec/#idlereplicacount)
  */
 export default defineRule({
-  topic: 'autoscaling',
+  topic: 'scale-to-zero',
   severity: 'warning',
   manifest({ root, kind, apiVersion }, context) {
-    if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') return;
+    if (kind !== 'ScaledObject' || groupOf(apiVersion) !== 'keda.sh') {
+      const owners = kindOf({ kind, apiVersion }).bounds?.(root) ?? [];
+      for (const owner of owners) checkEmbedded(getIn(owner, 'wva', 'keda', 'idleReplicaCount'), context);
+      return;
+    }
     const idle = getIn(root, 'spec', 'idleReplicaCount');
     const count = asNumber(idle);
     if (idle === undefined || count === undefined) return;
@@ -75,3 +80,14 @@ export default defineRule({
     });
   },
 });
+
+/** The idle count in the KEDA settings of another kind, whose minimum is at least 1. */
+function checkEmbedded(idle: Cursor | undefined, { document, report }: RuleContext): void {
+  const count = asNumber(idle);
+  if (idle === undefined || count === undefined || count === 0) return;
+  report({
+    message: `idleReplicaCount must be 0, not ${count}: KEDA supports no other idle count`,
+    span: spanOf(idle),
+    fixes: () => [fix('Set idleReplicaCount to 0', 'unsafe', replaceScalar(document, idle, 0))],
+  });
+}

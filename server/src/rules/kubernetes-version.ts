@@ -1,4 +1,5 @@
 import { groupOf } from '../model/manifest.ts';
+import { minorOf } from '../model/options.ts';
 import { asText, getIn, isTemplated, spanOf } from '../yaml/cursor.ts';
 import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
@@ -103,9 +104,3 @@ const resourceApis = table<readonly [first: number, last: number]>({
   v1alpha2: [27, Number.POSITIVE_INFINITY],
   v1alpha1: [26, 26],
 });
-
-/** The minor version of `1.34` or `v1.34.2`. */
-function minorOf(version: string | null): number | undefined {
-  const minor = /^v?1\.(\d+)/.exec(version ?? '')?.[1];
-  return minor === undefined ? undefined : Number(minor);
-}

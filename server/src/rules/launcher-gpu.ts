@@ -1,10 +1,10 @@
-import { programWords, recognizeProgram } from '../command/programs.ts';
-import { allCommands, baseName, readCommandLine } from '../command/shell.ts';
+import { onlyFetches } from '../evidence/cpu-steps.ts';
 import { knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
 import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { removeRequests } from '../rewrite/remove-requests.ts';
-import { asBoolean, getIn, isIncomplete } from '../yaml/cursor.ts';
+import { isIncomplete } from '../yaml/cursor.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -117,90 +117,20 @@ export default defineRule({
 type Helper = readonly [name: string, task: string];
 
 /** The pods of a set if they only wait for others that compute. */
-function waitsFor({ name }: PodSet, { kind, manifest, podSets }: Workload): Helper | undefined {
-  if (!/^(?:submitter|launcher)$/i.test(name)) return undefined;
-  const spec = getIn(manifest.root, 'spec');
-  const others = podSets.filter((other) => other.name !== name);
-  if (!others.some(requestsAccelerators)) return undefined;
-  if (kind === 'RayJob' && name === 'submitter') return ['The submitter', 'waits for the Ray cluster'];
-  if (kind === 'MPIJob' && name === 'Launcher')
-    return asBoolean(getIn(spec, 'runLauncherAsWorker')) === true ? undefined : launcher;
-  if (!kind.endsWith('TrainingRuntime') || name !== 'launcher') return undefined;
-  const mpi = getIn(spec, 'mlPolicy', 'mpi');
-  return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true ? undefined : launcher;
+function waitsFor({ name }: PodSet, { kind, apiVersion, manifest, podSets }: Workload): Helper | undefined {
+  const { launcher } = kindOf({ kind, apiVersion });
+  if (launcher?.waits !== name || launcher.works(manifest.root)) return undefined;
+  return podSets.some((other) => other.name !== name && requestsAccelerators(other)) ? launcher.words : undefined;
 }
-
-const launcher: Helper = ['The launcher', 'waits for its workers'];
 
 /** An init container that only fetches files, in a pod whose other containers request less. */
 function downloads(container: Container, { containers }: PodSet): Helper | undefined {
   if (container.type !== 'init' || container.command.length === 0) return undefined;
   const others = containers.filter(({ type }) => type !== 'init').flatMap(knownRequests);
   if (knownRequests(container).some(({ resource, count }) => (count ?? 0) <= sumOf(others, resource))) return undefined;
-  const line = readCommandLine(
-    container.command.map(({ value }) => value),
-    container.args.map(({ value }) => value),
-  );
-  const commands = allCommands(line.statements).filter(({ words }) => words.length > 0);
-  if (!line.complete || commands.length === 0) return undefined;
-  const names = commands.map((command) => baseName(programWords(command)[0] ?? ''));
-  const fetches = commands.some((command, index) => isFetch(names[index] ?? '', recognizeProgram([command])?.program));
-  const alone = commands.every(
-    (command, index) =>
-      isFetch(names[index] ?? '', recognizeProgram([command])?.program) || auxiliary.has(names[index] ?? ''),
-  );
-  return fetches && alone ? [`The init container ${container.name}`, 'downloads files'] : undefined;
+  return onlyFetches(container) ? [`The init container ${container.name}`, 'downloads files'] : undefined;
 }
 
 function sumOf(requests: ReturnType<typeof knownRequests>, resource: string): number {
   return requests.filter((other) => other.resource === resource).reduce((sum, { count }) => sum + (count ?? 0), 0);
 }
-
-function isFetch(name: string, program: string | undefined): boolean {
-  return (
-    /^(?:wget|curl|aws|gsutil|gcloud|azcopy|rclone|s5cmd|mc)$/.test(name) ||
-    name === 'git' ||
-    name === 'git-lfs' ||
-    program === 'huggingface-cli' ||
-    program === 'hf'
-  );
-}
-
-/** Programs that accompany a download. */
-const auxiliary: ReadonlySet<string> = new Set([
-  ...[
-    'echo',
-    'printf',
-    'test',
-    '[',
-    '[[',
-    'mkdir',
-    'ls',
-    'rm',
-    'mv',
-    'cp',
-    'ln',
-    'cd',
-    'chmod',
-    'chown',
-    'date',
-    'set',
-  ],
-  ...[
-    'export',
-    'md5sum',
-    'sha256sum',
-    'tar',
-    'unzip',
-    'gunzip',
-    'touch',
-    'cat',
-    'find',
-    'du',
-    'df',
-    'exit',
-    'true',
-    ':',
-  ],
-  ...['pip', 'pip3', 'apt-get', 'apt', 'apk', 'sleep'],
-]);

@@ -1,4 +1,9 @@
-import { configInDocument, configsInConfigMap, type EmbeddedConfig } from '../evidence/embedded-config.ts';
+import {
+  configInDocument,
+  configsInConfigMap,
+  configsInValues,
+  type EmbeddedConfig,
+} from '../evidence/embedded-config.ts';
 import { anyCardHolds, isMigProfile, type MigMix, mixThatFits } from '../evidence/mig-placement.ts';
 import { asNumber, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
@@ -63,6 +68,7 @@ export default defineRule({
   document(document, context) {
     const config = configInDocument(document, 'mig-configs');
     if (config !== undefined) check(config, limited(context));
+    for (const inValues of configsInValues(document, 'mig-configs')) check(inValues, limited(context));
   },
   manifest(manifest, context) {
     for (const config of configsInConfigMap(manifest, 'mig-configs', context.document)) {

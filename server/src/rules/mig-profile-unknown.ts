@@ -54,7 +54,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For placeholders, and for misspelled names (mig-resource-spelling). The `.shared` suffix of a time-sliced resource is not part of the
+ * For placeholders, for misspelled names (mig-resource-spelling), and for names without sizes (`nvidia.com/mig-small`), which the config of the
+ * device plugin can give to slices. The `.shared` suffix of a time-sliced resource is not part of the
  * profile.
  *
  * ## Sources
@@ -74,7 +75,8 @@ export default defineRule({
       // mig-resource-spelling reports misspelled names.
       if (migByResource(resource).length > 0 || meantMigResource(resource) !== undefined) continue;
       const profile = resource.slice(prefix.length).replace(shared, '');
-      if (isWithoutTable(profile)) continue;
+      // A name without sizes is one that the config of the device plugin gave to its slices.
+      if (!/^\d/.test(profile) || isWithoutTable(profile)) continue;
       context.report({
         message: `No GPU has the MIG profile ${profile}: the pod stays Pending`,
         span: keySpanOf(written.at),

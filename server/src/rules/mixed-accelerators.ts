@@ -1,3 +1,4 @@
+import { knownAccelerator } from '../catalog/index.ts';
 import { meantMigResource } from '../catalog/resource-spelling.ts';
 import type { AcceleratorRequest } from '../model/workload.ts';
 import { writtenQuantities } from '../rewrite/quantities.ts';
@@ -83,7 +84,8 @@ export default defineRule({
   },
 });
 
-function isDevice({ form, count, limit, request }: AcceleratorRequest): boolean {
-  if (form === 'memory' || form === 'percent') return false;
+function isDevice({ resource, form, count, limit, request }: AcceleratorRequest): boolean {
+  // A name that only looks like an accelerator may stand for anything next to one.
+  if (form === 'memory' || form === 'percent' || knownAccelerator(resource) === undefined) return false;
   return count !== 0 && (limit ?? request)?.empty === false;
 }

@@ -79,13 +79,18 @@ export default defineRule({
       if (entries(limits).length > 0 || isIncomplete(limits) || isTemplated(limits)) continue;
       const name = pool.name === null ? '' : ` ${shorten(pool.name)}`;
       context.report({
-        message: `GPU ${kind}${name} (${shorten(because, 36)}) has no limits: it can start any number of nodes`,
+        message: `${kind}${name} (${shorten(because, 36)}) has no limits: it can start any number of ${nodeWord(vendor)} nodes`,
         span: keySpanOf(spec),
         fixes: () => [limit(spec, limits, vendor, gpus, context)],
       });
     }
   },
 });
+
+/** Neuron devices and TPUs are not GPUs. */
+function nodeWord(vendor: Vendor | null): string {
+  return vendor === 'aws' || vendor === 'google' ? 'accelerator' : 'GPU';
+}
 
 function limit(
   spec: Cursor,

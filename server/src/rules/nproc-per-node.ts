@@ -2,11 +2,12 @@ import { findLocalProcesses } from '../command/processes.ts';
 import type { Word } from '../command/shell.ts';
 import { formatNumber, plural } from '../cost/money.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { asText, type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import type { Span } from '../yaml/span.ts';
@@ -77,7 +78,10 @@ export default defineRule({
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type !== 'app' || dividesGpus(container)) return;
     const launch =
-      inCommand(container, context) ?? inScript(container) ?? inSpec(container, context.podSet, context.workload);
+      inCommand(container, context, false) ??
+      inScript(container) ??
+      inSpec(container, context.podSet, context.workload) ??
+      inCommand(container, context, true);
     if (launch === undefined || launch.count === gpus || launch.count === 0) return;
     const { count, text, span, value } = launch;
     const over = count > gpus;
@@ -111,8 +115,11 @@ interface Launch {
   readonly words?: readonly [Word, Word];
 }
 
-function inCommand(container: Container, { document }: PodSetContext): Launch | undefined {
-  const launches = findLocalProcesses(processInput(container)).filter(({ kind }) => kind === 'launch');
+/** @param settings whether to read a trainer's settings (`trainer.devices=8`) instead of a launcher's flags */
+function inCommand(container: Container, { document }: PodSetContext, settings: boolean): Launch | undefined {
+  const launches = findLocalProcesses(processInput(container)).filter(
+    ({ kind, text }) => kind === 'launch' && /^[-+]*\w+\.\w/.test(text) === settings,
+  );
   const [only, ...others] = launches;
   if (only === undefined || typeof only.count !== 'number' || others.length > 0) return undefined;
   if (only.words === undefined) {
@@ -138,8 +145,10 @@ function changeFlag(
 /** A script from a ConfigMap that the command runs. The finding is where the command runs it. */
 function inScript(container: Container): Launch | undefined {
   const launches = container.scripts.flatMap((script) =>
-    findLocalProcesses(scriptInput(script)).flatMap(({ kind, count, text }) =>
-      kind === 'launch' ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }] : [],
+    findLocalProcesses(scriptInput(script, container)).flatMap(({ kind, count, text, words }) =>
+      kind === 'launch' && words !== undefined
+        ? [{ count, text: `${text} in ${script.path}`, span: spanOf(script.at) }]
+        : [],
     ),
   );
   const [only, ...others] = launches;
@@ -149,15 +158,7 @@ function inScript(container: Container): Launch | undefined {
 
 /** The field of a kind that sets the number for the container that trains. */
 function inSpec(container: Container, { name }: PodSet, { kind, manifest }: Workload): Launch | undefined {
-  const spec = getIn(manifest.root, 'spec');
-  const field =
-    kind === 'PyTorchJob'
-      ? getIn(spec, 'nprocPerNode')
-      : kind === 'TrainJob'
-        ? getIn(spec, 'trainer', 'numProcPerNode')
-        : kind === 'TrainingRuntime' || kind === 'ClusterTrainingRuntime'
-          ? getIn(spec, 'mlPolicy', 'torch', 'numProcPerNode')
-          : undefined;
+  const field = kindOf(manifest).processesPerPod?.(manifest.root);
   const text = asText(field);
   if (field === undefined || text === undefined || !/^\d{1,4}$/.test(text)) return undefined;
   if (kind.endsWith('Runtime') && !/^(node|trainer|worker)$/i.test(name) && container.name !== 'trainer')

@@ -1,6 +1,8 @@
 import { largestNode } from '../evidence/largest-node.ts';
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
-import { asBoolean, asText, getIn, keySpanOf } from '../yaml/cursor.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import type { Container } from '../model/workload.ts';
+import { asBoolean, asText, type Cursor, getIn, keySpanOf } from '../yaml/cursor.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
 
 /**
@@ -47,8 +49,8 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## When it is silent
  *
  * For infrastructure, for TPUs and Neuron devices, whose containers must be privileged on some platforms, and if the pod requests all GPUs
- * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, and if the
- * pod uses RDMA devices or the host network, where `privileged` is common.
+ * of the selected instance type. The severity is info if the container requests eight GPUs, which is a whole node of most types, if it trains
+ * on two or more GPUs, which are often a whole node, and if the pod uses RDMA devices or the host network, where `privileged` is common.
  *
  * ## Sources
  *
@@ -59,11 +61,13 @@ export default defineRule({
   topic: 'gpu-request',
   severity: 'warning',
   container(container, context) {
-    const privileged = getIn(container.at, 'securityContext', 'privileged');
+    const privileged = getIn(securityContextOf(container), 'privileged');
     if (privileged === undefined || asBoolean(privileged) !== true || isExempt(context.workload)) return;
     const requests = knownRequests(container).filter(({ resource }) => /^(?:nvidia|amd)\.com\//.test(resource));
     if (requests.length === 0 || takesWholeNode(context)) return;
-    const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= 8);
+    // Jobs that train on several GPUs take whole nodes more often than not.
+    const usual = hasRole(context.workload, 'training') ? 2 : 8;
+    const whole = requests.some(({ form, count }) => form === 'whole' && count !== null && count >= usual);
     context.report({
       severity: whole || usesRdma(context) ? 'info' : 'warning',
       message: `privileged: true exposes every GPU of the node to the container, not only the ${requestWords(requests)} that it requests`,
@@ -71,6 +75,11 @@ export default defineRule({
     });
   },
 });
+
+/** In the container's mapping, or where a chart has it. */
+function securityContextOf({ at, securityContext }: Container): Cursor | undefined {
+  return securityContext ?? getIn(at, 'securityContext') ?? getIn(at, 'containerSecurityContext');
+}
 
 /** Whether no GPU of the node is left for other pods. */
 function takesWholeNode({ podSet: { accelerators, selectors } }: PodSetContext): boolean {

@@ -1,10 +1,13 @@
+import { queueLabel } from '../evidence/queue-label.ts';
+import { isSet, placesAt } from '../evidence/written.ts';
 import { mayConcernAccelerators } from '../model/concern.ts';
-import { groupOf, lookUp } from '../model/manifest.ts';
+import { groupOf } from '../model/manifest.ts';
 import type { Workload } from '../model/workload.ts';
-import type { Located } from '../yaml/cursor.ts';
-import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule } from './rule.ts';
+import { defineRule, type RuleContext } from './rule.ts';
 
 /**
  * A ClusterQueue has no quota for a resource that a workload requests.
@@ -115,6 +118,7 @@ export default defineRule({
       covered: namesIn(getIn(group, 'coveredResources')),
     }));
     if (!mayConcernAccelerators(groups.flatMap(({ covered }) => covered ?? []).join(' '))) return;
+    checkCohort(root, context);
     for (const { group, covered } of groups) {
       if (covered === undefined) continue;
       for (const flavor of items(getIn(group, 'flavors'))) {
@@ -132,11 +136,21 @@ export default defineRule({
   },
 });
 
-const queueName = 'kueue.x-k8s.io/queue-name';
-
-/** The label of the object, or of the pod template for kinds that Kueue manages by their pods. */
-function queueLabel({ manifest, podSets }: Workload): Located<string> | undefined {
-  return lookUp(manifest.labels, queueName) ?? podSets.flatMap(({ labels }) => lookUp(labels, queueName) ?? [])[0];
+/** Without a cohort there is nobody to borrow from or lend to. */
+function checkCohort(root: Cursor, { report, document }: RuleContext): void {
+  const spec = getIn(root, 'spec');
+  if (getIn(spec, 'cohort') !== undefined || getIn(spec, 'cohortName') !== undefined || isIncomplete(spec)) return;
+  for (const limit of ['borrowingLimit', 'lendingLimit']) {
+    for (const at of placesAt(spec, `resourceGroups.*.flavors.*.resources.*.${limit}`)) {
+      if (!isSet(at)) continue;
+      report({
+        message: `${limit} requires a cohort: Kueue rejects the queue`,
+        span: keySpanOf(at),
+        severity: 'error',
+        fixes: () => [fix(`Remove ${limit}`, 'unsafe', removeKey(document, at))],
+      });
+    }
+  }
 }
 
 /** Accelerators that the pods request by name in a known number. mixed-accelerators reports two kinds in one container. */

@@ -1,7 +1,7 @@
-import { acceleratorResource } from '../catalog/index.ts';
+import { knownAccelerator } from '../catalog/index.ts';
 import { plural } from '../cost/money.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { lookUp } from '../model/manifest.ts';
-import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, type Cursor, getIn, isIncomplete, items, keySpanOf } from '../yaml/cursor.ts';
 import { insertKey } from '../yaml/edit.ts';
@@ -13,8 +13,8 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  * ## Why
  *
  * `minReplicas` and `maxReplicas` take effect only with `enableInTreeAutoscaling: true`. Without it, the group stays at `replicas`: it
- * keeps its accelerators when the work is done, and gets no more when there is more work. The severity is info if the group is at its
- * minimum anyway.
+ * keeps its accelerators when the work is done, and gets no more when there is more work. Without `replicas` it stays at `minReplicas`: at 0,
+ * it never has a worker. The severity is info if the group is at its minimum anyway.
  *
  * ```yaml invalid
  * apiVersion: ray.io/v1
@@ -95,7 +95,7 @@ export default defineRule({
   topic: 'autoscaling',
   severity: 'warning',
   workload(workload, context) {
-    const cluster = clusterOf(workload);
+    const cluster = kindOf(workload).rayCluster?.(workload.manifest.root);
     if (cluster === undefined || isIncomplete(cluster) || getIn(cluster, 'enableInTreeAutoscaling') !== undefined)
       return;
     // Kueue's webhook rejects the autoscaler on queued objects unless the gate ElasticJobsViaWorkloadSlices is on.
@@ -104,14 +104,17 @@ export default defineRule({
       const min = asNumber(getIn(group, 'minReplicas'));
       const max = asNumber(getIn(group, 'maxReplicas'));
       if (min === undefined || max === undefined || min >= max || !holdsAccelerator(group)) continue;
-      const replicas = asNumber(getIn(group, 'replicas')) ?? 1;
+      const written = getIn(group, 'replicas');
       // Something else manages the group and scales it up from 0.
-      if (replicas === 0) continue;
-      const atMinimum = replicas <= min;
+      if (asNumber(written) === 0) continue;
+      // The CRD's default is 0, and the operator keeps the number within the bounds.
+      const number = written === undefined ? 0 : asNumber(written);
+      const replicas = number === undefined ? undefined : Math.min(Math.max(number, min), max);
+      const effect = replicas === undefined ? 'does not scale' : `stays at ${plural(replicas, 'replica')}`;
       context.report({
-        // A group at its minimum wastes nothing.
-        severity: atMinimum ? 'info' : 'warning',
-        message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group stays at ${plural(replicas, 'replica')}`,
+        // A group at its minimum wastes nothing, but one that stays at 0 never does any work.
+        severity: replicas === undefined || (replicas > 0 && replicas <= min) ? 'info' : 'warning',
+        message: `minReplicas ${min} and maxReplicas ${max} have no effect without enableInTreeAutoscaling: the group ${effect}`,
         span: keySpanOf(getIn(group, 'minReplicas') ?? group),
         fixes: () => [enable(cluster, context)],
       });
@@ -119,16 +122,10 @@ export default defineRule({
   },
 });
 
-function clusterOf({ kind, manifest: { root } }: Workload): Cursor | undefined {
-  if (kind === 'RayCluster') return getIn(root, 'spec');
-  if (kind === 'RayJob') return getIn(root, 'spec', 'rayClusterSpec');
-  return kind === 'RayService' ? getIn(root, 'spec', 'rayClusterConfig') : undefined;
-}
-
 function holdsAccelerator(group: Cursor): boolean {
   return items(getIn(group, 'template', 'spec', 'containers')).some((container) => {
     const limits = getIn(container, 'resources', 'limits');
-    return limits?.node.kind === 'map' && limits.node.entries.some(({ key }) => acceleratorResource(key) !== undefined);
+    return limits?.node.kind === 'map' && limits.node.entries.some(({ key }) => knownAccelerator(key) !== undefined);
   });
 }
 

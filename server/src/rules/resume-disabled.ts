@@ -1,8 +1,8 @@
 import type { Flag } from '../command/flags.ts';
+import { usesAccelerators } from '../evidence/launch.ts';
 import { resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isTrial } from '../evidence/volume-lifetime.ts';
-import { requestsAccelerators } from '../model/accelerators.ts';
 import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
@@ -75,7 +75,7 @@ export default defineRule({
     const { workload } = context;
     if (!hasRole(workload, 'training') || container.type !== 'app' || isTrial(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
-    if (!requestsAccelerators(container)) return;
+    if (!usesAccelerators(container, context.podSet)) return;
     const lines = [...container.command, ...container.args];
     const off = resumeOff(container);
     const span = off && spanOfWords(context.document, lines, [off.word, off.word]);

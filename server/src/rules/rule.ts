@@ -61,6 +61,8 @@ export interface Finding {
   readonly fixes: readonly Fix[];
   /** US dollars per hour that a fix would save. */
   readonly saving: number | null;
+  /** One finding of the rule says enough about a whole file. */
+  readonly oncePerFile: boolean;
 }
 
 /** What a rule passes to the runner, which adds the rest of the finding. */
@@ -72,6 +74,10 @@ export interface Report {
   readonly saving?: number | undefined;
   /** Set if the case is more or less severe than the rule's default. */
   readonly severity?: Severity;
+  /** Set if the same in another place of the file would be said twice. */
+  readonly oncePerFile?: boolean;
+  /** For a rule that yields: the text that the problem is about. */
+  readonly covers?: Span;
 }
 
 /** What a rule may use in addition to the subject that it checks. */
@@ -103,6 +109,8 @@ export interface Rule {
   readonly severity: Severity;
   /** Whether it finds wasted money, for the rule set cost-only; by default, the topic decides. */
   readonly wasteful?: boolean;
+  /** A general rule: it leaves a place to the errors and warnings of other rules. */
+  readonly yields?: true;
   /** By name, as in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;

@@ -4,6 +4,7 @@ import type { ModelOptions } from '../model/options.ts';
 import type { Manifest, Workload } from '../model/workload.ts';
 import type { Fix } from '../rewrite/fix.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import type { Span } from '../yaml/span.ts';
 import { rules as everyRule } from './index.ts';
 import type { DocumentContext, Finding, Report, Rule, RuleNumbers, RulesOptions, Severity } from './rule.ts';
 import { applySuppressions, type SuppressionUse } from './suppressions.ts';
@@ -40,7 +41,14 @@ export interface RunResult {
 export function runRules(input: RunInput): RunResult {
   const { document, manifests, options, costOf, crossReferences = noCrossReferences } = input;
   const checks = checksOf(input.registry ?? everyRule, input.rules);
-  const walk: Walk = { input, found: [], crashes: [], current: undefined, option: (name) => optionOf(walk, name) };
+  const walk: Walk = {
+    input,
+    found: [],
+    covered: new Map(),
+    crashes: [],
+    current: undefined,
+    option: (name) => optionOf(walk, name),
+  };
   const { option } = walk;
   const context = { document, options, crossReferences, costOf, option, report: reporter(walk, null, null) };
   runChecks(walk, checks.document, document, context);
@@ -49,7 +57,7 @@ export function runRules(input: RunInput): RunResult {
     runChecks(walk, checks.manifest, manifest, inManifest);
   }
   for (const workload of input.workloads) visitWorkload(walk, checks, workload);
-  const { kept, uses } = applySuppressions(document, manifests, walk.found);
+  const { kept, uses } = applySuppressions(document, manifests, withoutYielded(walk));
   return { findings: distinct([...kept].sort(inTextOrder)), crashes: walk.crashes, suppressions: uses };
 }
 
@@ -63,6 +71,8 @@ interface ActiveRule {
 interface Walk {
   readonly input: RunInput;
   readonly found: Finding[];
+  /** The findings of rules that yield, with the text that each is about. */
+  readonly covered: Map<Finding, Span>;
   readonly crashes: RuleCrash[];
   /** The rule that runs now. Rules run synchronously, so all rules share the context of a subject. */
   current: ActiveRule | undefined;
@@ -172,7 +182,7 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
     if (current === undefined) throw new Error('a rule may report only while it runs');
     const { id, rule, severity } = current;
     let fixes: readonly Fix[] | undefined;
-    walk.found.push({
+    const finding: Finding = {
       rule: id,
       topic: rule.topic,
       severity: severity ?? report.severity ?? rule.severity,
@@ -185,8 +195,24 @@ function reporter(walk: Walk, workload: Workload | null, container: string | nul
         return fixes;
       },
       saving: report.saving ?? null,
-    });
+      oncePerFile: report.oncePerFile ?? false,
+    };
+    walk.found.push(finding);
+    if (rule.yields) walk.covered.set(finding, report.covers ?? report.span);
   };
+}
+
+/** Leaves out what another rule reports at the same place, or as an error inside of it: that rule knows more about it. */
+function withoutYielded({ found, covered }: Walk): readonly Finding[] {
+  if (covered.size === 0) return found;
+  const others = found.filter((one) => !covered.has(one) && (one.severity === 'error' || one.severity === 'warning'));
+  return found.filter((one) => {
+    const text = covered.get(one);
+    if (text === undefined) return true;
+    const isSame = ({ start, end }: Span) => start === one.span.start && end === one.span.end;
+    const isInside = ({ start, end }: Span) => start >= text.start && end <= text.end;
+    return !others.some(({ span, severity }) => isSame(span) || (severity === 'error' && isInside(span)));
+  });
 }
 
 function fixesOf(walk: Walk, id: string, report: Report): readonly Fix[] {
@@ -212,8 +238,8 @@ function inTextOrder(a: Finding, b: Finding): number {
 /** Removes duplicates: an aliased pod template is visited once for each place that uses it. */
 function distinct(findings: readonly Finding[]): readonly Finding[] {
   const seen = new Set<string>();
-  return findings.filter(({ rule, span, message }) => {
-    const key = `${rule} ${span.start} ${span.end} ${message}`;
+  return findings.filter(({ rule, span, message, oncePerFile }) => {
+    const key = oncePerFile ? rule : `${rule} ${span.start} ${span.end} ${message}`;
     return !seen.has(key) && seen.add(key);
   });
 }

@@ -1,5 +1,6 @@
 import { formatHourly, formatMonthly, plural } from '../cost/money.ts';
 import { idleSaving } from '../cost/savings.ts';
+import { hasBudget, isExplained } from '../evidence/deliberate.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
 import { mayNeedPod, podMetric } from '../evidence/pod-metrics.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -71,8 +72,9 @@ import { defineRule, type RuleContext, type WorkloadContext } from './rule.ts';
  *
  * For a ScaledObject whose target is not in the same project or is not a model server. If the only metrics are CPU, memory or those of
  * the server's own pods (`vllm:num_requests_waiting`, `DCGM_FI_DEV_GPU_UTIL`): they cannot detect a request while no pod is running. With
- * a minimum of two or more replicas, which shows that availability matters; with an annotation or label that contains `latency-critical`
- * or `latency-sensitive`; and if the deployment mode cannot reach zero: Standard mode with an HPA raises 0 to 1.
+ * a minimum of two or more replicas, which shows that availability matters; and if the deployment mode cannot reach zero: Standard mode with an
+ * HPA raises 0 to 1. If something shows that the 1 was chosen: a label or annotation such as `latency-critical` or `latency: low`, a priority
+ * class such as `high-priority`, a PodDisruptionBudget for the pods, or a comment on the line of the 1 or directly above it.
  *
  * `serving.idleHoursPerDay` in the config is the number of hours per day without requests. The amount covers these hours, and 0 turns the
  * rule off.
@@ -90,6 +92,7 @@ export default defineRule({
     const found = scaledObjectAtOne(manifest, context);
     if (found === undefined) return;
     const { floor, target, hourly, devices } = found;
+    if (isExplained(floor, context.document)) return;
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
     const { amount, saving } = idleAmount(devices, hourly, hours);
@@ -107,6 +110,8 @@ export default defineRule({
     const hours = context.options.serving.idleHoursPerDay;
     if (hours === 0) return;
     if (scaling.min === undefined && isIncomplete(scaling.owner)) return;
+    if (scaling.min !== undefined && isExplained(scaling.min, context.document)) return;
+    if (hasBudget(workload, context.crossReferences)) return;
     const metrics = items(getIn(scaling.owner, 'autoScaling', 'metrics'));
     if (scaling.mechanism === 'keda' && metrics.length > 0 && metrics.every(isAboutOwnPods)) return;
     const scaled = workload.podSets.filter((podSet) => isIn(podSet.pod, scaling.owner));

@@ -1,5 +1,6 @@
 import { formatNumber } from '../cost/money.ts';
 import { isExempt, knownRequests } from '../evidence/requested-accelerators.ts';
+import type { Selector } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { replaceQuantities, writtenQuantities } from '../rewrite/quantities.ts';
 import { spanOf } from '../yaml/cursor.ts';
@@ -65,8 +66,9 @@ export default defineRule({
       ({ key, values }) =>
         key === strategy && values.length > 0 && values.every(({ value }) => value === 'time-sharing'),
     );
+    const isSliced = context.podSet.selectors.some(selectsSlices);
     for (const request of knownRequests(container)) {
-      const named = request.resource === 'nvidia.com/gpu.shared';
+      const named = request.resource === 'nvidia.com/gpu.shared' || (isSliced && request.resource === 'nvidia.com/gpu');
       const [quantity] = writtenQuantities(request);
       if (!named && !(isTimeShared && request.resource === 'nvidia.com/gpu')) continue;
       if (quantity === undefined || request.count === null || request.count < 2) continue;
@@ -86,3 +88,10 @@ export default defineRule({
 });
 
 const strategy = 'cloud.google.com/gke-gpu-sharing-strategy';
+
+/** Whether a selector allows only nodes on which NVIDIA's device plugin shares the GPUs. */
+function selectsSlices({ key, values }: Selector): boolean {
+  if (values.length === 0) return false;
+  if (key === 'nvidia.com/gpu.product') return values.every(({ value }) => /-SHARED$/.test(value));
+  return key === 'nvidia.com/gpu.sharing-strategy' && values.every(({ value }) => /^(?:time-slicing|mps)$/.test(value));
+}

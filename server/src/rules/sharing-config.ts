@@ -1,4 +1,9 @@
-import { configInDocument, configsInConfigMap, type EmbeddedConfig } from '../evidence/embedded-config.ts';
+import {
+  configInDocument,
+  configsInConfigMap,
+  configsInValues,
+  type EmbeddedConfig,
+} from '../evidence/embedded-config.ts';
 import { asNumber, asText, type Cursor, entries, getIn, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { limited } from './report-limit.ts';
@@ -53,6 +58,7 @@ export default defineRule({
   document(document, context) {
     const config = configInDocument(document, 'sharing');
     if (config !== undefined) check(config, limited(context));
+    for (const inValues of configsInValues(document, 'sharing')) check(inValues, limited(context));
   },
   manifest(manifest, context) {
     for (const config of configsInConfigMap(manifest, 'sharing', context.document)) {

@@ -1,13 +1,28 @@
+import { imageParts, isDistributedImage } from '../catalog/images.ts';
 import { findLocalProcesses, findMpiProcesses } from '../command/processes.ts';
+import { findWaiting } from '../command/waiting.ts';
 import { processInput, scriptInput, wholeGpus } from '../evidence/launch.ts';
 import { isExempt } from '../evidence/requested-accelerators.ts';
 import { hasRun } from '../evidence/run-status.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { useOf } from '../model/process-input.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { addItem } from '../rewrite/add-item.ts';
-import { type Fix, fix } from '../rewrite/fix.ts';
-import { asBoolean, asText, getIn, isIncomplete, keyOf, keySpanOf } from '../yaml/cursor.ts';
+import { fix } from '../rewrite/fix.ts';
+import { mountMemory } from '../rewrite/memory-volume.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule } from './rule.ts';
 
 /**
  * Several GPU processes in a container that has only the default 64 MiB of /dev/shm.
@@ -61,8 +76,10 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * For single processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
- * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM); and for objects whose `status` shows that they have run.
+ * If the launch is unknown and only the image's framework suggests several processes, the finding is information only. Silent for single
+ * processes; for TPU, Neuron and Gaudi devices; with `hostIPC`; for patches and definitions; for kinds whose controller
+ * mounts the volume (Ray, KServe's own runtimes, LLMInferenceService and NIM). The finding is also information only if the object's `status`
+ * shows that it has run.
  *
  * ## Sources
  *
@@ -75,9 +92,9 @@ export default defineRule({
   severity: 'warning',
   container(container, context) {
     const { workload, podSet } = context;
-    if (container.type === 'init' || workload.partial || !isListed(container) || isMountedByController(workload))
-      return;
-    if (isExempt(workload) || hasRun(workload.manifest)) return;
+    const isWhole = container.fromTemplate === true || (isListed(container) && !workload.partial);
+    if (container.type === 'init' || !isWhole || kindOf(workload).mountsShm === true) return;
+    if (isExempt(workload)) return;
     // Gaudi uses HCCL, which may not need /dev/shm as NCCL does.
     if (container.accelerators.some(({ resource }) => resource.startsWith('habana.ai/'))) return;
     const gpus = wholeGpus(container, podSet);
@@ -86,33 +103,60 @@ export default defineRule({
       return;
     if (container.volumeMounts.some(({ mountPath }) => /^\/dev(\/shm)?\/?$/.test(mountPath))) return;
     const launch = launchOfSeveral(container, gpus, podSet, workload);
-    if (launch === undefined) return;
+    const image = launch === undefined ? distributedImage(container) : undefined;
+    if (launch === undefined && image === undefined) return;
     context.report({
-      message: `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`,
-      span: keySpanOf(container.resources ?? container.at),
-      fixes: () => [mountMemory(container, context)],
+      // An object with a status has run at least once.
+      severity: image === undefined && !hasRun(workload.manifest) ? 'warning' : 'info',
+      message:
+        image === undefined
+          ? `${launch} without a volume at /dev/shm: the processes share the default 64 MiB and can fail`
+          : `${image} with ${gpus} GPUs and no volume at /dev/shm: one process per GPU would share the default 64 MiB`,
+      span: spanOfLaunch(container, launch),
+      fixes: () => {
+        if (container.fromTemplate === true) return [];
+        const edits = mountMemory(context.document, container, podSet);
+        return [fix('Mount a memory-backed volume at /dev/shm', 'unsafe', ...edits)];
+      },
     });
   },
 });
+
+/** The image of a container whose launch is unknown, if its framework starts one process per GPU. */
+function distributedImage(container: Container): string | undefined {
+  const { image, command, args } = container;
+  if (image === undefined || isTemplated(image.at) || isNcclBenchmark(container)) return undefined;
+  const { use } = useOf(container);
+  const { repository } = imageParts(image.value);
+  const isKnown = (use !== null && use !== 'training') || findWaiting(processInput(container)) !== undefined;
+  const one = [...command, ...args].some(({ value }) => /nproc|num_processes|num_gpus|\b(?:sshd|ray)\b/.test(value));
+  return isKnown || one || !isDistributedImage(repository)
+    ? undefined
+    : shorten(repository.slice(repository.lastIndexOf('/') + 1), 40);
+}
+
+/** In values of a chart, the flag; elsewhere the resources, next to which the volume is mounted. */
+function spanOfLaunch(container: Container, launch: string | undefined): Span {
+  const flags = container.fromTemplate === true ? [...container.command, ...container.args] : [];
+  const flag = flags.find(({ value }) => value.startsWith('-') && launch?.includes(value) === true);
+  return flag === undefined ? keySpanOf(container.resources ?? container.at) : spanOf(flag.at);
+}
 
 function isListed({ at: { parent } }: Container): boolean {
   return parent !== undefined && keyOf(parent) === 'containers';
 }
 
-function isMountedByController({ kind, apiVersion }: Workload): boolean {
-  return /^(ray\.io|apps\.nvidia\.com|nvidia\.com)\//.test(apiVersion) || /^(Ray|LLMInferenceService|NIM)/.test(kind);
-}
-
 /** The words that start several processes on the container's GPUs. */
 function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, workload: Workload): string | undefined {
-  const inputs = [processInput(container), ...container.scripts.map(scriptInput)];
+  const inputs = [processInput(container), ...container.scripts.map((script) => scriptInput(script, container))];
   for (const { kind, count, text } of inputs.flatMap(findLocalProcesses)) {
     if (count === 'all' || (typeof count === 'number' && count >= 2 && count <= gpus)) return shorten(text);
     if (kind === 'launch' && count === null) return shorten(text);
   }
-  if (workload.kind === 'PyTorchJob') return nprocPerNodeOf(container, workload, gpus);
-  if (workload.kind !== 'MPIJob' || podSet.name !== 'Worker') return undefined;
-  const launcher = workload.podSets.find(({ name }) => name === 'Launcher');
+  const { processesPerPod, launcher: role } = kindOf(workload);
+  if (processesPerPod !== undefined) return nprocPerNodeOf(container, processesPerPod(workload.manifest.root), gpus);
+  if (role?.driven !== podSet.name) return undefined;
+  const launcher = workload.podSets.find(({ name }) => name === role.waits);
   const started = launcher?.containers.flatMap((one) => findMpiProcesses(processInput(one))) ?? [];
   const several = started.find(({ count }) => typeof count === 'number' && count >= 2 * (podSet.pods.min ?? 1));
   const isBenchmark = launcher?.containers.some((one) => isNcclBenchmark(one)) ?? false;
@@ -120,29 +164,15 @@ function launchOfSeveral(container: Container, gpus: number, podSet: PodSet, wor
 }
 
 /** The training operator passes nprocPerNode to torchrun as PET_NPROC_PER_NODE. */
-function nprocPerNodeOf(container: Container, { manifest }: Workload, gpus: number): string | undefined {
+function nprocPerNodeOf(container: Container, field: Cursor | undefined, gpus: number): string | undefined {
   const launches = [...container.command, ...container.args].some(({ value }) => /\btorchrun\b/.test(value));
   if (!launches || isNcclBenchmark(container)) return undefined;
-  const text = asText(getIn(manifest.root, 'spec', 'nprocPerNode')) ?? '';
-  return /^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= gpus ? `nprocPerNode ${text}` : undefined;
+  const text = asText(field) ?? '';
+  if (field === undefined || !/^\d{1,4}$/.test(text)) return undefined;
+  return Number(text) >= 2 && Number(text) <= gpus ? `${keyOf(field)} ${text}` : undefined;
 }
 
 /** Network benchmarks select their transports themselves. */
 function isNcclBenchmark({ command, args }: Container): boolean {
   return [...command, ...args].some(({ value }) => /(_perf\b|nccl-?tests|\bosu_|nvbandwidth)/.test(value));
-}
-
-function mountMemory(container: Container, { document, podSet }: PodSetContext): Fix | undefined {
-  const existing = podSet.volumes.find(
-    ({ source, at: volume }) => source === 'emptyDir' && asText(getIn(volume, 'emptyDir', 'medium')) === 'Memory',
-  );
-  const taken = podSet.volumes.some(({ name }) => name === 'shm');
-  const name = existing?.name ?? (taken ? 'shared-memory' : 'shm');
-  const volume = { name, emptyDir: { medium: 'Memory' } };
-  return fix(
-    'Mount a memory-backed volume at /dev/shm',
-    'unsafe',
-    addItem(document, container.at, 'volumeMounts', { name, mountPath: '/dev/shm' }),
-    existing === undefined ? addItem(document, podSet.pod, 'volumes', volume) : [],
-  );
 }

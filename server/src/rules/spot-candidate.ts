@@ -1,6 +1,7 @@
 import { findCheckpointSigns } from '../command/checkpoint.ts';
 import { formatHourly } from '../cost/money.ts';
 import { spotSaving } from '../cost/savings.ts';
+import { isLatencyCritical } from '../evidence/latency.ts';
 import { processInput } from '../evidence/launch.ts';
 import { neverSaves, resumeOff } from '../evidence/progress-flags.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
@@ -82,7 +83,7 @@ export default defineRule({
   topic: 'spot',
   severity: 'info',
   workload(workload, context) {
-    if (!hasRole(workload, 'training') || workload.partial || isTrial(workload)) return;
+    if (!hasRole(workload, 'training') || workload.partial || isTrial(workload) || isLatencyCritical(workload)) return;
     if (workload.retries === null || workload.retries.limit === 0) return;
     const gpuPodSets = workload.podSets.filter(requestsAccelerators);
     // Each interruption would restart it at step 0; resume-disabled reports that.

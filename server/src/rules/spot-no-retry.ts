@@ -1,4 +1,5 @@
 import { isOnSpot } from '../evidence/spot.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Workload } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { asNumber, asText, type Cursor, entries, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
@@ -124,12 +125,7 @@ function isOrchestrated({ manifest }: Workload): boolean {
 }
 
 function jobSpec({ kind, apiVersion, manifest: { root } }: Workload): Cursor | undefined {
-  if (!apiVersion.startsWith('batch/')) return undefined;
-  return kind === 'Job'
-    ? getIn(root, 'spec')
-    : kind === 'CronJob'
-      ? getIn(root, 'spec', 'jobTemplate', 'spec')
-      : undefined;
+  return apiVersion.startsWith('batch/') ? kindOf({ kind, apiVersion }).job?.(root) : undefined;
 }
 
 /** The field that rules out restarts, if one is set. */

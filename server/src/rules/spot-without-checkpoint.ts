@@ -1,9 +1,17 @@
+import { readCommandLine } from '../command/shell.ts';
 import { checkpointSigns } from '../evidence/launch.ts';
 import { hasRole } from '../evidence/role-confidence.ts';
 import { isOnSpot } from '../evidence/spot.ts';
 import { hasDurableMount, isTrial, runsMountedScript } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import type { Container, PodSet, Workload } from '../model/workload.ts';
-import { asText, type Cursor, getIn, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { keepCheckpoints } from '../rewrite/checkpoint-claim.ts';
+import { type Edits, type Fix, fix, joinEdits } from '../rewrite/fix.ts';
+import { checkpointClaim, mountClaim } from '../rewrite/mount-claim.ts';
+import { asText, type Cursor, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { appendItem } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
 import type { Span } from '../yaml/span.ts';
 import { defineRule, type WorkloadContext } from './rule.ts';
 
@@ -68,6 +76,10 @@ import { defineRule, type WorkloadContext } from './rule.ts';
  *                 claimName: checkpoints
  * ```
  *
+ * ## Fix safety
+ *
+ * Unsafe: the claim must exist, the pods must be able to mount it, and the program must save and resume there.
+ *
  * ## When it is silent
  *
  * If a writable volume that outlives the pod is mounted; if an object store, a bucket or a settings file is named; if a script from a
@@ -92,13 +104,68 @@ export default defineRule({
     context.report({
       message: `Training on spot (${selector}) without a checkpoint outside the pod: an interruption loses all progress`,
       span,
+      fixes: () => [moveCheckpoints(workload, context) ?? keepProgress(onSpot, context)],
     });
   },
 });
 
+/** A claim for the directory of checkpoints that a container's flag names. */
+function moveCheckpoints(workload: Workload, { document }: WorkloadContext): Fix | undefined {
+  const [podSet, ...others] = workload.podSets;
+  const [container, ...more] = podSet?.containers ?? [];
+  if (podSet === undefined || container === undefined || others.length > 0 || more.length > 0) return undefined;
+  const sign = checkpointSigns(container).find(({ kind, flag }) => kind === 'path' && flag !== undefined);
+  return sign && keepCheckpoints(document, { path: sign.text, flag: sign.flag }, { container, podSet, workload });
+}
+
+const mountPath = '/checkpoints';
+
+/** Mounts a claim in the container that trains, and lets a trainer with known flags save and resume there. */
+function keepProgress(podSet: PodSet, { workload, document }: WorkloadContext): Fix | undefined {
+  const container = podSet.containers.find((one) => one.type === 'app' && requestsAccelerators(one));
+  const claimName = checkpointClaim(workload);
+  if (container === undefined || claimName === undefined) return undefined;
+  const mount = mountClaim(document, podSet, container, { claimName, mountPath });
+  const save = addFlags(container, document);
+  return save === undefined
+    ? fix(`Mount the claim ${claimName} at ${mountPath}`, 'unsafe', mount)
+    : fix(`Save to the claim ${claimName}, mounted at ${mountPath}`, 'unsafe', mount, save);
+}
+
+/** The flags that make a trainer save to the directory: only for trainers that are recognized by other flags of theirs. */
+function addFlags({ command, args }: Container, document: YamlDocument): Edits {
+  const lines = [...command, ...args];
+  const { script, complete } = readCommandLine(
+    command.map(({ value }) => value),
+    args.map(({ value }) => value),
+  );
+  const last = lines.at(-1)?.at.parent;
+  if (script || !complete || lines.length < 2 || last === undefined || isIncomplete(last)) return undefined;
+  const trainer = trainers.find(({ sign }) => lines.some(({ value }) => sign.test(value)));
+  if (trainer === undefined || lines.some(({ value }) => trainer.directory.test(value))) return undefined;
+  return joinEdits(...trainer.flags.map((flag) => appendItem(document, last, flag)));
+}
+
+/**
+ * Trainers, by flags that only they have.
+ * https://huggingface.co/docs/transformers/main_classes/trainer https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py
+ */
+const trainers: readonly { readonly sign: RegExp; readonly directory: RegExp; readonly flags: readonly string[] }[] = [
+  {
+    sign: /^--(?:per_device_train_batch_size|gradient_accumulation_steps|num_train_epochs|model_name_or_path)\b/,
+    directory: /^--output[-_]dir\b/,
+    flags: [`--output_dir=${mountPath}`],
+  },
+  {
+    sign: /^--(?:micro-batch-size|global-batch-size|train-iters|num-attention-heads)\b/,
+    directory: /^--(?:save|load)\b/,
+    flags: [`--save=${mountPath}`, `--load=${mountPath}`],
+  },
+];
+
 /** Parameter servers off spot hold the weights. Boosting and elastic Horovod continue from the state of the surviving workers. */
-function keepsStateElsewhere({ kind, podSets }: Workload): boolean {
-  if (kind === 'XGBoostJob') return true;
+function keepsStateElsewhere({ kind, apiVersion, podSets }: Workload): boolean {
+  if (kindOf({ kind, apiVersion }).keepsState === true) return true;
   if (podSets.some(({ name, placement }) => name === 'PS' && placement.capacity !== 'spot')) return true;
   return podSets.some(({ containers }) => containers.some((container) => wordsOf(container).includes('--min-np')));
 }

@@ -1,12 +1,13 @@
 import { findSharding, type Sharding } from '../command/parallelism.ts';
-import { findLocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
+import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { hasRun } from '../evidence/run-status.ts';
-import type { Container, Workload } from '../model/workload.ts';
+import { isRequested } from '../model/accelerators.ts';
+import type { Container } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
-import { type Cursor, getIn, spanOf } from '../yaml/cursor.ts';
+import { type Cursor, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -18,6 +19,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * With tensor parallelism each GPU holds a part of every layer, with one process per GPU. A server that is configured for more GPUs than
  * its container has does not start. With fewer, the other GPUs stay idle at full price. Pipeline and data parallelism multiply the number.
+ * Some kinds have fields for these sizes: each pod of an LLMInferenceService needs `tensor` GPUs, with workers `tensor` × `dataLocal`.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -73,7 +75,25 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'parallelism',
   severity: 'error',
-  container(container, context) {
+  workload(workload, context) {
+    const reported = new Set<string>();
+    for (const { sharding, accelerators } of workload.podSets) {
+      const [only, ...others] = accelerators.filter(isRequested);
+      if (sharding === undefined || only === undefined || others.length > 0 || only.form !== 'whole') continue;
+      const gpus = only.perPod;
+      if (gpus === null || gpus === 0 || only.devices !== gpus || sharding.devices === gpus) continue;
+      const message = mismatch(sharding.text, sharding.devices, gpus, 'each pod');
+      // Head and workers share the fields.
+      if (reported.has(message)) continue;
+      reported.add(message);
+      context.report({
+        severity: sharding.devices > gpus ? 'error' : 'warning',
+        message,
+        span: spanOf(sharding.at),
+      });
+    }
+  },
+  container: eachLaunch((container, context: PodSetContext) => {
     const gpus = wholeGpus(container, context.podSet);
     if (gpus === null || gpus === 0 || container.type === 'init' || spansPods(context.workload)) return;
     const sharding = findSharding(processInput(container));
@@ -86,35 +106,19 @@ export default defineRule({
     const place = placeOf(sharding, container, context);
     if (place === undefined) return;
     const product = devices !== null && devices !== tensor ? ` (${devices} processes in total)` : '';
-    const idle = gpus - used;
     context.report({
       severity: used > gpus ? 'error' : 'warning',
-      message:
-        used > gpus
-          ? `${shorten(text)}${product} needs ${plural(used, 'GPU')}, but the container has ${gpus}: the server does not start`
-          : `${shorten(text)}${product} uses ${used} of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      message: mismatch(`${shorten(text)}${product}`, used, gpus, 'the container'),
       span: place.span,
       fixes: () => [devices === tensor ? setTensor(place.value, tensor, gpus, context) : undefined],
     });
-  },
+  }),
 });
 
-/** Kinds in which several pods serve one model: their parallel sizes span pods. */
-function spansPods({ kind, apiVersion, podSets, manifest }: Workload): boolean {
-  if (/^(ray\.io|leaderworkerset|jobset|batch\.volcano|orchestration\.aibrix)/.test(apiVersion)) return true;
-  if (/^(LLMInferenceService|Dynamo|Roleset|StormService|RayCluster|PodGroup|PodClique)/i.test(kind)) return true;
-  if (podSets.some(({ name }) => /worker/i.test(name))) return true;
-  return (
-    getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
-  );
-}
-
-/** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
-function assignsGpus(container: Container): boolean {
-  const { env, command, args } = container;
-  const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
-  if (env.some(({ name }) => isMask(name)) || [...command, ...args].some(({ value }) => isMask(value))) return true;
-  return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
+function mismatch(text: string, used: number, gpus: number, holder: string): string {
+  if (used > gpus) return `${text} needs ${plural(used, 'GPU')}, but ${holder} has ${gpus}: the server does not start`;
+  const idle = gpus - used;
+  return `${text} uses ${used} of ${holder}'s ${plural(gpus, 'GPU')}: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`;
 }
 
 interface Place {

@@ -1,10 +1,29 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { isSlip } from '../catalog/spelling.ts';
+import { isUnknown } from '../evidence/written.ts';
+import { keyProblem, labelValueProblem } from '../model/api-syntax.ts';
+import { groupOf } from '../model/manifest.ts';
 import { isTaintEffect, taintEffects } from '../model/node-pool.ts';
-import type { PodSet, Toleration } from '../model/workload.ts';
+import { minorOf } from '../model/options.ts';
+import { lowerTolerations, text } from '../model/pod.ts';
+import type { Toleration } from '../model/workload.ts';
 import { type Fix, fix } from '../rewrite/fix.ts';
-import { entries, isIncomplete, isNull, isTemplated, keySpanOf, type Located, spanOf } from '../yaml/cursor.ts';
+import {
+  asString,
+  entries,
+  getIn,
+  isIncomplete,
+  isNull,
+  isTemplated,
+  items,
+  keySpanOf,
+  type Located,
+  spanOf,
+} from '../yaml/cursor.ts';
 import { insertKey, removeKey, renameKey, replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
-import { defineRule, type PodSetContext } from './rule.ts';
+
+import { defineRule, type Report, type RuleContext } from './rule.ts';
 
 /**
  * A toleration that the API server rejects.
@@ -12,8 +31,9 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * The API server validates tolerations when a pod is created: `Exists` takes no value, a toleration without a key requires `Exists`,
- * operators and effects must be spelled exactly, and `tolerationSeconds` requires the effect `NoExecute`. Otherwise it rejects the pod. A
- * Deployment or a Job passes some of these checks and then never gets a pod.
+ * operators and effects must be spelled exactly, `tolerationSeconds` requires the effect `NoExecute`, and keys and values have the syntax of
+ * labels. Otherwise it rejects the pod. The operators `Gt` and `Lt` need a feature gate that is off by default. A StatefulSet or a custom resource is
+ * accepted and then never gets a pod.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -65,21 +85,38 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'toleration',
   severity: 'error',
-  podSet(podSet: PodSet, context: PodSetContext) {
-    for (const toleration of podSet.tolerations) {
-      if (toleration.at.node.kind !== 'map' || isIncomplete(toleration.at)) continue;
-      checkOperator(toleration, context);
-      checkEffect(toleration, context);
-      checkSeconds(toleration, context);
-      checkKey(toleration, context);
+  manifest({ root, kind, apiVersion }, context) {
+    // Kueue gives its pods the tolerations of the flavor.
+    const spec = getIn(root, 'spec');
+    if (kind !== 'ResourceFlavor' || groupOf(apiVersion) !== 'kueue.x-k8s.io' || spec === undefined) return;
+    const report = (one: Report) =>
+      context.report({ ...one, message: one.message.replace(/the pod$/, 'the ResourceFlavor') });
+    for (const taint of items(getIn(spec, 'nodeTaints'))) {
+      checkEffect({ at: taint, effect: text(getIn(taint, 'effect')), ...noToleration }, { ...context, report });
     }
+    for (const toleration of lowerTolerations(spec)) checkToleration(toleration, { ...context, report });
+  },
+  podSet(podSet, context) {
+    for (const toleration of podSet.tolerations) checkToleration(toleration, context);
   },
 });
 
-/** Lt and Gt exist from Kubernetes 1.35. */
-const operators = ['Exists', 'Equal', 'Lt', 'Gt'] as const;
+const noToleration = { key: undefined, operator: undefined, value: undefined, tolerationSeconds: undefined };
 
-function checkOperator(toleration: Toleration, context: PodSetContext): void {
+type Context = Pick<RuleContext, 'document' | 'report' | 'options'>;
+
+function checkToleration(toleration: Toleration, context: Context): void {
+  if (toleration.at.node.kind !== 'map' || isIncomplete(toleration.at)) return;
+  checkOperator(toleration, context);
+  checkEffect(toleration, context);
+  checkSeconds(toleration, context);
+  checkKey(toleration, context);
+  checkSyntax(toleration, context);
+}
+
+const operators = ['Exists', 'Equal'] as const;
+
+function checkOperator(toleration: Toleration, context: Context): void {
   const { key, operator, value } = toleration;
   const { document } = context;
   if (operator === undefined || isTemplated(operator.at) || operator.value === '') return;
@@ -103,6 +140,16 @@ function checkOperator(toleration: Toleration, context: PodSetContext): void {
     return;
   }
   if (operators.some((known) => known === operator.value)) return;
+  // An alpha feature of Kubernetes 1.35 and 1.36.
+  if (/^(Gt|Lt)$/.test(operator.value)) {
+    // kubernetes-version reports a cluster that does not know them at all.
+    if ((minorOf(context.options.kubernetesVersion) ?? 36) < 35) return;
+    context.report({
+      message: `Operator ${operator.value} requires the feature gate TaintTolerationComparisonOperators, off by default: the API server rejects the pod`,
+      span: spanOf(operator.at),
+    });
+    return;
+  }
   context.report({
     message: `Operator ${quoted(operator.value)} does not exist; use Exists or Equal: the API server rejects the pod`,
     span: spanOf(operator.at),
@@ -115,7 +162,7 @@ function operatorsFor({ key, value }: Toleration): readonly string[] {
   return [...(hasText(value) ? [] : ['Exists']), ...(hasText(key) ? ['Equal'] : [])];
 }
 
-function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetContext): void {
+function checkEffect({ effect, tolerationSeconds }: Toleration, context: Context): void {
   if (effect === undefined || isTemplated(effect.at) || effect.value === '') return;
   if (isTaintEffect(effect.value)) return;
   context.report({
@@ -125,7 +172,7 @@ function checkEffect({ effect, tolerationSeconds }: Toleration, context: PodSetC
   });
 }
 
-function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: PodSetContext): void {
+function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Context): void {
   if (tolerationSeconds === undefined || isTemplated(tolerationSeconds) || isNull(tolerationSeconds)) return;
   if (effect !== undefined && (isTemplated(effect.at) || effect.value === 'NoExecute')) return;
   // A misspelled effect is the cause and has its own finding.
@@ -145,7 +192,7 @@ function checkSeconds({ tolerationSeconds, effect, at }: Toleration, context: Po
   });
 }
 
-function checkKey({ at, key, operator, value }: Toleration, context: PodSetContext): void {
+function checkKey({ at, key, operator, value }: Toleration, context: Context): void {
   if (hasText(key) || isTemplated(key?.at)) return;
   if (isTemplated(operator?.at) || operator?.value === 'Exists') return;
   if (hasText(operator) && operator?.value !== 'Equal') return;
@@ -156,10 +203,33 @@ function checkKey({ at, key, operator, value }: Toleration, context: PodSetConte
   });
 }
 
+/** The key and the value of a taint are those of a label. */
+function checkSyntax({ key, operator, value }: Toleration, context: Context): void {
+  const { document } = context;
+  const problem = key === undefined || key.value === '' || isUnknown(key.at) ? undefined : keyProblem(key.value);
+  if (key !== undefined && problem !== undefined) {
+    const trimmed = key.value.trim();
+    const meant = meantResource(trimmed) ?? (keyProblem(trimmed) === undefined ? trimmed : undefined);
+    context.report({
+      message: `Key ${quoted(key.value)} ${problem}: the API server rejects the pod`,
+      span: spanOf(key.at),
+      fixes: () =>
+        meant === undefined ? [] : [fix(`Change the key to ${meant}`, 'safe', replaceScalar(document, key.at, meant))],
+    });
+  }
+  if (value === undefined || isUnknown(value.at) || operator?.value === 'Exists') return;
+  const wrong = labelValueProblem(value.value);
+  if (wrong === undefined || asString(value.at) === undefined) return;
+  context.report({
+    message: `Value ${quoted(value.value)} ${wrong}: the API server rejects the pod`,
+    span: spanOf(value.at),
+  });
+}
+
 /** Sets the operator Exists and removes the value. */
 function tolerateAll(
   { at, operator, value }: Pick<Toleration, 'at' | 'operator' | 'value'>,
-  { document }: PodSetContext,
+  { document }: Context,
 ): Fix | undefined {
   const title = 'Set the operator to Exists, which tolerates every taint';
   if (operator !== undefined) {
@@ -172,14 +242,16 @@ function tolerateAll(
   return fix(title, 'unsafe', renamed, replaceScalar(document, value.at, 'Exists'));
 }
 
-/** Replaces a misspelling if one known name is close. */
-function respell(written: Located<string>, known: readonly string[], context: PodSetContext): Fix | undefined {
+/** Replaces a misspelling if one known name is close: by case and hyphens, or by one typing slip (`NoShedule`). */
+function respell(written: Located<string>, known: readonly string[], context: Context): Fix | undefined {
   const plain = (text: string) =>
     text
       .toLowerCase()
       .replace(/[^a-z]/g, '')
       .replace(/s$/, '');
-  const [match, ...others] = known.filter((name) => plain(name) === plain(written.value));
+  const text = plain(written.value);
+  const same = known.filter((name) => plain(name) === text);
+  const [match, ...others] = same.length > 0 ? same : known.filter((name) => isSlip(plain(name), text));
   if (match === undefined || others.length > 0) return undefined;
   return fix(`Change to ${match}`, 'safe', replaceScalar(context.document, written.at, match));
 }

@@ -1,4 +1,5 @@
 import { isCertainSlip, meantResource } from '../catalog/resource-spelling.ts';
+import { keyProblem } from '../model/api-syntax.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
@@ -66,7 +67,8 @@ export default defineRule({
   podSet({ tolerations }, context) {
     for (const { key } of tolerations) {
       const meant = key === undefined || isTemplated(key.at) ? undefined : meantResource(key.value);
-      if (key === undefined || meant === undefined) continue;
+      // The API server rejects an invalid key, which toleration-invalid reports.
+      if (key === undefined || meant === undefined || keyProblem(key.value) !== undefined) continue;
       if (tolerations.some((other) => other.key?.value === meant)) continue;
       context.report({
         message: `No GPU node has the taint ${key.value}; did you mean ${meant}? The toleration has no effect`,

@@ -1,4 +1,4 @@
-import { acceleratorResource, aksSpotTaint } from '../catalog/index.ts';
+import { aksSpotTaint, knownAccelerator } from '../catalog/index.ts';
 import { meantResource } from '../catalog/resource-spelling.ts';
 import { poolTaints } from '../evidence/pool-taints.ts';
 import { isTaintEffect, type NodeTaint } from '../model/node-pool.ts';
@@ -127,7 +127,7 @@ function isMissing(taint: NodeTaint, podSet: PodSet, { options }: PodSetContext)
     return false;
   // spot-selector-toleration reports this one.
   if (key === aksSpotTaint && podSet.selectors.some((selector) => selector.key === aksSpotTaint)) return false;
-  if (acceleratorResource(key) === undefined) return true;
+  if (knownAccelerator(key) === undefined) return true;
   // A taint for the accelerators of another vendor.
   if (acceleratorByName(podSet.accelerators, key) === undefined) return false;
   const provider = platformOf(podSet, options)?.facts.provider;

@@ -1,9 +1,13 @@
+import { apiKind } from '../catalog/index.ts';
+import { type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
 import type { Container, PodSet } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
-import { type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { asText, type Cursor, entries, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import type { YamlDocument } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -11,8 +15,8 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Values of labels, annotations, node selectors, tolerations and environment variables must be strings. Without quotes, `8` is a number and
- * `true` a boolean (as are `yes` and `on` for Kubernetes), and the API server rejects the object.
+ * Values of labels, annotations, node selectors, tolerations, arguments and environment variables must be strings. Without quotes, `8` is a
+ * number and `true` a boolean (as are `yes` and `on` for Kubernetes), and the API server rejects the object.
  *
  * ```yaml invalid
  * apiVersion: v1
@@ -58,9 +62,22 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
+  manifest(manifest, { document, report }) {
+    for (const problem of apiProblems(manifest)) {
+      const text = problem.what === 'not-string' ? unquoted(problem.at) : undefined;
+      if (text === undefined || isScalingAnnotation(problem.at)) continue;
+      report({
+        message: `${subjectOf(problem)} must be a string, not the ${typeOf(problem.at)} ${text}: the API server rejects the object`,
+        span: spanOf(problem.at),
+        fixes: () => (mayBeQuoted(problem, text) ? [quote(document, problem.at, text)] : []),
+      });
+    }
+  },
   podSet(podSet, context) {
     const { workload, document } = context;
     if (workload.byShape || !isPodSpec(podSet) || !namesAccelerators(workload)) return;
+    // Checked as a whole, above.
+    if (apiKind(workload.apiVersion, workload.kind) !== undefined) return;
     const values = [
       ...entries(getIn(podSet.pod, 'nodeSelector')).map((value) => ({
         subject: `nodeSelector ${keyOf(value)}`,
@@ -83,10 +100,35 @@ export default defineRule({
   },
 });
 
+/** The place of a value that the table of the API's types calls a string. */
+function subjectOf({ at, field, holder }: ApiProblem): string {
+  if (at.entry === undefined) return `An item of ${field}`;
+  const key = shorten(keyOf(at), 60);
+  if (key === field) {
+    if (holder.type === 'EnvVar' && field === 'value')
+      return asText(getIn(holder.at, 'name')) ?? 'An environment variable';
+    return holder.type === 'Toleration' ? `The toleration ${field}` : field;
+  }
+  return `${mapNames[field] ?? field} ${key}`;
+}
+
+/** As text, -1 and .inf are not the value of a label. */
+function mayBeQuoted({ field }: ApiProblem, text: string): boolean {
+  return (
+    !/^(?:labels|matchLabels|nodeLabels|nodeSelector)$/.test(field) || /^[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?$/.test(text)
+  );
+}
+
+const mapNames = table<string>({ annotations: 'Annotation', labels: 'Label' });
+
 /** Annotations of autoscalers have their own rule. */
+function isScalingAnnotation(value: Cursor): boolean {
+  return keyOf(value).startsWith('autoscaling.knative.dev/');
+}
+
 function stringsOf(what: string, strings: PodSet['labels']) {
   return strings
-    .filter(({ at: value }) => !keyOf(value).startsWith('autoscaling.knative.dev/'))
+    .filter(({ at: value }) => !isScalingAnnotation(value))
     .map(({ at: value }) => ({ subject: `${what} ${keyOf(value)}`, value }));
 }
 

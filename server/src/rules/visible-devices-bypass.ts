@@ -1,5 +1,6 @@
 import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
-import type { Container } from '../model/workload.ts';
+import { isValues } from '../model/values.ts';
+import type { Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { isTemplated, spanOf } from '../yaml/cursor.ts';
 import { removeItem, removeKey } from '../yaml/edit.ts';
@@ -57,8 +58,8 @@ import { defineRule } from './rule.ts';
  *
  * ## When it is silent
  *
- * For `none` and `void`, which remove GPUs, for unknown values, and for infrastructure. With a limit of 0 the GPU is shared on purpose, so
- * the finding is only information.
+ * For `none` and `void`, which remove GPUs, for unknown values, and for infrastructure. Next to a request in a chart's values, `all` is only
+ * information: charts often repeat the default of CUDA images.
  *
  * ## Sources
  *
@@ -79,8 +80,7 @@ export default defineRule({
         ? 'bypasses the scheduler: another pod can get the same GPU'
         : `overrides the ${requestWords(requests)} that the device plugin assigns`;
     context.report({
-      // With a limit of 0 the GPU is shared on purpose.
-      severity: requests.length === 0 && requestsZero(container) ? 'info' : 'warning',
+      severity: isCopiedDefault(value.value, requests.length, context.workload) ? 'info' : 'warning',
       message: `NVIDIA_VISIBLE_DEVICES=${shorten(value.value, 30)} ${effect}`,
       span: spanOf(value.at),
       fixes: () => {
@@ -92,6 +92,7 @@ export default defineRule({
   },
 });
 
-function requestsZero({ accelerators }: Container): boolean {
-  return accelerators.some(({ count }) => count === 0);
+/** CUDA images set `all` themselves, and values for charts of home servers repeat it: most of their nodes have one GPU. */
+function isCopiedDefault(value: string, requests: number, workload: Workload): boolean {
+  return value === 'all' && requests > 0 && isValues(workload);
 }

@@ -1,10 +1,10 @@
 import { deviceGiB, type GpuModel, gpus, sliceGiB } from '../catalog/index.ts';
-import { findSharding } from '../command/parallelism.ts';
+import { findSharding, findSingleDevice } from '../command/parallelism.ts';
 import { type MigOption, migOptions } from '../cost/mig-options.ts';
 import { formatHourly } from '../cost/money.ts';
 import { partSaving } from '../cost/savings.ts';
 import { isLatencyCritical } from '../evidence/latency.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
 import { isExempt, knownRequests, requestSpan } from '../evidence/requested-accelerators.ts';
 import { usableGiB } from '../memory/fit.ts';
 import { estimateServing, type MemoryEstimate } from '../memory/serving.ts';
@@ -84,7 +84,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * (`--max-num-seqs` and the like) or already use less memory than usual; for jobs that end; with other processes next to the server; in
  * templates; if a file, a runtime or a variable may add settings that are not read; for groups of pods; for `latency-critical` ones; and
  * for GPUs that are already shared. Several GPUs are reported only if the model needs less than a tenth of their memory, because a model is
- * also split to answer faster. `headroom` in the config is the share of memory to keep free (default 0.1).
+ * also split to answer faster, and only if the server uses them. `headroom` in the config is the share of memory to keep free (default 0.1).
  *
  * ## Sources
  *
@@ -133,6 +133,8 @@ function findSmallModel(container: Container, context: PodSetContext): SmallMode
   const count = wholeGpus(container, podSet);
   // Only NVIDIA GPUs are partitioned and shared in the same way in every cluster.
   if (request?.resource !== 'nvidia.com/gpu' || others.length > 0 || count === null) return undefined;
+  // tensor-parallel-missing reports GPUs that the server does not use at all.
+  if (count > 1 && findSingleDevice(processInput(container), serverOfImage(container)) !== undefined) return undefined;
   const inPod = acceleratorByName(podSet.accelerators, request.resource);
   // The size of a card that only a name or a comment suggests proves nothing.
   const gpu = inPod?.modelHint === undefined ? gpus.get(inPod?.model ?? '') : undefined;

@@ -1,13 +1,14 @@
 import { findMpiProcesses, findNodeCounts, type LocalProcesses } from '../command/processes.ts';
 import { plural } from '../cost/money.ts';
-import { processInput, wholeGpus } from '../evidence/launch.ts';
+import { eachLaunch, processInput, wholeGpus } from '../evidence/launch.ts';
 import { namesAccelerators } from '../model/accelerators.ts';
+import { kindOf } from '../model/kinds/index.ts';
 import { lowerCount } from '../model/pod.ts';
 import type { Container, Workload } from '../model/workload.ts';
 import { fix } from '../rewrite/fix.ts';
 import { spanOfWords } from '../rewrite/word-span.ts';
 import { setLastNumber } from '../rewrite/words.ts';
-import { getIn, spanOf } from '../yaml/cursor.ts';
+import { asNumber, getIn, spanOf } from '../yaml/cursor.ts';
 import { replaceScalar } from '../yaml/edit.ts';
 import { shorten } from '../yaml/shorten.ts';
 import { defineRule, type PodSetContext } from './rule.ts';
@@ -18,7 +19,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  * ## Why
  *
  * The rendezvous waits until all expected nodes have joined. With fewer pods than `--nnodes` it waits until its timeout, while every pod
- * holds its GPUs. With more, the surplus pods are excluded. `mpirun` does not start more processes than the workers have slots.
+ * holds its GPUs. With more, the surplus pods are excluded. A fixed number also contradicts the bounds of an elastic job. `mpirun` does not start more processes than the workers have slots.
  *
  * ```yaml invalid
  * apiVersion: kubeflow.org/v1
@@ -66,7 +67,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
  *
  * ## When it is silent
  *
- * If a number comes from a variable or a template, for elastic ranges (`1:4`), and for kinds whose pods may form several groups.
+ * If a number comes from a variable or a template, and for elastic ranges (`1:4`) that a policy allows, and for kinds whose pods may form several groups.
  *
  * ## Sources
  *
@@ -92,18 +93,26 @@ export default defineRule({
       },
     });
   },
-  container(container, context) {
+  container: eachLaunch((container, context: PodSetContext) => {
     const { workload } = context;
     if (workload.partial || container.type !== 'app') return;
     const pods = podsOfGroup(context);
-    if (pods !== null) {
+    const bounds = elasticBounds(workload);
+    if (bounds !== undefined) {
+      for (const launch of findNodeCounts(processInput(container))) {
+        if (typeof launch.count !== 'number') continue;
+        reportMismatch(
+          launch,
+          `${shorten(launch.text)} fixes the number of nodes: the job cannot use its elasticPolicy (${bounds})`,
+          undefined,
+          // A job of this size runs; it only never grows or shrinks.
+          launch.count === pods ? 'info' : 'warning',
+        );
+      }
+    } else if (pods !== null) {
       for (const launch of findNodeCounts(processInput(container))) {
         if (typeof launch.count !== 'number' || launch.count === pods) continue;
-        const surplus = pods - launch.count;
-        const effect =
-          surplus < 0
-            ? 'the launch waits for pods that never join'
-            : `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+        const effect = effectOf(launch, pods - launch.count);
         reportMismatch(launch, `${shorten(launch.text)}, but the job has ${plural(pods, 'pod')}: ${effect}`, pods);
       }
     }
@@ -116,34 +125,49 @@ export default defineRule({
       }
     }
 
-    function reportMismatch({ words, text }: LocalProcesses, message: string, right: number): void {
+    function reportMismatch(
+      { words, text }: LocalProcesses,
+      message: string,
+      right?: number,
+      severity: 'warning' | 'info' = 'warning',
+    ): void {
       const lines: Container['command'] = [...container.command, ...container.args];
       const span = words && spanOfWords(context.document, lines, words);
       if (words === undefined || span === undefined) return;
       context.report({
         message,
         span,
+        severity,
         fixes: () => {
+          if (right === undefined) return [];
           const edits = setLastNumber(context.document, lines, words, right);
           return [fix(`Change ${shorten(text, 30)} to ${right}`, 'unsafe', edits)];
         },
       });
     }
-  },
+  }),
 });
+
+/** What follows if a launch expects other nodes than the job has. Lightning compares its own number with the launch. */
+function effectOf({ text }: LocalProcesses, surplus: number): string {
+  if (/trainer\.num[-_]nodes/i.test(text)) return 'the trainer rejects the world size';
+  if (surplus < 0) return 'the launch waits for pods that never join';
+  return `${plural(surplus, 'pod')} ${surplus === 1 ? 'is' : 'are'} excluded`;
+}
 
 /** The pods that meet in one rendezvous, for kinds whose pods are one group. */
 function podsOfGroup({ workload, podSet }: PodSetContext): number | null {
-  switch (workload.kind) {
-    case 'PyTorchJob':
-      return getIn(workload.manifest.root, 'spec', 'elasticPolicy') === undefined ? totalPods(workload) : null;
-    case 'Job':
-      return workload.apiVersion.startsWith('batch/') && podSet.pods.min !== null && podSet.pods.min > 1
-        ? podSet.pods.min
-        : null;
-    default:
-      return null;
-  }
+  const { gang } = kindOf(workload);
+  if (gang === 'object') return totalPods(workload);
+  return gang === 'podSet' && podSet.pods.min !== null && podSet.pods.min > 1 ? podSet.pods.min : null;
+}
+
+/** The bounds of an elastic job whose launch can have several sizes; undefined for other jobs. */
+function elasticBounds({ kind, apiVersion, manifest }: Workload): string | undefined {
+  const policy = kindOf({ kind, apiVersion }).elasticPolicy?.(manifest.root);
+  const min = asNumber(getIn(policy, 'minReplicas'));
+  const max = asNumber(getIn(policy, 'maxReplicas'));
+  return min !== undefined && max !== undefined && min < max ? `${min} to ${max} pods` : undefined;
 }
 
 function totalPods({ podSets }: Workload): number | null {
@@ -164,10 +188,11 @@ function startsMore({ podSets }: Workload, slots: number): boolean {
   );
 }
 
-function gpusOfWorker({ kind, podSets }: Workload): number | null {
-  const worker = podSets.find(({ name }) => name === 'Worker');
+function gpusOfWorker({ kind, apiVersion, podSets }: Workload): number | null {
+  const driven = kindOf({ kind, apiVersion }).launcher?.driven;
+  const worker = podSets.find(({ name }) => name === driven);
   const [only, ...others] = worker?.containers.filter(namesAccelerators) ?? [];
-  if (kind !== 'MPIJob' || worker === undefined || only === undefined || others.length > 0) return null;
+  if (worker === undefined || only === undefined || others.length > 0) return null;
   const gpus = wholeGpus(only, worker);
   return gpus === 0 ? null : gpus;
 }

@@ -1,3 +1,5 @@
+import { lostAccelerator } from '../evidence/lost-keys.ts';
+import { shorten } from '../yaml/shorten.ts';
 import { defineRule } from './rule.ts';
 
 /**
@@ -5,8 +7,9 @@ import { defineRule } from './rule.ts';
  *
  * ## Why
  *
- * Nothing in an invalid document can be applied. A document with a duplicate key can be read, but only the last value applies: the first one
- * is silently lost, or a strict client rejects the document.
+ * Nothing in an invalid document can be applied. A document with a duplicate key can be read, and kubectl applies it, but only the last value
+ * counts: the first one is silently lost. If a GPU request is in the lost part, the pod starts without its GPU, which is an error here; any other
+ * duplicate is a warning. Kustomize and some other tools reject both.
  *
  * Documents are read one by one, so an error in one does not affect the findings in the others. Templates (Helm, Jinja) are read with
  * their expressions masked and get no findings from this rule; neither do documents that have nothing to do with accelerators.
@@ -46,6 +49,7 @@ import { defineRule } from './rule.ts';
  * ## Sources
  *
  * - [YAML 1.2.2: mapping keys are unique](https://yaml.org/spec/1.2.2/#3213-node-comparison)
+ * - A dry run with kubectl 1.32 and 1.36: of a duplicate key, the last value is applied
  * - [Kubernetes: field validation](https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation)
  */
 export default defineRule({
@@ -53,7 +57,16 @@ export default defineRule({
   severity: 'error',
   document(document, context) {
     if (!manifestWords.test(document.text)) return;
+    const isObject = document.root?.kind !== 'map' || document.root.entries.some(({ key }) => key === 'apiVersion');
     for (const { message, span, readable } of document.problems) {
+      // The values of a chart are the chart's affair.
+      const lost = readable === true && isObject ? lostAccelerator(document.root, span) : undefined;
+      if (lost !== undefined) {
+        const key = shorten(document.text.slice(span.start, span.end), 40);
+        const what = key === lost ? 'the first value' : `${shorten(lost, 50)} of the first`;
+        context.report({ message: `${key} is set twice: only the last one applies, and ${what} is lost`, span });
+        continue;
+      }
       context.report({ message, span, severity: readable === true ? 'warning' : 'error' });
     }
   },

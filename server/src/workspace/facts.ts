@@ -10,10 +10,13 @@ import type {
   LlmRoleFacts,
   PodsFacts,
   QueueFacts,
+  QuotaFacts,
   ReferencedDevice,
   ReferencedPods,
   ScalerFacts,
+  ServiceFacts,
   TrainingFacts,
+  VolumeClaimFacts,
   WorkloadFacts,
   WrittenNumber,
 } from '../model/cross-references.ts';
@@ -29,6 +32,14 @@ import { oneReplica } from '../model/scaled.ts';
 import type { Manifest, PodSet } from '../model/workload.ts';
 import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
 import { type Table, tableOf } from '../yaml/table.ts';
+import {
+  containerFacts,
+  largestQuotas,
+  limitDefaults,
+  quotaFacts,
+  serviceFacts,
+  volumeClaimFacts,
+} from './namespace-facts.ts';
 import { scalerOf } from './scalers.ts';
 
 /** The facts about an object for the objects that reference it, by purpose. */
@@ -48,6 +59,10 @@ export type Facts =
   | { readonly type: 'queue'; readonly facts: QueueFacts }
   | { readonly type: 'flavor'; readonly facts: Table<string> }
   | { readonly type: 'pools'; readonly facts: readonly NodePool[] }
+  | { readonly type: 'limits'; readonly facts: readonly string[] }
+  | { readonly type: 'quota'; readonly facts: QuotaFacts }
+  | { readonly type: 'volume'; readonly facts: VolumeClaimFacts }
+  | { readonly type: 'service'; readonly facts: ServiceFacts }
   | { readonly type: 'workload'; readonly facts: WorkloadFacts };
 
 /** The config of a project's nodes and prices. */
@@ -87,6 +102,14 @@ export function factsOf(manifest: Manifest, options: FactsOptions): Facts | null
       return { type: 'queue', facts: queueFacts(spec) };
     case 'kueue.x-k8s.io/ResourceFlavor':
       return { type: 'flavor', facts: writtenStrings(getIn(spec, 'nodeLabels')) };
+    case '/LimitRange':
+      return { type: 'limits', facts: limitDefaults(spec) };
+    case '/ResourceQuota':
+      return { type: 'quota', facts: quotaFacts(spec) };
+    case '/PersistentVolumeClaim':
+      return { type: 'volume', facts: volumeClaimFacts(spec) };
+    case '/Service':
+      return { type: 'service', facts: serviceFacts(spec) };
     case 'policy/PodDisruptionBudget':
       return { type: 'budget', facts: budgetFacts(spec) };
     case 'karpenter.sh/NodePool':
@@ -168,10 +191,18 @@ function seenDevice({
   vendor,
   perPod,
   each,
+  between,
   profile,
+  memoryMiB,
   models = [],
 }: ImplicitDevices): ReferencedDevice {
-  return { requested, form, vendor, perPod, each, profile: profile ?? null, models: models.map(({ id }) => id) };
+  return {
+    ...{ requested, form, vendor, perPod, each },
+    between: between ?? null,
+    profile: profile ?? null,
+    memoryMiB: memoryMiB ?? null,
+    models: models.map(({ id }) => id),
+  };
 }
 
 /** Maximum length of a file in a ConfigMap. Scripts are smaller; larger files are data. */
@@ -217,8 +248,8 @@ function queueFacts(spec: Cursor | undefined): QueueFacts {
   const flavors = items(groups).flatMap((group) =>
     items(getIn(group, 'flavors')).flatMap((flavor) => asText(getIn(flavor, 'name')) ?? []),
   );
-  if (unknown || names.some(isTemplated)) return { resources: null, flavors };
-  return { resources: names.flatMap((name) => asText(name) ?? []), flavors };
+  if (unknown || names.some(isTemplated)) return { resources: null, flavors, largest: tableOf<number>([]) };
+  return { resources: names.flatMap((name) => asText(name) ?? []), flavors, largest: largestQuotas(spec) };
 }
 
 function writtenStrings(map: Cursor | undefined): Table<string> {
@@ -228,7 +259,11 @@ function writtenStrings(map: Cursor | undefined): Table<string> {
 function workloadFacts(manifest: Manifest, options: FactsOptions): Facts | null {
   const workload = lowerManifest(manifest, options);
   if (workload === undefined || workload.partial || workload.role === 'definition') return null;
-  const facts = { role: workload.role, latencyCritical: isLatencyCritical(workload) };
+  const facts = {
+    role: workload.role,
+    latencyCritical: isLatencyCritical(workload),
+    containers: containerFacts(workload.podSets),
+  };
   const replica = oneReplica(workload);
   // The number of pods per replica is unknown.
   if (replica === null) return { type: 'workload', facts: { ...facts, devices: null, hourly: null, price: null } };

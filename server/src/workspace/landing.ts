@@ -29,7 +29,7 @@ interface Pool extends Found {
 interface PoolGroup {
   readonly places: PlaceIndex<Pool>;
   /** What all of them have in common; undefined if one of them is incomplete. */
-  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpu'> | undefined;
+  readonly alike: () => Pick<Landing, 'taints' | 'toleratesRequested' | 'gpus'> | undefined;
 }
 
 interface Pools {
@@ -97,11 +97,11 @@ function alike(pools: readonly NodePool[]): ReturnType<PoolGroup['alike']> {
   if (first === undefined || pools.some(({ incomplete }) => incomplete === true)) return undefined;
   const shared = (taint: NodeTaint) => others.every(({ taints }) => taints?.some((one) => same(one, taint)) === true);
   const taints = first.taints?.filter(shared) ?? [];
-  const gpu = first.gpu ?? null;
+  const gpus = pools.map((pool) => pool.gpus ?? []);
   return {
     taints,
     toleratesRequested: pools.some(({ toleratesRequested }) => toleratesRequested === true),
-    gpu: others.every((pool) => pool.gpu === gpu) ? gpu : null,
+    gpus: gpus.every((ids) => ids.length > 0) ? [...new Set(gpus.flat())] : [],
   };
 }
 

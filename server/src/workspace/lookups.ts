@@ -82,6 +82,25 @@ export function lookupsOf(workspace: Workspace, uri: string, context: () => File
       read(['LocalQueue', 'ClusterQueue'], ['clusterQueueOf', namespace, name], () =>
         clusterQueueOf(scope, namespace, name),
       ),
+    defaultsIn: (namespace) =>
+      read(['LimitRange'], ['defaultsIn', namespace], () =>
+        inNamespace(scope, 'LimitRange', namespace).flatMap(({ object }) => factsAs(object, 'limits') ?? []),
+      ),
+    quotasIn: (namespace) =>
+      read(['ResourceQuota'], ['quotasIn', namespace], () =>
+        inNamespace(scope, 'ResourceQuota', namespace).flatMap((found) => {
+          const facts = factsAs(found.object, 'quota');
+          return facts === null ? [] : [referenced(scope, found, facts)];
+        }),
+      ),
+    volumeClaim: (namespace, name) =>
+      read(['PersistentVolumeClaim'], ['volumeClaim', namespace, name], () =>
+        factsNamed(scope, ['/PersistentVolumeClaim'], namespace, name, 'volume'),
+      ),
+    service: (namespace, name) =>
+      read(['Service'], ['service', namespace, name], () =>
+        factsNamed(scope, ['/Service'], namespace, name, 'service'),
+      ),
     dangling: (manifest) =>
       projectReferences(manifest).flatMap((found) =>
         dangling(
@@ -159,13 +178,18 @@ function targetNamed(
 
 /** The budgets in the folder of the pods or above. One in a sibling folder may belong to other pods. */
 function budgetsOf(scope: Scope, namespace: string | null, labels: Table<string>): readonly Referenced<BudgetFacts>[] {
-  const there = scope.workspace.objects('PodDisruptionBudget', namespaceOf, JSON.stringify(namespace)).above(scope);
+  const there = inNamespace(scope, 'PodDisruptionBudget', namespace);
   return there.flatMap((found) => {
     const facts = factsAs(found.object, 'budget');
     if (facts === null || facts.selects === null) return [];
     const fits = Object.entries(facts.selects).every(([key, value]) => labels[key] === value);
     return fits ? [referenced(scope, found, facts)] : [];
   });
+}
+
+/** The objects of a kind in a namespace, in the folder of the file or above. */
+function inNamespace(scope: Scope, kind: string, namespace: string | null): readonly Found[] {
+  return scope.workspace.objects(kind, namespaceOf, JSON.stringify(namespace)).above(scope);
 }
 
 function namespaceOf({ object }: Found): string {

@@ -54,7 +54,9 @@ export function objectNamed(
 type FactsOf<T extends Facts['type']> =
   Extract<Facts, { readonly type: T }> extends { readonly facts: infer F } ? F : never;
 
-export function factsNamed<T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload'>(
+export function factsNamed<
+  T extends 'pods' | 'llm' | 'training' | 'devices' | 'files' | 'workload' | 'volume' | 'service',
+>(
   scope: Scope,
   kinds: readonly string[],
   namespace: string | null,

@@ -17,6 +17,7 @@ export function replacePart(
   const { node } = target;
   if (node.kind !== 'scalar' || target.shared || isAnchored(doc, target)) return undefined;
   if (node.templated && doc.template) return undefined;
-  if (span.start < node.span.start || span.end > node.span.end || !/^[\w./=:-]*[\w/=]$/.test(newText)) return undefined;
+  if (span.start < node.span.start || span.end > node.span.end) return undefined;
+  if (newText !== '' && !/^[\w./=:-]*[\w/=]$/.test(newText)) return undefined;
   return doc.text.slice(span.start, span.end) === expected ? [{ span, newText }] : undefined;
 }

@@ -24,7 +24,20 @@ export function replaceScalar(
     return fillEmpty(doc, node, renderScalar(value, place, styleAt(doc, target).quote));
   if (node.style === 'literal' || node.style === 'folded') return replaceBlock(doc, target, node, value);
   const newText = renderLike(node, value, place, () => styleAt(doc, target).quote);
-  return [{ span: node.span, newText }];
+  // After a quote, a comment needs no space; after plain text it does.
+  const gap = doc.text.charAt(node.span.end) === '#' ? ' ' : '';
+  return [{ span: node.span, newText: newText + gap }];
+}
+
+/** Replaces a quoted scalar with a number or a boolean without quotes. */
+export function unquoteScalar(
+  doc: YamlDocument,
+  target: Cursor | undefined,
+  value: number | boolean,
+): readonly TextEdit[] | undefined {
+  const style = target?.node.kind === 'scalar' ? target.node.style : 'plain';
+  if (style !== 'single' && style !== 'double') return undefined;
+  return replaceScalar(doc, target, value)?.map((edit) => ({ ...edit, newText: String(value) }));
 }
 
 /** JSON quotes every string; inside brackets, fewer strings can be plain. */

@@ -13,7 +13,7 @@ import type { Span, TextEdit } from './span.ts';
 export { appendItem, insertKey } from './edit-insert.ts';
 export { replacePart } from './edit-part.ts';
 export { removeItem, removeKey } from './edit-remove.ts';
-export { replaceScalar } from './edit-scalar.ts';
+export { replaceScalar, unquoteScalar } from './edit-scalar.ts';
 export type { PlainValue } from './render.ts';
 
 /** Renames an entry's key and keeps its quotes. Undefined if the mapping already has the new key. */

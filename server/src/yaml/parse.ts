@@ -1,5 +1,6 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from 'yaml';
 import { convertTree } from './convert.ts';
+import { lenientLexer } from './lenient-lexer.ts';
 import { checkLimits, intricateReason, nestingReason } from './limits.ts';
 import type { YamlComment, YamlDocument, YamlFile, YamlProblem } from './node.ts';
 import { CONTROL_LEXEMES, firstProblem, SCALAR_LEXEME } from './problems.ts';
@@ -75,7 +76,12 @@ function readPlain(text: string, base: number): YamlDocument {
   if (skipped !== null) return unread(text, base, skipped);
   const first = firstProblem(read.errors, text);
   // After a syntax error the library guesses; only problems before it are certain.
-  const kept = first ? [...problems.filter(({ span }) => span.end <= first.span.start), first] : problems;
+  const kept = first
+    ? [...problems.filter(({ span }) => span.end <= first.span.start), first]
+    : [
+        ...problems,
+        ...(read.tab ? [{ message: 'Tab at the start of a line; remove it or use spaces', span: read.tab }] : []),
+      ];
   return { base, text, root, comments: read.comments, problems: kept, template: false, skipped: null };
 }
 
@@ -102,19 +108,23 @@ interface Composed {
   readonly tree: unknown;
   readonly errors: readonly YAMLError[];
   readonly comments: readonly YamlComment[];
+  /** The first tab at the start of a line outside brackets and quotes. The library skips it on blank lines; libyaml rejects it on all. */
+  readonly tab: Span | undefined;
 }
 
-/** Runs the library's lexer, parser and composer one by one, because the positions of comments are only known in between. */
+/** Reads a text by YAML 1.2 and, if it has errors, as libyaml does. If that also fails, the errors of the first reading are closer to their cause. */
 function compose(text: string): Composed {
   // In a badly broken text the library creates an error for every character; capturing unused stack traces would take seconds.
   const errors: ErrorConstructor & { stackTraceLimit?: number } = Error;
   const limit = errors.stackTraceLimit;
-  if (limit === undefined) return composeText(text);
-  errors.stackTraceLimit = 0;
+  if (limit !== undefined) errors.stackTraceLimit = 0;
   try {
-    return composeText(text);
+    const strict = composeText(text, new Lexer());
+    if (strict.errors.length === 0) return strict;
+    const lenient = composeText(text, lenientLexer());
+    return lenient.errors.length === 0 ? lenient : strict;
   } finally {
-    errors.stackTraceLimit = limit;
+    if (limit !== undefined) errors.stackTraceLimit = limit;
   }
 }
 
@@ -124,7 +134,8 @@ const failsafe = { schema: 'failsafe', resolveKnownTags: false } as const;
 /** After this many errors the rest of a text is meaningless. */
 const ENOUGH_ERRORS = 100;
 
-function composeText(text: string): Composed {
+/** Runs the library's lexer, parser and composer one by one, because the positions of comments are only known in between. */
+function composeText(text: string, lexer: Lexer): Composed {
   let errorCount = 0;
   const comments: YamlComment[] = [];
   const parser = new Parser();
@@ -139,13 +150,21 @@ function composeText(text: string): Composed {
   let at = 0;
   let scalar = false;
   let ownLine = true;
-  for (const lexeme of new Lexer().lex(text)) {
+  let brackets = 0;
+  let tab: Span | undefined;
+  for (const lexeme of lexer.lex(text)) {
     if (errorCount > ENOUGH_ERRORS) break;
     if (CONTROL_LEXEMES.has(lexeme)) {
       scalar = lexeme === SCALAR_LEXEME;
     } else {
       if (!scalar && lexeme.charCodeAt(0) === 0x23) {
         comments.push({ text: lexeme, span: { start: at, end: at + lexeme.length }, ownLine });
+      }
+      if (!scalar) {
+        if (lexeme === '[' || lexeme === '{') brackets++;
+        else if (lexeme === ']' || lexeme === '}') brackets--;
+        else if (lexeme.charCodeAt(0) === 0x09 && brackets === 0 && (at === 0 || text.charCodeAt(at - 1) === 0x0a))
+          tab ??= { start: at, end: at + 1 };
       }
       scalar = false;
       at += lexeme.length;
@@ -156,7 +175,13 @@ function composeText(text: string): Composed {
   pass(parser.end());
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   // The text was split at its markers, so more than one document means that the first one ended at a syntax error.
-  return { tree: documents[0]?.contents, errors: documents.flatMap((document) => document.errors), comments };
+  const errors = documents.flatMap((document) => document.errors).filter(({ message }) => !isAccepted(message));
+  return { tree: documents[0]?.contents, errors, comments, tab };
+}
+
+/** Whether libyaml accepts what the library reports: a comment may follow a quote or a bracket without a space. */
+function isAccepted(message: string): boolean {
+  return message.startsWith('Comments must be separated');
 }
 
 function unread(text: string, base: number, problem: YamlProblem | string): YamlDocument {

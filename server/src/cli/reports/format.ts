@@ -54,6 +54,9 @@ export interface CheckedReport {
   shows(finding: ReportFinding): boolean;
 }
 
+/** What the text report adds to advice that it shows once for many places, or null for the findings that it leaves out. */
+export type RepeatedAdvice = ReadonlyMap<ReportFinding, string | null>;
+
 /** A report format. The pieces are written one after the other, so that nobody has to hold all of a long report. */
 export type RenderReport = (report: CheckedReport) => Iterable<string>;
 

@@ -10,6 +10,7 @@ import {
   unusedSuppressionId,
   unusedSuppressions,
 } from '../../features/actions/unused-suppressions.ts';
+import { shownFindings } from '../../features/shown-findings.ts';
 import { namesAccelerators, requestsAccelerators } from '../../model/accelerators.ts';
 import type { RequestedResource } from '../../model/requested-resource.ts';
 import type { ModelFrom, ModelHint, PodSet, Workload } from '../../model/workload.ts';
@@ -32,9 +33,7 @@ export function toReportFile(path: string, source: string, file: FileAnalysis): 
   const lineStarts = lineStartsOf(file.text);
   const proven = reportedFixes(file);
   const findings = [
-    ...file.documents.flatMap(({ findings, base }) =>
-      findings.map((finding) => toReportFinding(path, finding, proven, base, lineStarts)),
-    ),
+    ...shownFindings(file).map(({ finding, base }) => toReportFinding(path, finding, proven, base, lineStarts)),
     ...unusedSuppressions(file).map((unused) => toHint(unused, lineStarts)),
   ].sort(byPlace);
   const lineText = (line: number) => file.text.slice(lineStarts[line - 1], lineStarts[line]);

@@ -48,14 +48,14 @@ function* costSection({ files }: CheckedReport): Generator<string> {
   if (rows.length === 0) return;
   yield '\n| Workload | Requests | Cost | Location |\n| :--- | :--- | :--- | :--- |\n';
   for (const { name, accelerators, cost, place } of rows.slice(0, maxRows)) {
-    yield `| ${[name, accelerators, cost].map(plain).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
+    yield `| ${[name, accelerators, cost].map(plainMarkdown).join(' | ')} | ${place.replaceAll('|', '\\|')} |\n`;
   }
   yield* more(rows.length - maxRows, 'workload');
   const reported = files.map(({ file }) => file);
   const { hourly } = summarizeReport(reported);
   if (hourly.max === 0) return;
   const total = `${formatHourly(hourly)} (${formatMonthly(hourly)})`;
-  yield `\nTotal of known prices: **${plain(total)}**. Prices: ${plain(priceBasis(files) ?? '')}.\n`;
+  yield `\nTotal of known prices: **${plainMarkdown(total)}**. Prices: ${plainMarkdown(priceBasis(files) ?? '')}.\n`;
 }
 
 interface Found {
@@ -70,8 +70,9 @@ function* findingsSection(findings: readonly Found[]): Generator<string> {
   for (const { checked, finding } of ordered.slice(0, maxFindings)) {
     const { rule, severity, message, range, docs, fixes } = finding;
     const place = codeSpan(`${checked.source}:${range.start.line}:${range.start.column}`);
-    const fix = fixes[0] === undefined ? '' : `<br>Fix: ${plain(fixes[0].title)}${fixes[0].safe ? '' : ' (unsafe)'}`;
-    yield `- **${severity}** ${place} ${plain(message)} ([${rule}](${docs}))${fix}\n`;
+    const fix =
+      fixes[0] === undefined ? '' : `<br>Fix: ${plainMarkdown(fixes[0].title)}${fixes[0].safe ? '' : ' (unsafe)'}`;
+    yield `- **${severity}** ${place} ${plainMarkdown(message)} ([${rule}](${docs}))${fix}\n`;
   }
   yield* more(ordered.length - maxFindings, 'finding');
 }
@@ -79,7 +80,7 @@ function* findingsSection(findings: readonly Found[]): Generator<string> {
 function* failuresSection({ files }: CheckedReport): Generator<string> {
   const failures = files.flatMap((checked) => {
     const failure = failureOf(checked);
-    return failure === null ? [] : [`- ${codeSpan(checked.source)} ${plain(failure)}\n`];
+    return failure === null ? [] : [`- ${codeSpan(checked.source)} ${plainMarkdown(failure)}\n`];
   });
   if (failures.length === 0) return;
   yield '\nNot checked:\n\n';
@@ -96,12 +97,12 @@ function rank({ severity }: ReportFinding): number {
 }
 
 /** Literal text that mentions no user and links to no issue; a backslash alone does not prevent that. */
-function plain(text: string): string {
+export function plainMarkdown(text: string): string {
   return escapeMarkdown(text).replace(/\\([@#])/g, '$1<!-- -->');
 }
 
 /** A code span with a fence longer than any run of backticks in it. */
-function codeSpan(text: string): string {
+export function codeSpan(text: string): string {
   const line = printable(text);
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -14,7 +14,7 @@ import type { Severity } from '../../rules/rule.ts';
 import { spanOf } from '../../yaml/cursor.ts';
 import type { PlacedFix } from '../fix-places.ts';
 import { printable, type Style } from '../terminal.ts';
-import type { CheckedFile, WorkloadText } from './format.ts';
+import type { CheckedFile, RepeatedAdvice, WorkloadText } from './format.ts';
 import { countedWorkloads } from './json.ts';
 import { lineStartsOf, positionAt } from './position.ts';
 import type { Report, ReportFile, ReportFinding } from './report-schema.ts';
@@ -27,6 +27,8 @@ export interface TextOptions {
   shows(rule: string, severity: Severity): boolean;
   /** Findings only: no workloads, no summary. */
   readonly quiet: boolean;
+  /** Advice that is shown once for many places. */
+  readonly repeated?: RepeatedAdvice;
 }
 
 export const severities = ['error', 'warning', 'info', 'hint'] as const satisfies readonly Severity[];
@@ -66,8 +68,10 @@ export function renderFile({ file, workloads, fixes = [] }: CheckedFile, options
   const problem = skippedProblem(file);
   if (problem !== null) blocks.push({ line: 0, column: 0, lines: [`${pad('skipped')}  ${printable(problem)}`] });
   if (!quiet) blocks.push(...workloadBlocks(workloads, style));
-  const shown = file.findings.filter(({ rule, severity }) => options.shows(rule, severity));
-  blocks.push(...shown.map((finding) => findingBlock(finding, style)));
+  for (const finding of file.findings) {
+    const more = options.repeated?.get(finding);
+    if (more !== null && options.shows(finding.rule, finding.severity)) blocks.push(findingBlock(finding, style, more));
+  }
   if (blocks.length === 0) return '';
 
   const places = blocks.map(({ line, column }) => placeText(line, column, headings ? '' : name));
@@ -176,12 +180,17 @@ function workloadBlocks(workloads: readonly WorkloadText[], style: Style): reado
   }));
 }
 
-function findingBlock({ severity, message, rule, range, fixes }: ReportFinding, style: Style): Block {
+function findingBlock(
+  { severity, message, rule, range, fixes }: ReportFinding,
+  style: Style,
+  more: string | undefined,
+): Block {
   const word = colourOf(severity, style)(pad(severity));
   return {
     ...range.start,
     lines: [
       `${word}  ${printable(message)}  ${style.dim(printable(rule))}`,
+      ...(more === undefined ? [] : [`${pad('')}  ${style.dim(more)}`]),
       ...fixes.map(({ title, safe }) => {
         const mark = safe ? style.green('safe') : 'unsafe';
         return `${pad('')}  ${style.dim('fix:')} ${printable(title)} ${style.dim('(')}${mark}${style.dim(')')}`;

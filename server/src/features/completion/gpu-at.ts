@@ -47,12 +47,15 @@ function around({ workloads }: DocumentAnalysis, offset: number, config: Project
   return { gpu: gpuOf(podSet, config), placement: podSet?.placement, config };
 }
 
+/** The plugins that most clusters have. A list of all would hide them. */
+const offered = /^(?:(?:nvidia|amd|intel|gpu\.intel|google)\.com|volcano\.sh|habana\.ai|aws\.amazon\.com)\//;
+
 /** Accelerator resources, and the MIG slices of the GPU with their share and price. */
 export function resourceWords({ gpu, placement, config }: PodAtCaret): readonly Word[] {
   const { prices, migStrategy, sharing } = config;
   const whole = acceleratorResourceNames().flatMap((name): Word[] => {
     const resource = acceleratorResource(name);
-    if (resource === undefined || resource.source === 'unsourced') return [];
+    if (resource === undefined || resource.source === 'unsourced' || !offered.test(name)) return [];
     if (gpu !== undefined && gpu.vendor !== resource.vendor) return [];
     const price = gpu === undefined || resource.form !== 'whole' ? null : priceRange(gpuPrices(gpu, placement, prices));
     const named = gpu === undefined || resource.form !== 'whole' ? formWords[resource.form] : gpu.name;

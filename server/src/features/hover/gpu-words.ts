@@ -7,7 +7,6 @@ import { isRequested } from '../../model/accelerators.ts';
 import { plus } from '../../model/count.ts';
 import { times } from '../../model/kinds/pod-sets.ts';
 import { knownResource, resourceName } from '../../model/requested-resource.ts';
-import { isValues } from '../../model/values.ts';
 import type { PodAccelerator, PodSet, Workload } from '../../model/workload.ts';
 import { getIn, keySpanOf } from '../../yaml/cursor.ts';
 import type { Span } from '../../yaml/span.ts';
@@ -28,7 +27,7 @@ export function describeAccelerators(workload: Workload): string {
   return [...counts]
     .map(([name, count]) => (count.known ? `${formatCount(count)} × ${name}` : plural(count, name)))
     .join(' + ')
-    .concat(counts.size > 0 && isValues(workload) ? ' per replica' : '');
+    .concat(counts.size > 0 && workload.perReplica ? ' per replica' : '');
 }
 
 /** The accelerators of a pod set that stand for devices; counters of cores and memory only refine others. */
@@ -79,12 +78,19 @@ function nounOf(resource: string, model: string | null): string {
       return 'TPU chip';
     case 'aws':
       return 'Neuron device';
-    case 'habana':
-    case 'huawei':
-    case 'qualcomm':
-      return 'accelerator';
-    default:
+    case 'nvidia':
+    case 'amd':
+    case 'intel':
+    case 'biren':
+    case 'iluvatar':
+    case 'metax':
+    case 'moore-threads':
       return 'GPU';
+    case undefined:
+    case null:
+      return resource === '' || /gpu/i.test(resource) ? 'GPU' : 'accelerator';
+    default:
+      return 'accelerator';
   }
 }
 

@@ -1,11 +1,11 @@
 import type { DocumentAnalysis, FileAnalysis } from '../../analysis.ts';
 import {
-  acceleratorResource,
   gpus,
   gpusByLabel,
   instanceType,
   isGpuLabel,
   isInstanceTypeLabel,
+  knownAccelerator,
   migByResource,
   providerName,
   spotSelector,
@@ -60,7 +60,7 @@ export function hover(file: FileAnalysis, offset: number): HoverContent | undefi
 /** A note that the pods of an unknown kind were recognized by shape, because the amounts depend on it. */
 function guessed({ byShape, kind }: Workload): readonly Block[] {
   if (!byShape) return [];
-  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and can only guess how many run.`;
+  const text = `Unknown kind ${kind}: gpulint recognizes its pods by their shape and counts them by the replicas and sizes above them.`;
   return [{ kind: 'text', text }];
 }
 
@@ -190,7 +190,7 @@ function tolerationHit(
 ): Hit | undefined {
   if (key === undefined || !isAt(spanOf(item), offset)) return undefined;
   const isSpot = spotTaintKeys.includes(key.value) || spotSelector(key.value, value?.value ?? '') === 'spot';
-  if (!isSpot && acceleratorResource(key.value) === undefined) return undefined;
+  if (!isSpot && knownAccelerator(key.value) === undefined) return undefined;
   const span = entryAt(key.at, offset) ?? (value && entryAt(value.at, offset));
   if (span === undefined) return undefined;
   const nodes = isSpot ? 'spot nodes' : `nodes with the taint ${key.value}`;

@@ -3,6 +3,7 @@ import type { ProjectConfig } from '../../config.ts';
 import { type LostTime, lostWork } from '../../cost/interruption-cost.ts';
 import { formatAmount, formatDuration, formatNumber } from '../../cost/money.ts';
 import type { CostResult } from '../../cost/types.ts';
+import { processInput } from '../../model/process-input.ts';
 import type { Container, Workload } from '../../model/workload.ts';
 import { spanOfWords } from '../../rewrite/word-span.ts';
 import type { Span } from '../../yaml/span.ts';
@@ -18,10 +19,8 @@ export function lostWorkFacts(
   config: ProjectConfig,
 ): { readonly span: Span; readonly facts: readonly Block[] } | undefined {
   const lines = [...container.command, ...container.args];
-  const intervals = findCheckpointIntervals(
-    container.command.map(({ value }) => value),
-    container.args.map(({ value }) => value),
-  );
+  const { command, args, env } = processInput(container);
+  const intervals = findCheckpointIntervals(command, args, env);
   for (const interval of intervals) {
     const span = spanOfWords(workload.manifest.document, lines, [interval.word, interval.word]);
     if (span === undefined || offset < span.start || offset > span.end) continue;

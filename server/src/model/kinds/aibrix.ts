@@ -10,6 +10,7 @@ import { lowerRayCluster } from './ray.ts';
 export const aibrixKinds: readonly KindEntry[] = [
   {
     group: 'orchestration.aibrix.ai',
+    spansPods: true,
     kinds: ['StormService'],
     words: [],
     role: 'serving',
@@ -18,6 +19,7 @@ export const aibrixKinds: readonly KindEntry[] = [
   },
   {
     group: 'orchestration.aibrix.ai',
+    spansPods: true,
     kinds: ['RoleSet'],
     words: [],
     role: 'serving',
@@ -25,7 +27,10 @@ export const aibrixKinds: readonly KindEntry[] = [
   },
   {
     group: 'orchestration.aibrix.ai',
+    spansPods: true,
     kinds: ['RayClusterFleet'],
+    mountsShm: true,
+    rayCluster: (root) => getIn(root, 'spec', 'template', 'spec'),
     words: [],
     role: 'serving',
     replica: 'group',
@@ -33,7 +38,10 @@ export const aibrixKinds: readonly KindEntry[] = [
   },
   {
     group: 'orchestration.aibrix.ai',
+    spansPods: true,
     kinds: ['RayClusterReplicaSet'],
+    mountsShm: true,
+    rayCluster: (root) => getIn(root, 'spec', 'template', 'spec'),
     words: [],
     role: 'serving',
     lower: ({ root }) => lowerFleet(getIn(root, 'spec')),

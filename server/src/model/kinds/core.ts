@@ -14,7 +14,7 @@ import {
   written,
 } from './pod-sets.ts';
 
-const keptRunning = { staysUp: true, replica: 'pod' } as const;
+const keptRunning = { staysUp: true, replica: 'pod', passesAnnotations: false } as const;
 
 /** Pods, built-in controllers and kinds of the same shape. Defaults: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/ */
 export const coreKinds: readonly KindEntry[] = [
@@ -25,6 +25,7 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['ReplicationController'],
     words: [],
     staysUp: true,
+    passesAnnotations: false,
     lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
   },
   {
@@ -60,12 +61,14 @@ export const coreKinds: readonly KindEntry[] = [
     group: 'apps.openshift.io',
     kinds: ['DeploymentConfig'],
     words: [],
+    passesAnnotations: false,
     lower: ({ root }) => ({ ...lowerReplicated(root), partial: false }),
   },
   {
     group: 'apps',
     kinds: ['DaemonSet'],
     words: [],
+    passesAnnotations: false,
     role: 'infrastructure',
     // One pod per node, and the number of nodes is unknown.
     lower: ({ root }) => lowerReplicated(root, exactly(null)),
@@ -75,6 +78,9 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['Job'],
     words: [],
     likelyRole: 'batch',
+    gang: 'podSet',
+    passesAnnotations: false,
+    job: (root) => getIn(root, 'spec'),
     lower: ({ root }) => lowerJob(getIn(root, 'spec')),
   },
   {
@@ -82,9 +88,18 @@ export const coreKinds: readonly KindEntry[] = [
     kinds: ['CronJob'],
     words: [],
     likelyRole: 'batch',
+    gang: 'podSet',
+    passesAnnotations: false,
+    job: (root) => getIn(root, 'spec', 'jobTemplate', 'spec'),
     lower: ({ root }) => lowerJob(getIn(root, 'spec', 'jobTemplate', 'spec')),
   },
-  { group: 'keda.sh', kinds: ['ScaledJob'], role: 'batch', lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')) },
+  {
+    group: 'keda.sh',
+    kinds: ['ScaledJob'],
+    role: 'batch',
+    job: (root) => getIn(root, 'spec', 'jobTargetRef'),
+    lower: ({ root }) => lowerScaledJob(getIn(root, 'spec')),
+  },
 ];
 
 const nothingElse = { retries: null, scaling: null, partial: false } as const;

@@ -1,3 +1,4 @@
+import { groupOf } from '../manifest.ts';
 import { aibrixKinds } from './aibrix.ts';
 import { coreKinds } from './core.ts';
 import { draKinds } from './dra.ts';
@@ -9,6 +10,7 @@ import { kserveLlmKinds } from './kserve-llm.ts';
 import { kubeflowKinds } from './kubeflow.ts';
 import { nvidiaKinds } from './nvidia.ts';
 import { affectsAccelerators, objectKinds } from './object-kinds.ts';
+import { operatorKinds } from './operators.ts';
 import { rayKinds } from './ray.ts';
 import { servingKinds } from './serving.ts';
 import { trainingKinds } from './training.ts';
@@ -28,6 +30,7 @@ const kinds: readonly KindEntry[] = [
   ...aibrixKinds,
   ...kaitoKinds,
   ...workflowKinds,
+  ...operatorKinds,
   ...draKinds,
 ];
 
@@ -43,9 +46,25 @@ export function kindEntry(group: string, kind: string): KindEntry | undefined {
   return byName.get(`${group}/${kind}`);
 }
 
+/** The entries of all groups for kinds with a name. */
+export function sameNamedKinds(kind: string): readonly KindEntry[] {
+  return kinds.filter((entry) => entry.kinds.includes(kind));
+}
+
 /** The same, but for an unknown group, the entry of a kind with the same name: forks and old groups have the same shape. */
 export function likeKind(group: string, kind: string): KindEntry | undefined {
-  return kindEntry(group, kind) ?? kinds.find((entry) => entry.kinds.includes(kind));
+  return kindEntry(group, kind) ?? sameNamedKinds(kind)[0];
+}
+
+/** What is known of a workload's kind; for an unknown group, of a kind with the same name. */
+export function kindOf({
+  apiVersion,
+  kind,
+}: {
+  readonly apiVersion: string;
+  readonly kind: string;
+}): Partial<KindEntry> {
+  return likeKind(groupOf(apiVersion), kind) ?? {};
 }
 
 /** The scalable kinds with a name, as `group/kind`. */

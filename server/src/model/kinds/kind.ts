@@ -3,7 +3,7 @@ import type { CrossReferences, PodsFacts, Referenced } from '../cross-references
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import type { ModelOptions } from '../options.ts';
 import type { Inherited } from '../referenced.ts';
-import type { Container, Retries, Role, Scaling } from '../workload.ts';
+import type { Container, FieldSharding, Retries, Role, Scaling } from '../workload.ts';
 
 /** An entry in the table of kinds: what objects of these kinds run. */
 export interface KindEntry {
@@ -29,7 +29,41 @@ export interface KindEntry {
   readonly words?: readonly string[];
   /** Objects are incomplete, but their `resources` are complete: no controller adds limits. */
   readonly wholeResources?: true;
+  /** The pods that form one group, wait for each other and split the work: all of an object, or those of each pod set. */
+  readonly gang?: 'object' | 'podSet';
+  /** Several pods serve one model together, so its parallel sizes span pods. */
+  readonly spansPods?: true;
+  /** Names of pod sets: one that only waits, and what for, and one whose processes another pod starts. */
+  readonly launcher?: Launcher;
+  /** The bounds within which an elastic job runs. */
+  readonly elasticPolicy?: (root: Cursor) => Cursor | undefined;
+  /** The field with the number of processes per pod that the operator passes to the launcher. */
+  readonly processesPerPod?: (root: Cursor) => Cursor | undefined;
+  /** The spec of the RayCluster that the object is or contains. */
+  readonly rayCluster?: (root: Cursor) => Cursor | undefined;
+  /** The spec of the Job that the object is or creates. */
+  readonly job?: (root: Cursor) => Cursor | undefined;
+  /** The mappings with `minReplicas` and `maxReplicas`. */
+  readonly bounds?: (root: Cursor) => readonly (Cursor | undefined)[];
+  /** The operator requires a container of this name in each pod set. */
+  readonly container?: string;
+  /** The controller mounts memory at /dev/shm. */
+  readonly mountsShm?: true;
+  /** Lost pods do not lose progress: the others hold the state. */
+  readonly keepsState?: true;
+  /** Whether the controller copies the object's annotations to its pods. Missing: unknown. */
+  readonly passesAnnotations?: boolean;
   readonly lower: (object: KindInput) => KindLowering;
+}
+
+export interface Launcher {
+  /** The name of the pod set that starts the others and waits for them. */
+  readonly waits: string;
+  readonly words: readonly [name: string, task: string];
+  /** Whether the launcher also computes. */
+  readonly works: (root: Cursor) => boolean;
+  /** The name of the pod set in which the launcher starts processes: their containers only wait for it. */
+  readonly driven?: string;
 }
 
 export interface KindInput {
@@ -71,10 +105,16 @@ export interface PodSetSource {
   readonly claims?: readonly Cursor[];
   /** For kinds that name the instance type outside the pod. */
   readonly instanceType?: Located<string>;
+  /** For values that name the node labels under another key than `nodeSelector`. */
+  readonly nodeSelector?: Cursor;
+  /** The same for the terms of required node affinity. */
+  readonly nodeSelectorTerms?: Cursor;
   /** For kinds that reference another object, which supplies what this one omits. */
   readonly inheritedPods?: InheritedPods;
   /** The facts that another object states. */
   readonly inherited?: readonly Inherited[];
+  /** For kinds that pass parallel sizes to the server. */
+  readonly sharding?: FieldSharding | undefined;
 }
 
 export interface InheritedPods {

@@ -1,11 +1,12 @@
 import type { Cursor, Located } from '../../yaml/cursor.ts';
-import { asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
+import { asText, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { deviceOf } from '../claims.ts';
 import type { LlmConfigFacts, LlmRoleFacts, Referenced, ReferencedPods, WrittenNumber } from '../cross-references.ts';
 import { lookUp } from '../manifest.ts';
 import { countOf, lowerCount } from '../pod.ts';
 import { lowerQuantity } from '../quantity.ts';
 import { type Inherited, objectName } from '../referenced.ts';
+import type { FieldSharding } from '../workload.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromPodSpec, times, unlimitedRetries, written } from './pod-sets.ts';
 
@@ -31,6 +32,9 @@ export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
     kinds: ['LLMInferenceService'],
+    spansPods: true,
+    mountsShm: true,
+    bounds: (root) => [getIn(root, 'spec', 'scaling'), getIn(root, 'spec', 'prefill', 'scaling')],
     words: ['LLMInferenceService'],
     role: 'serving',
     named: true,
@@ -39,6 +43,9 @@ export const kserveLlmKinds: readonly KindEntry[] = [
   {
     group: 'serving.kserve.io',
     kinds: ['LLMInferenceServiceConfig'],
+    spansPods: true,
+    mountsShm: true,
+    bounds: (root) => [getIn(root, 'spec', 'scaling'), getIn(root, 'spec', 'prefill', 'scaling')],
     words: ['LLMInferenceService'],
     role: 'definition',
     named: true,
@@ -64,7 +71,12 @@ function lowerLlmService({ root, annotations, namespace, crossReferences }: Kind
     const from = crossReferences.llmConfig(namespace, asText(name) ?? '');
     return from === undefined ? [] : [{ at: name, from }];
   });
-  const podSets = [...rolePods('decode', spec, bases), ...rolePods('prefill', getIn(spec, 'prefill'), bases)];
+  const roles = [['decode', spec] as const, ['prefill', getIn(spec, 'prefill')] as const];
+  const podSets = roles.flatMap(([name, role]) => {
+    // A config may start the server in its own way.
+    const sharding = getIn(spec, 'baseRefs') === undefined ? shardingOf(role) : undefined;
+    return rolePods(name, role, bases).map((set) => ({ ...set, sharding }));
+  });
   const scheduler = getIn(spec, 'router', 'scheduler', 'template');
   return {
     podSets: [...podSets.map((set) => ({ ...set, claimed })), ...fromPodSpec('scheduler', scheduler, exactly(1))],
@@ -128,12 +140,48 @@ function templatePods(
   return { pod: place, metadata: undefined, ...(inheritedPods && { inheritedPods }) };
 }
 
-/** `replicas`, or bounds under `scaling`; never both. */
+/** `replicas`, or bounds under `scaling`; never both. Without traffic, KEDA goes below the minimum to an idle count of 0. */
 export function llmReplicas(role: Cursor | undefined): PodCount {
   const scaling = getIn(role, 'scaling');
   if (scaling === undefined) return written(getIn(role, 'replicas'));
   const max = getIn(scaling, 'maxReplicas');
-  return between(lowerCount(getIn(scaling, 'minReplicas'), 1), max === undefined ? null : lowerCount(max, 0));
+  const idle = lowerCount(getIn(scaling, 'wva', 'keda', 'idleReplicaCount'), 1);
+  const min = idle === 0 ? 0 : lowerCount(getIn(scaling, 'minReplicas'), 1);
+  return between(min, max === undefined ? null : lowerCount(max, 0));
+}
+
+/**
+ * The sizes that KServe's own templates pass to vLLM: `tensor`, and with workers also `dataLocal`, the data ranks of each pod. A container with
+ * its own command may start the server differently.
+ * https://github.com/kserve/kserve/tree/master/config/llmisvcconfig
+ */
+function shardingOf(role: Cursor | undefined): FieldSharding | undefined {
+  const parallelism = getIn(role, 'parallelism');
+  const hasCommand = ['template', 'worker'].some((part) =>
+    items(getIn(role, part, 'containers')).some((container) => getIn(container, 'command') !== undefined),
+  );
+  if (hasCommand) return undefined;
+  if (parallelism === undefined) return singleDevice(role);
+  const keys = getIn(role, 'worker') === undefined ? ['tensor'] : ['tensor', 'dataLocal'];
+  const sizes = keys.flatMap((key) => getIn(parallelism, key) ?? []);
+  const [at] = sizes;
+  const counts = sizes.map((size) => lowerCount(size, 1));
+  if (at === undefined || counts.includes(null) || getIn(parallelism, 'tensor') === undefined) return undefined;
+  const devices = counts.reduce<number>((all, one) => all * (one ?? 1), 1);
+  return { text: sizes.map((size) => `${keyOf(size)} ${asText(size) ?? ''}`).join(' × '), devices, at };
+}
+
+/** Without sizes, vLLM uses one GPU, unless arguments or a variable with arguments say otherwise. */
+function singleDevice(role: Cursor | undefined): FieldSharding | undefined {
+  if (getIn(role, 'worker') !== undefined) return undefined;
+  const containers = items(getIn(role, 'template', 'containers'));
+  const server = containers.find((container) => asText(getIn(container, 'name')) === 'main');
+  const limits = getIn(server, 'resources', 'limits');
+  const at = getIn(limits, 'nvidia.com/gpu') ?? getIn(limits, 'amd.com/gpu');
+  const isOpen = ['args', 'envFrom'].some((key) => getIn(server, key) !== undefined);
+  const takesArguments = items(getIn(server, 'env')).some((one) => /ARGS/.test(asText(getIn(one, 'name')) ?? ''));
+  if (at === undefined || isOpen || takesArguments) return undefined;
+  return { text: 'vLLM without parallelism.tensor', devices: 1, at };
 }
 
 /** The pods of one group: data ranks divided by ranks per node, or the stages of the pipeline. */

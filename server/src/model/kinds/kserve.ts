@@ -20,6 +20,8 @@ export const kserveKinds: readonly KindEntry[] = [
     kinds: ['InferenceService'],
     role: 'serving',
     named: true,
+    passesAnnotations: true,
+    bounds: (root) => entries(getIn(root, 'spec')),
     words,
     lower: lowerInferenceService,
   },

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, entries, getIn, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import { lookUp } from '../manifest.ts';
 import { lowerCount } from '../pod.ts';
 import { byName } from '../requested-resource.ts';
@@ -12,20 +12,46 @@ import { between, exactly, fromTemplate, retriesAt, unlimitedRetries, written } 
  * https://github.com/kubeflow/trainer/tree/v1.9.4/pkg/apis/kubeflow.org/v1
  */
 export const kubeflowKinds: readonly KindEntry[] = [
-  trainingJob('PyTorchJob', 'pytorchReplicaSpecs', 'OnFailure'),
-  trainingJob('PaddleJob', 'paddleReplicaSpecs', 'OnFailure'),
-  trainingJob('TFJob', 'tfReplicaSpecs', 'Never'),
-  trainingJob('XGBoostJob', 'xgbReplicaSpecs', 'Never'),
-  trainingJob('JAXJob', 'jaxReplicaSpecs', 'Never'),
-  trainingJob('MPIJob', 'mpiReplicaSpecs', 'Never'),
-  { group: 'kubeflow.org', kinds: ['Notebook'], role: 'interactive', lower: lowerNotebook },
+  trainingJob('PyTorchJob', 'pytorchReplicaSpecs', 'OnFailure', {
+    gang: 'object',
+    container: 'pytorch',
+    processesPerPod: (root) => getIn(root, 'spec', 'nprocPerNode'),
+  }),
+  trainingJob('PaddleJob', 'paddleReplicaSpecs', 'OnFailure', { container: 'paddle' }),
+  trainingJob('TFJob', 'tfReplicaSpecs', 'Never', { container: 'tensorflow' }),
+  trainingJob('XGBoostJob', 'xgbReplicaSpecs', 'Never', { container: 'xgboost', keepsState: true }),
+  trainingJob('JAXJob', 'jaxReplicaSpecs', 'Never', { container: 'jax' }),
+  trainingJob('MPIJob', 'mpiReplicaSpecs', 'Never', {
+    launcher: {
+      waits: 'Launcher',
+      words: ['The launcher', 'waits for its workers'],
+      works: (root) => asBoolean(getIn(root, 'spec', 'runLauncherAsWorker')) === true,
+      driven: 'Worker',
+    },
+  }),
+  {
+    group: 'kubeflow.org',
+    kinds: ['Notebook'],
+    role: 'interactive',
+    passesAnnotations: true,
+    lower: lowerNotebook,
+  },
 ];
 
-function trainingJob(kind: string, field: string, restartDefault: string): KindEntry {
+function trainingJob(
+  kind: string,
+  field: string,
+  restartDefault: string,
+  facts: Omit<Partial<KindEntry>, 'lower'>,
+): KindEntry {
   return {
     group: 'kubeflow.org',
     kinds: [kind],
     role: 'training',
+    elasticPolicy: (root) => getIn(root, 'spec', 'elasticPolicy'),
+    bounds: (root) => [getIn(root, 'spec', 'elasticPolicy')],
+    passesAnnotations: false,
+    ...facts,
     lower: ({ root, apiVersion }) => {
       const spec = getIn(root, 'spec');
       const first = firstVersions(spec);
@@ -76,12 +102,35 @@ function firstVersions(spec: Cursor | undefined): KindLowering | undefined {
   };
 }
 
-/** The pods of a role. Elastic jobs run any number of workers between two bounds. */
+/**
+ * The pods of a role. The bounds of an elastic job only allow other numbers: the operator starts `replicas`, and creates an autoscaler only for
+ * `metrics`. https://github.com/kubeflow/trainer/blob/v1.9.4/pkg/controller.v1/pytorch/hpa.go
+ */
 function podsOf(spec: Cursor | undefined, role: Cursor, unset: number): PodCount {
   const count = lowerCount(getIn(role, 'replicas'), unset);
   const elastic = getIn(spec, 'elasticPolicy');
-  if (elastic === undefined || keyOf(role) !== 'Worker' || count === null) return exactly(count);
-  return between(lowerCount(getIn(elastic, 'minReplicas'), count), lowerCount(getIn(elastic, 'maxReplicas'), count));
+  if (elastic === undefined || keyOf(role) !== 'Worker') return exactly(count);
+  if (!hasMetric(getIn(elastic, 'metrics'), getIn(role, 'template', 'spec'))) return exactly(count);
+  const bound = (key: string) => (getIn(elastic, key) === undefined ? count : lowerCount(getIn(elastic, key), 1));
+  return between(bound('minReplicas'), bound('maxReplicas'));
+}
+
+/** Whether one of an autoscaler's metrics can have a value: a resource is CPU or memory, and a share of it needs a request. */
+function hasMetric(metrics: Cursor | undefined, pod: Cursor | undefined): boolean {
+  if (isTemplated(metrics)) return true;
+  return items(metrics).some((metric) => {
+    const resource = getIn(metric, 'resource') ?? getIn(metric, 'containerResource');
+    if (resource === undefined) return true;
+    const name = asText(getIn(resource, 'name')) ?? '';
+    if (name !== 'cpu' && name !== 'memory') return isTemplated(getIn(resource, 'name'));
+    if (asText(getIn(resource, 'target', 'type')) !== 'Utilization') return true;
+    return items(getIn(pod, 'containers')).every((container) =>
+      ['requests', 'limits'].some((part) => {
+        const amounts = getIn(container, 'resources', part);
+        return isIncomplete(amounts) || getIn(amounts, name) !== undefined;
+      }),
+    );
+  });
 }
 
 /** Each role restarts by its own policy, within the job's backoffLimit if there is one; the strictest role decides. */

@@ -1,8 +1,16 @@
 import type { Cursor } from '../../yaml/cursor.ts';
 import { asBoolean, asText, getIn, items } from '../../yaml/cursor.ts';
 import { lowerCount } from '../pod.ts';
-import type { KindEntry, KindLowering, PodCount } from './kind.ts';
+import type { KindEntry, KindLowering, Launcher, PodCount } from './kind.ts';
 import { exactly, fromTemplate, retriesAt, times } from './pod-sets.ts';
+
+const ray = { spansPods: true, mountsShm: true, passesAnnotations: false } as const;
+
+const submitter: Launcher = {
+  waits: 'submitter',
+  words: ['The submitter', 'waits for the Ray cluster'],
+  works: () => false,
+};
 
 /**
  * KubeRay. A cluster has one head pod and replicas × numOfHosts pods per worker group.
@@ -13,6 +21,8 @@ export const rayKinds: readonly KindEntry[] = [
     group: 'ray.io',
     kinds: ['RayCluster'],
     words: [],
+    ...ray,
+    rayCluster: (root) => getIn(root, 'spec'),
     named: true,
     lower: ({ root }) => lowerRayCluster(getIn(root, 'spec'), null),
   },
@@ -20,6 +30,9 @@ export const rayKinds: readonly KindEntry[] = [
     group: 'ray.io',
     kinds: ['RayJob'],
     words: [],
+    ...ray,
+    rayCluster: (root) => getIn(root, 'spec', 'rayClusterSpec'),
+    launcher: submitter,
     role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec')),
   },
@@ -27,6 +40,9 @@ export const rayKinds: readonly KindEntry[] = [
     group: 'ray.io',
     kinds: ['RayCronJob'],
     words: [],
+    ...ray,
+    rayCluster: (root) => getIn(root, 'spec', 'jobTemplate', 'rayClusterSpec'),
+    launcher: submitter,
     role: 'batch',
     lower: ({ root }) => lowerRayJob(getIn(root, 'spec', 'jobTemplate')),
   },
@@ -34,6 +50,8 @@ export const rayKinds: readonly KindEntry[] = [
     group: 'ray.io',
     kinds: ['RayService'],
     words: [],
+    ...ray,
+    rayCluster: (root) => getIn(root, 'spec', 'rayClusterConfig'),
     role: 'serving',
     lower: ({ root }) => lowerRayCluster(getIn(root, 'spec', 'rayClusterConfig'), null),
   },
@@ -64,13 +82,13 @@ export function lowerRayCluster(cluster: Cursor | undefined, retries: KindLoweri
  * With in-tree autoscaling, the group scales between its bounds. Without it, the group has `replicas` (default 0), which the operator raises to
  * the floor and lowers to the ceiling. https://github.com/ray-project/kuberay/blob/master/ray-operator/controllers/ray/utils/util.go
  */
-function workerPods(group: Cursor, autoscaled: boolean): PodCount {
+export function workerPods(group: Cursor, autoscaled: boolean, unset = 0): PodCount {
   if (asBoolean(getIn(group, 'suspend')) === true) return exactly(0);
   const hosts = lowerCount(getIn(group, 'numOfHosts'), 1);
   const min = lowerCount(getIn(group, 'minReplicas'), 0);
   const max = lowerCount(getIn(group, 'maxReplicas'), Number.POSITIVE_INFINITY);
   if (autoscaled) return times({ min, max: max === Number.POSITIVE_INFINITY ? null : max }, hosts);
-  const replicas = lowerCount(getIn(group, 'replicas'), 0);
+  const replicas = lowerCount(getIn(group, 'replicas'), unset);
   if (replicas === null || min === null || max === null) return exactly(null);
   return times(exactly(Math.min(Math.max(replicas, min), max)), hosts);
 }

@@ -6,7 +6,8 @@ import { countIn } from '../count.ts';
 import type { ImplicitDevices } from '../implicit-devices.ts';
 import { lookUp, lowerStrings } from '../manifest.ts';
 import { lowerContainer, lowerCount, text } from '../pod.ts';
-import type { Scaling } from '../workload.ts';
+import { vllmFlagsOf } from '../vllm-settings.ts';
+import type { Container, Scaling } from '../workload.ts';
 import type { KindEntry, KindLowering, PodCount } from './kind.ts';
 import { plainGpus } from './nvidia.ts';
 import { between, exactly, fromTemplate, unlimitedRetries, written } from './pod-sets.ts';
@@ -128,10 +129,22 @@ function lowerVllmRuntime(spec: Cursor | undefined): KindLowering {
     metadata: undefined,
     replicas: getIn(deployment, 'replicas'),
     pods: vllmPods(spec, deployment),
-    containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image }],
+    containers: [{ ...lowerContainer(deployment, 'app', 'vllm'), image, ...vllmRuntimeModel(spec) }],
     implicitDevices: gpus === undefined ? [] : [plainGpus(gpus, getIn(resources, 'gpuType'))],
   };
   return { ...rest, podSets: [podSet] };
+}
+
+/** The operator starts `vllm serve` with the model, which it downloads to the claim that it creates. */
+function vllmRuntimeModel(spec: Cursor | undefined): Partial<Container> {
+  const model = text(getIn(spec, 'model', 'modelURL'));
+  if (model === undefined) return {};
+  const { at } = model;
+  const size = getIn(spec, 'storageConfig', 'size');
+  const stores = asBoolean(getIn(spec, 'storageConfig', 'enabled')) === true && size !== undefined;
+  const flags = [getIn(spec, 'model'), getIn(spec, 'vllmConfig')].flatMap(vllmFlagsOf);
+  const command = [{ value: 'vllm', at }, { value: 'serve', at }, model, ...flags];
+  return { command, ...(stores && { modelStorage: size }) };
 }
 
 function vllmPods(spec: Cursor | undefined, deployment: Cursor): PodCount {

@@ -1,5 +1,5 @@
 import type { Cursor } from '../../yaml/cursor.ts';
-import { asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isTemplated, items, keyOf } from '../../yaml/cursor.ts';
 import type { Referenced, TrainingFacts } from '../cross-references.ts';
 import { lowerContainer, lowerContainers, lowerCount } from '../pod.ts';
 import { objectName } from '../referenced.ts';
@@ -8,7 +8,20 @@ import { lowerJobSet } from './groups.ts';
 import type { KindEntry, KindInput, KindLowering, PodCount, PodSetSource } from './kind.ts';
 import { between, exactly, fromTemplate, retriesAt, written } from './pod-sets.ts';
 
-const runtime = { role: 'definition', named: true, wholeResources: true } as const;
+const runtime = {
+  role: 'definition',
+  named: true,
+  wholeResources: true,
+  processesPerPod: (root: Cursor) => getIn(root, 'spec', 'mlPolicy', 'torch', 'numProcPerNode'),
+  launcher: {
+    waits: 'launcher',
+    words: ['The launcher', 'waits for its workers'],
+    works: (root: Cursor) => {
+      const mpi = getIn(root, 'spec', 'mlPolicy', 'mpi');
+      return mpi === undefined || asBoolean(getIn(mpi, 'runLauncherAsNode')) === true;
+    },
+  },
+} as const;
 
 /** Training jobs, except those of Kubeflow's first operator. */
 export const trainingKinds: readonly KindEntry[] = [
@@ -16,6 +29,8 @@ export const trainingKinds: readonly KindEntry[] = [
     group: 'trainer.kubeflow.org',
     kinds: ['TrainJob'],
     role: 'training',
+    passesAnnotations: false,
+    processesPerPod: (root) => getIn(root, 'spec', 'trainer', 'numProcPerNode'),
     wholeResources: true,
     lower: lowerTrainJob,
   },
@@ -37,6 +52,7 @@ export const trainingKinds: readonly KindEntry[] = [
     kinds: ['ElasticJob'],
     words: [],
     role: 'training',
+    elasticPolicy: (root) => getIn(root, 'spec'),
     lower: ({ root }) => lowerElasticJob(getIn(root, 'spec')),
   },
   {
@@ -44,6 +60,7 @@ export const trainingKinds: readonly KindEntry[] = [
     kinds: ['HyperPodPyTorchJob'],
     words: [],
     role: 'training',
+    processesPerPod: (root) => getIn(root, 'spec', 'nprocPerNode'),
     lower: ({ root }) => lowerHyperPodJob(getIn(root, 'spec')),
   },
   {
@@ -146,13 +163,11 @@ function lowerTrainingRuntime(template: Cursor | undefined): KindLowering {
   return { ...lowerJobSet(getIn(template, 'spec') ?? template), retries: null, partial: true };
 }
 
-/** TorchElastic's first operator. */
+/** TorchElastic's first operator, which starts `replicas` pods: the bounds only allow other numbers. */
 function lowerElasticJob(spec: Cursor | undefined): KindLowering {
   const podSets = entries(getIn(spec, 'replicaSpecs')).flatMap((role) => {
-    const declared = lowerCount(getIn(role, 'replicas'), 1);
-    const bound = (key: string) => lowerCount(getIn(spec, key), declared ?? 1);
-    const pods = declared === null ? exactly(null) : between(bound('minReplicas'), bound('maxReplicas'));
-    return fromTemplate(keyOf(role), getIn(role, 'template'), pods, getIn(role, 'replicas'));
+    const replicas = getIn(role, 'replicas');
+    return fromTemplate(keyOf(role), getIn(role, 'template'), written(replicas), replicas);
   });
   return { podSets, retries: null, scaling: null, partial: false };
 }

@@ -1,0 +1,112 @@
+/**
+ * The types of the API's objects: fields, what they hold, which are required. Types are written as in `data/api.json` and read on demand.
+ * For objects that pods may run in, the table is what the API server decodes into; `scripts/api` generates it.
+ */
+
+import { own, table } from '../yaml/table.ts';
+import { customKinds, customTypes } from './custom-types.ts';
+import apiJson from './data/api.json' with { type: 'json' };
+
+/** What a field holds. */
+export type ApiType =
+  | { readonly form: 'string' | 'integer' | 'number' | 'boolean' | 'quantity' | 'integer-or-string' | 'any' }
+  | { readonly form: 'enum'; readonly values: readonly string[] }
+  | { readonly form: 'list' | 'map'; readonly of: ApiType }
+  | { readonly form: 'object'; readonly name: string };
+
+export interface ApiField {
+  readonly name: string;
+  readonly type: ApiType;
+  /** The API server rejects an object without it. */
+  readonly required: boolean;
+}
+
+/** The name of the type of an object; undefined if the table does not have its kind in that version. */
+export function apiKind(apiVersion: string, kind: string): string | undefined {
+  const name = own(apiJson.kinds, `${apiVersion}/${kind}`);
+  return typeof name === 'string' ? name : customKinds[`${apiVersion}/${kind}`];
+}
+
+/**
+ * Whether a type is of a custom resource: its versions differ, so a field that the table does not have may exist. The types of pods in custom
+ * resources are Kubernetes' own.
+ */
+export function isCustomType(type: string): boolean {
+  return customTypes[type] !== undefined;
+}
+
+/** The apiVersions that serve a kind, oldest groups first. */
+export function servedVersions(kind: string): readonly string[] {
+  return versionsByKind.get(kind) ?? [];
+}
+
+const versionsByKind = new Map<string, string[]>();
+for (const served of Object.keys(apiJson.kinds)) {
+  const slash = served.lastIndexOf('/');
+  const kind = served.slice(slash + 1);
+  versionsByKind.set(kind, [...(versionsByKind.get(kind) ?? []), served.slice(0, slash)]);
+}
+
+/** Every kind in the table. */
+export const apiKinds: readonly string[] = [...versionsByKind.keys()];
+
+/** The fields of a type by name. */
+export function apiFields(type: string): ReadonlyMap<string, ApiField> {
+  const fields = fieldsByType.get(type) ?? readFields(type);
+  fieldsByType.set(type, fields);
+  return fields;
+}
+
+/** The fields that an object of a type must have. */
+export function requiredApiFields(type: string): readonly ApiField[] {
+  const fields = requiredByType.get(type) ?? [...apiFields(type).values()].filter(({ required }) => required);
+  requiredByType.set(type, fields);
+  return fields;
+}
+
+const requiredByType = new Map<string, readonly ApiField[]>();
+
+const fieldsByType = new Map<string, ReadonlyMap<string, ApiField>>();
+
+function readFields(type: string): ReadonlyMap<string, ApiField> {
+  const written = customTypes[type] ?? own(apiJson.types, type);
+  const parts = typeof written === 'string' && written !== '' ? written.split(' ') : [];
+  const fields = parts.flatMap((part) =>
+    part.startsWith('+') ? [...apiFields(part.slice(1)).values()].map(optional) : [readField(part)],
+  );
+  return new Map(fields.map((field) => [field.name, field]));
+}
+
+function optional(field: ApiField): ApiField {
+  return { ...field, required: false };
+}
+
+/** `name`, `name!` if it is required, `name:type` if it is not a string. */
+function readField(part: string): ApiField {
+  const colon = part.indexOf(':');
+  const head = colon < 0 ? part : part.slice(0, colon);
+  const required = head.endsWith('!');
+  return {
+    name: required ? head.slice(0, -1) : head,
+    type: readType(colon < 0 ? 's' : part.slice(colon + 1)),
+    required,
+  };
+}
+
+function readType(code: string): ApiType {
+  const rest = code.slice(1);
+  if (code.startsWith('[')) return { form: 'list', of: readType(rest) };
+  if (code.startsWith('{')) return { form: 'map', of: readType(rest) };
+  if (code.startsWith('=')) return { form: 'enum', values: rest.split('|') };
+  return simpleTypes[code] ?? { form: 'object', name: code };
+}
+
+const simpleTypes = table<ApiType>({
+  s: { form: 'string' },
+  i: { form: 'integer' },
+  n: { form: 'number' },
+  b: { form: 'boolean' },
+  q: { form: 'quantity' },
+  x: { form: 'integer-or-string' },
+  '*': { form: 'any' },
+});

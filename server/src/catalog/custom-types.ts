@@ -1,0 +1,118 @@
+import { table } from '../yaml/table.ts';
+
+// Types of custom resources, in the form of `data/api.json`. `+Type` stands for all fields of that type, none of them required. Fields that
+// differ between versions are `*`, or in neither list of required fields.
+//
+// Sources, read 2026-11-22: the Go types of kserve/kserve (v1alpha1, v1beta1), kubernetes-sigs/lws (v1), kubernetes-sigs/jobset (v1alpha2),
+// kubernetes-sigs/kueue (v1beta1, v1beta2), kubeflow/trainer (v1alpha1), kubeflow/mpi-operator (v2beta1), kubeflow/training-operator (v1),
+// ray-project/kuberay (v1).
+
+/** The type of an object by apiVersion and kind. */
+export const customKinds = table<string>({
+  'jobset.x-k8s.io/v1alpha2/JobSet': 'JobSet',
+  'kubeflow.org/v1/JAXJob': 'JAXJob',
+  'kubeflow.org/v1/PaddleJob': 'PaddleJob',
+  'kubeflow.org/v1/PyTorchJob': 'PyTorchJob',
+  'kubeflow.org/v1/TFJob': 'TFJob',
+  'kubeflow.org/v1/XGBoostJob': 'XGBoostJob',
+  'kubeflow.org/v2beta1/MPIJob': 'MPIJob',
+  'kueue.x-k8s.io/v1beta1/ClusterQueue': 'ClusterQueue',
+  'kueue.x-k8s.io/v1beta1/LocalQueue': 'LocalQueue',
+  'kueue.x-k8s.io/v1beta1/ResourceFlavor': 'ResourceFlavor',
+  'kueue.x-k8s.io/v1beta2/ClusterQueue': 'ClusterQueue',
+  'kueue.x-k8s.io/v1beta2/LocalQueue': 'LocalQueue',
+  'kueue.x-k8s.io/v1beta2/ResourceFlavor': 'ResourceFlavor',
+  'leaderworkerset.x-k8s.io/v1/LeaderWorkerSet': 'LeaderWorkerSet',
+  'ray.io/v1/RayCluster': 'RayCluster',
+  'ray.io/v1/RayJob': 'RayJob',
+  'ray.io/v1/RayService': 'RayService',
+  'serving.kserve.io/v1alpha1/ClusterServingRuntime': 'ServingRuntime',
+  'serving.kserve.io/v1alpha1/ServingRuntime': 'ServingRuntime',
+  'serving.kserve.io/v1beta1/InferenceService': 'InferenceService',
+  'trainer.kubeflow.org/v1alpha1/TrainJob': 'TrainJob',
+});
+
+const object = (spec: string) => `apiVersion kind metadata:ObjectMeta spec:${spec} status:*`;
+const framework = (specs: string) =>
+  `elasticPolicy:* nprocPerNode:* runPolicy:RunPolicy successPolicy:* enableDynamicWorker:b ${specs}!:{ReplicaSpec`;
+
+/** The fields of each type. */
+export const customTypes = table<string>({
+  // KServe
+  InferenceService: object('InferenceServiceSpec'),
+  InferenceServiceSpec: 'predictor!:Predictor transformer:Component explainer:*',
+  Component: `+PodSpec minReplicas:i maxReplicas:i scaleTarget:i scaleMetric:=cpu|memory|concurrency|rps scaleMetricType:* autoScaling:* containerConcurrency:i timeout:i canaryTrafficPercent:i logger:* batcher:* labels:{s annotations:{s deploymentStrategy:DeploymentStrategy storageUris:*`,
+  Predictor:
+    '+Component model:KServeModel workerSpec:KServeWorker sklearn:KServeFramework xgboost:KServeFramework tensorflow:KServeFramework pytorch:KServeFramework triton:KServeFramework onnx:KServeFramework huggingface:KServeFramework pmml:KServeFramework lightgbm:KServeFramework paddle:KServeFramework catboost:KServeFramework openvino:KServeFramework',
+  KServeFramework: '+Container storageUri runtimeVersion protocolVersion storage:*',
+  KServeModel: '+KServeFramework modelFormat!:KServeModelFormat runtime',
+  KServeModelFormat: 'name! version',
+  KServeWorker: '+PodSpec pipelineParallelSize:i tensorParallelSize:i',
+  ServingRuntime: object('ServingRuntimeSpec'),
+  ServingRuntimeSpec:
+    '+PodSpec labels:{s annotations:{s supportedModelFormats:[SupportedModelFormat multiModel:b disabled:b protocolVersions:[s workerSpec:ServingRuntimeWorker grpcEndpoint grpcDataEndpoint httpDataEndpoint replicas:i storageHelper:* builtInAdapter:*',
+  ServingRuntimeWorker: '+KServeWorker labels:{s annotations:{s',
+  SupportedModelFormat: 'name! version autoSelect:b priority:i',
+  // LeaderWorkerSet
+  LeaderWorkerSet: object('LeaderWorkerSetSpec'),
+  LeaderWorkerSetSpec:
+    'replicas:i leaderWorkerTemplate!:LeaderWorkerTemplate rolloutStrategy:* startupPolicy:=LeaderCreated|LeaderReady networkConfig:LeaderWorkerNetwork',
+  LeaderWorkerTemplate:
+    'leaderTemplate:PodTemplateSpec workerTemplate!:PodTemplateSpec size:i restartPolicy:=RecreateGroupOnPodRestart|RecreateGroupAfterStart|None|Default subGroupPolicy:* volumeClaimTemplates:[PersistentVolumeClaim persistentVolumeClaimRetentionPolicy:*',
+  LeaderWorkerNetwork: 'subdomainPolicy:=Shared|UniquePerReplica',
+  // JobSet
+  JobSet: object('JobSetSpec'),
+  JobSetSpec:
+    'replicatedJobs:[ReplicatedJob network:* successPolicy:* failurePolicy:* startupPolicy:* suspend:b coordinator:* managedBy ttlSecondsAfterFinished:i volumeClaimPolicies:*',
+  ReplicatedJob: 'name! template!:JobTemplateSpec replicas:i dependsOn:* groupName',
+  // Kubeflow
+  MPIJob: object('MPIJobSpec'),
+  MPIJobSpec:
+    'slotsPerWorker:i runPolicy:RunPolicy mpiReplicaSpecs!:{ReplicaSpec sshAuthMountPath waitForWorkers:b launcherCreationPolicy mpiImplementation:* runLauncherAsWorker:b',
+  ReplicaSpec: 'replicas:i template:PodTemplateSpec restartPolicy',
+  RunPolicy:
+    'cleanPodPolicy ttlSecondsAfterFinished:i activeDeadlineSeconds:i backoffLimit:i schedulingPolicy:* suspend:b managedBy',
+  JAXJob: object('JAXJobSpec'),
+  JAXJobSpec: framework('jaxReplicaSpecs'),
+  PaddleJob: object('PaddleJobSpec'),
+  PaddleJobSpec: framework('paddleReplicaSpecs'),
+  PyTorchJob: object('PyTorchJobSpec'),
+  PyTorchJobSpec: framework('pytorchReplicaSpecs'),
+  TFJob: object('TFJobSpec'),
+  TFJobSpec: framework('tfReplicaSpecs'),
+  XGBoostJob: object('XGBoostJobSpec'),
+  XGBoostJobSpec: framework('xgbReplicaSpecs'),
+  TrainJob: object('TrainJobSpec'),
+  TrainJobSpec:
+    'runtimeRef!:RuntimeRef initializer:* trainer:Trainer labels:{s annotations:{s podSpecOverrides:* podTemplateOverrides:* runtimePatches:* suspend:b activeDeadlineSeconds:i managedBy',
+  RuntimeRef: 'name! apiGroup kind',
+  Trainer: 'image command:[s args:[s env:[EnvVar numNodes:i resourcesPerNode:ResourceRequirements numProcPerNode:x',
+  // Kueue
+  ClusterQueue: object('ClusterQueueSpec'),
+  ClusterQueueSpec:
+    'resourceGroups:[ResourceGroup cohort cohortName queueingStrategy:=StrictFIFO|BestEffortFIFO namespaceSelector:LabelSelector flavorFungibility:* preemption:* admissionChecks:* admissionChecksStrategy:* stopPolicy:=None|Hold|HoldAndDrain fairSharing:* admissionScope:* excludeResourcePrefixes:* concurrentAdmissionPolicy:*',
+  ResourceGroup: 'coveredResources!:[s flavors!:[FlavorQuotas',
+  FlavorQuotas: 'name! resources!:[QueueQuota',
+  QueueQuota: 'name! nominalQuota!:q borrowingLimit:q lendingLimit:q',
+  LocalQueue: object('LocalQueueSpec'),
+  LocalQueueSpec: 'clusterQueue stopPolicy:=None|Hold|HoldAndDrain fairSharing:*',
+  ResourceFlavor: object('ResourceFlavorSpec'),
+  ResourceFlavorSpec: 'nodeLabels:{s nodeTaints:* tolerations:[FlavorToleration topologyName',
+  FlavorToleration: '+Toleration operator:=Exists|Equal',
+  // Ray
+  RayCluster: object('RayClusterSpec'),
+  RayClusterSpec:
+    'headGroupSpec!:HeadGroupSpec workerGroupSpecs:[WorkerGroupSpec rayVersion enableInTreeAutoscaling:b autoscalerOptions:AutoscalerOptions headServiceAnnotations:{s suspend:b managedBy gcsFaultToleranceOptions:* authOptions:* upgradeStrategy:*',
+  HeadGroupSpec:
+    'serviceType headService:* enableIngress:b rayStartParams:{s template!:PodTemplateSpec resources:* labels:*',
+  WorkerGroupSpec:
+    'groupName! replicas:i minReplicas:i maxReplicas:i numOfHosts:i idleTimeoutSeconds:i rayStartParams:{s template!:PodTemplateSpec scaleStrategy:* suspend:b resources:* labels:*',
+  AutoscalerOptions:
+    'resources:ResourceRequirements image imagePullPolicy env:[EnvVar envFrom:[EnvFromSource volumeMounts:[VolumeMount securityContext:SecurityContext idleTimeoutSeconds:i upscalingMode:=Default|Aggressive|Conservative version command:* args:*',
+  RayJob: object('RayJobSpec'),
+  RayJobSpec:
+    'activeDeadlineSeconds:i waitingTtlSeconds:i preRunningDeadlineSeconds:i backoffLimit:i rayClusterSpec:RayClusterSpec submitterPodTemplate:PodTemplateSpec metadata:{s clusterSelector:{s submitterConfig:* managedBy deletionStrategy:* deletionPolicy:* entrypoint runtimeEnvYAML runtimeEnv jobId submissionMode entrypointResources entrypointNumCpus:n entrypointNumGpus:n ttlSecondsAfterFinished:i shutdownAfterJobFinishes:b suspend:b schedule',
+  RayService: object('RayServiceSpec'),
+  RayServiceSpec:
+    'serveConfigV2 rayClusterConfig:RayClusterSpec serviceUnhealthySecondThreshold:i deploymentUnhealthySecondThreshold:i rayClusterDeletionDelaySeconds:i serveService:* upgradeStrategy:* excludeHeadPodFromServeSvc:b suspend:b managedBy',
+});

@@ -1,0 +1,59 @@
+import { table } from '../yaml/table.ts';
+import type { AcceleratorResource } from './resource-records.ts';
+import type { AcceleratorForm, Vendor } from './types.ts';
+
+// Device plugins can be told which name to offer, so no list is complete. A name whose path has a word such as `gpu` or `npu` stands for an
+// accelerator, unless another word says that it is something around one.
+
+/** A word for a device: `gpu`, `vgpu`, `gpus`, `gpu0`, `edgetpu`; also the start of a compound, `gpumem`. */
+const device =
+  /(?:^|[-._])(?:[a-z]?gpus?\d*|[vs]?[nxihl]pus?|[vs]?(?:dcu|mlu|gcu)s?|(?:edge)?tpus?|coral|accelerators?)(?:$|[-._])/;
+const compound = /(?:^|[-._])[a-z]?(?:gpu|npu)(?=(?:mem|memory|cores?|shares?|slices?|percentage)(?:$|[-._]))/;
+
+/** Words of labels, counters of other things, and devices next to a GPU. */
+const other =
+  /(?:^|[-._])(?:monitor\w*|metrics?|exporter|driver|device-?plugin|operator|direct|rdma|roce|ib|hca|nic|net\w*|fabric|imex|channel|topology|label\w*|feature\w*|product|family|machine|name|type|class|model|model-?id|present|deploy\w*|enabled?|disabled?|ready|status|state|compute|major|minor|revision|version|runtime|replicas|count|id|uuid|index|idx|node|nodes|vram|priority|ctrl|ctxsw|dbg|prof|as|sched|tsg|license|credits?|quota|tokens?|hours?)(?:$|[-._])/;
+
+const memoryWord = /(?:^|[-._]|[a-z]pu)(?:v?mem|v?memory|vmem)(?:$|[-._])/;
+const partWord = /(?:^|[-._]|[a-z]pu)(?:v?cores?|percent|percentage|millicores|units?)(?:$|[-._])/;
+const shareWord =
+  /(?:^|[-._])(?:[vs](?:gpu|npu|xpu|dcu|mlu|gcu)s?|shared?|slices?|fraction\w*|mps|time-?slic\w+|partition|mig)(?:$|[-._\d])|pu(?:shares?|slices?)(?:$|[-._])/;
+
+const vendorDomains = table<Vendor>({
+  'nvidia.com': 'nvidia',
+  'amd.com': 'amd',
+  'intel.com': 'intel',
+  'gpu.intel.com': 'intel',
+  'aliyun.com': 'nvidia',
+  'tencent.com': 'nvidia',
+  'huawei.com': 'huawei',
+});
+
+/** The domains of Kubernetes itself: their names are labels, annotations and keys of quotas. */
+const ownDomain = /(?:^|\.)(?:kubernetes|k8s)\.io$|^smarter-devices$|^(?:requests|limits)\./;
+
+/**
+ * What an unlisted name stands for, judged by its words; undefined unless they name an accelerator. A name without a known vendor may be of
+ * any: it has no model unless the nodes have one.
+ */
+export function looksLikeAccelerator(name: string): AcceleratorResource | undefined {
+  const slash = name.indexOf('/');
+  const domain = name.slice(0, slash).toLowerCase();
+  const path = name.slice(slash + 1).toLowerCase();
+  // Kubernetes limits the path to 63 characters.
+  if (slash <= 0 || path.length > 63 || path.includes('/') || ownDomain.test(domain)) return undefined;
+  if (!(device.test(path) || compound.test(path)) || other.test(path)) return undefined;
+  return { vendor: vendorDomains[domain] ?? null, form: formOf(path), source: 'shape' };
+}
+
+function formOf(path: string): AcceleratorForm {
+  if (memoryWord.test(path)) return 'memory';
+  if (partWord.test(path)) return 'percent';
+  return shareWord.test(path) ? 'shared' : 'whole';
+}
+
+/** Words of which every name that looks like an accelerator contains one. */
+export const shapeWords: readonly string[] = [
+  ...['gpu', 'tpu', '/npu', '/xpu', '/ipu', '/hpu', '/lpu', '/vnpu', '/snpu', '/vxpu', '/sxpu'],
+  ...['-npu', '.npu', '_npu', '/dcu', '/mlu', '/gcu', '/vdcu', '/vmlu', '/vgcu', 'coral', 'accelerator'],
+];

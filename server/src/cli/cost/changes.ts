@@ -1,0 +1,136 @@
+import type { Range } from '../../cost/types.ts';
+import type { WorkloadCost } from './workload-costs.ts';
+
+/** One workload before and after a change; at least one of them is present. */
+export interface CostChange {
+  readonly before: WorkloadCost | null;
+  readonly after: WorkloadCost | null;
+}
+
+/** The sum of the known prices of one state. */
+export interface CostTotal {
+  readonly workloads: number;
+  /** Workloads without a price, which the amounts leave out. */
+  readonly unpriced: number;
+  readonly gpus: Range;
+  readonly hourly: Range;
+  readonly idleHourly: number;
+}
+
+/**
+ * Pairs the workloads of two states: by kind, namespace, name and file; then without the file, if only one is left on each side, because files
+ * are moved and renamed. Takes time proportional to the number of workloads.
+ */
+export function pairWorkloads(before: readonly WorkloadCost[], after: readonly WorkloadCost[]): readonly CostChange[] {
+  const here = pairBy(withFile, before, after);
+  const elsewhere = pairBy(
+    withoutFile,
+    here.flatMap((one) => (one.after === null && one.before !== null ? [one.before] : [])),
+    here.flatMap((one) => (one.before === null && one.after !== null ? [one.after] : [])),
+    true,
+  );
+  const both = [...here.filter((one) => one.before !== null && one.after !== null), ...elsewhere];
+  return both.sort((a, b) => compare(placeOf(a), placeOf(b)));
+}
+
+/** Whether the GPUs or the price of a workload differ, or whether it came or went. */
+export function isChanged({ before, after }: CostChange): boolean {
+  if (before === null || after === null) return true;
+  return !isSameRange(before.hourly, after.hourly) || !isSameCount(before.gpus, after.gpus);
+}
+
+/** The change of the hourly price at the floor and at the ceiling; null if one side has no known price. */
+export function increaseOf({ before, after }: CostChange): Range | null {
+  const from = before === null ? nothing : before.hourly;
+  const to = after === null ? nothing : after.hourly;
+  return from === null || to === null ? null : difference(from, to);
+}
+
+export function difference(from: Range, to: Range): Range {
+  return { min: withoutNoise(to.min - from.min), max: withoutNoise(to.max - from.max) };
+}
+
+export function totalOf(workloads: readonly WorkloadCost[]): CostTotal {
+  const priced = workloads.flatMap(({ hourly }) => hourly ?? []);
+  return {
+    workloads: workloads.length,
+    unpriced: workloads.length - priced.length,
+    gpus: sum(workloads.map(({ gpus: { min, max } }) => ({ min: min ?? 0, max: max ?? min ?? 0 }))),
+    hourly: sum(priced),
+    idleHourly: withoutNoise(workloads.reduce((total, { idleHourly }) => total + (idleHourly ?? 0), 0)),
+  };
+}
+
+const nothing: Range = { min: 0, max: 0 };
+
+function pairBy(
+  keyOf: (workload: WorkloadCost) => string,
+  before: readonly WorkloadCost[],
+  after: readonly WorkloadCost[],
+  onlyUnique = false,
+): readonly CostChange[] {
+  const waiting = groupBy(keyOf, before);
+  const groups = groupBy(keyOf, after);
+  const pairs: CostChange[] = [];
+  for (const [key, workloads] of groups) {
+    const earlier = waiting.get(key) ?? [];
+    const isPair = !onlyUnique || (earlier.length === 1 && workloads.length === 1);
+    if (isPair) waiting.delete(key);
+    const known = isPair ? earlier : [];
+    pairs.push(...workloads.map((workload, index) => ({ before: known[index] ?? null, after: workload })));
+    pairs.push(...known.slice(workloads.length).map((gone) => ({ before: gone, after: null })));
+  }
+  for (const gone of waiting.values()) pairs.push(...gone.map((workload) => ({ before: workload, after: null })));
+  return pairs;
+}
+
+function groupBy(
+  keyOf: (workload: WorkloadCost) => string,
+  workloads: readonly WorkloadCost[],
+): Map<string, WorkloadCost[]> {
+  const groups = new Map<string, WorkloadCost[]>();
+  for (const workload of workloads) {
+    const key = keyOf(workload);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [workload]);
+    else group.push(workload);
+  }
+  return groups;
+}
+
+function withFile(workload: WorkloadCost): string {
+  return JSON.stringify([withoutFile(workload), workload.path]);
+}
+
+function withoutFile({ kind, namespace, name }: WorkloadCost): string {
+  return JSON.stringify([kind, namespace, name]);
+}
+
+function placeOf({ before, after }: CostChange): WorkloadCost | null {
+  return after ?? before;
+}
+
+function compare(a: WorkloadCost | null, b: WorkloadCost | null): number {
+  if (a === null || b === null) return 0;
+  return a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line;
+}
+
+function isSameRange(a: Range | null, b: Range | null): boolean {
+  if (a === null || b === null) return a === b;
+  const { min, max } = difference(a, b);
+  return min === 0 && max === 0;
+}
+
+function isSameCount(a: WorkloadCost['gpus'], b: WorkloadCost['gpus']): boolean {
+  return a.min === b.min && a.max === b.max;
+}
+
+function sum(ranges: readonly Range[]): Range {
+  const total = ranges.reduce((all, { min, max }) => ({ min: all.min + min, max: all.max + max }), nothing);
+  return { min: withoutNoise(total.min), max: withoutNoise(total.max) };
+}
+
+/** Rounds the noise of binary fractions from sums of cents and shares. */
+function withoutNoise(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}

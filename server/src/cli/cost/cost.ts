@@ -1,0 +1,144 @@
+import fs from 'node:fs';
+import process from 'node:process';
+import { writeReport } from '../baseline.ts';
+import { checkPaths } from '../check-paths.ts';
+import { standardInput } from '../files.ts';
+import { priceBasis } from '../reports/cost-basis.ts';
+import type { CheckedFile } from '../reports/format.ts';
+import { reportSchema } from '../reports/report-schema.ts';
+import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
+import { systemReason, UsageError } from '../usage-error.ts';
+import { type CostChange, type CostTotal, difference, pairWorkloads, totalOf } from './changes.ts';
+import { withTreeOf } from './git-tree.ts';
+import { type WorkloadCost, workloadCosts } from './workload-costs.ts';
+
+/** Options of `gpulint cost`. */
+export interface CostOptions {
+  /** The git revision to compare with. */
+  readonly base?: string;
+  /** An earlier JSON report to compare with. */
+  readonly compare?: string;
+  /** Undefined for text. */
+  readonly render: RenderCosts | undefined;
+  readonly output?: string;
+  readonly config?: string | false;
+  readonly color?: boolean;
+  /** Limits in US dollars per hour, at the ceiling of all workloads. */
+  readonly maxHourly?: number;
+  readonly maxIncrease?: number;
+}
+
+/** The costs of a run, for a renderer. */
+export interface CostReport {
+  /** What the costs are compared with; null if they are not. */
+  readonly base: string | null;
+  /** With a base, each workload of either side; without one, each workload as its own `after`. */
+  readonly changes: readonly CostChange[];
+  readonly before: CostTotal | null;
+  readonly after: CostTotal;
+  /** What the amounts are based on; undefined if there are none. */
+  readonly priceBasis: string | undefined;
+  /** The limits that are exceeded, as sentences. */
+  readonly exceeded: readonly string[];
+}
+
+/** A format of the costs. */
+export type RenderCosts = (report: CostReport, style: Style) => Iterable<string>;
+
+/**
+ * Writes what the workloads of files and folders cost, and what a change makes of it.
+ * @returns the exit status: 1 if a limit is exceeded, otherwise 0
+ * @throws UsageError if the files, the revision or the earlier report cannot be read
+ */
+export async function cost(paths: readonly string[], options: CostOptions, text: RenderCosts): Promise<number> {
+  const { base, compare, output, config, color, render = text } = options;
+  if (base !== undefined && compare !== undefined) throw new UsageError('--base cannot be combined with --compare');
+  if (base !== undefined && paths.includes(standardInput)) {
+    throw new UsageError('--base cannot compare standard input: name a file or folder');
+  }
+  const how = config === undefined ? {} : { config };
+  const files = await checkPaths(paths, how);
+  const after = costsOf(files);
+  const before =
+    base !== undefined
+      ? await costsAt(base, paths, how)
+      : compare !== undefined
+        ? costsInReport(compare, readReport(compare))
+        : undefined;
+  const report = createReport(before, after, files, options);
+  const terminal = output === undefined ? process.stdout : {};
+  const pieces = render(report, wantsColor(color, terminal) ? colorStyle : plainStyle);
+  if (output === undefined) for (const piece of pieces) process.stdout.write(piece);
+  else writeReport(output, [...pieces].join(''));
+  for (const sentence of report.exceeded) process.stderr.write(`gpulint: ${printable(sentence)}\n`);
+  return report.exceeded.length > 0 ? 1 : 0;
+}
+
+function createReport(
+  before: readonly WorkloadCost[] | undefined,
+  after: readonly WorkloadCost[],
+  files: readonly CheckedFile[],
+  { base, compare, maxHourly, maxIncrease }: CostOptions,
+): CostReport {
+  const totals = { before: before === undefined ? null : totalOf(before), after: totalOf(after) };
+  const exceeded: string[] = [];
+  const { hourly } = totals.after;
+  if (maxHourly !== undefined && hourly.max > maxHourly) {
+    exceeded.push(`the workloads cost up to $${hourly.max.toFixed(2)}/h, more than --max-hourly ${maxHourly}`);
+  }
+  const increase = totals.before === null ? 0 : difference(totals.before.hourly, hourly).max;
+  if (maxIncrease !== undefined && increase > maxIncrease) {
+    exceeded.push(`the cost grows by up to $${increase.toFixed(2)}/h, more than --max-increase ${maxIncrease}`);
+  }
+  return {
+    base: base ?? compare ?? null,
+    changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
+    ...totals,
+    priceBasis: priceBasis(files),
+    exceeded,
+  };
+}
+
+function costsOf(files: readonly CheckedFile[]): readonly WorkloadCost[] {
+  return workloadCosts(files.map(({ file, source }) => ({ ...file, source })));
+}
+
+async function costsAt(
+  revision: string,
+  paths: readonly string[],
+  how: { readonly config?: string | false },
+): Promise<readonly WorkloadCost[]> {
+  return withTreeOf(revision, paths, async (tree) => {
+    try {
+      return tree.paths.length === 0 ? [] : costsOf(await checkPaths(tree.paths, { ...how, root: tree.root }));
+    } catch (error) {
+      // The temporary folder stands for the revision.
+      if (error instanceof UsageError) throw new UsageError(error.message.replaceAll(`${tree.root}/`, `${revision}:`));
+      throw error;
+    }
+  });
+}
+
+function costsInReport(name: string, value: unknown): readonly WorkloadCost[] {
+  const report = reportSchema.safeParse(value);
+  if (report.success) return workloadCosts(report.data.files);
+  const [issue] = report.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+  throw new UsageError(
+    `${name} is not a report of gpulint${place}: ${issue?.message ?? ''}; write one with gpulint check --format json`,
+  );
+}
+
+function readReport(name: string): unknown {
+  let text: string;
+  try {
+    text = fs.readFileSync(name, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${name} cannot be read: ${systemReason(error)}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UsageError(`${name} is not JSON; write a report with gpulint check --format json`);
+  }
+}

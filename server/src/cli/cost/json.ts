@@ -1,0 +1,34 @@
+import { jsonText } from '../terminal.ts';
+import { type CostChange, difference, increaseOf } from './changes.ts';
+import type { CostReport } from './cost.ts';
+import type { CostJson } from './cost-schema.ts';
+import type { WorkloadCost } from './workload-costs.ts';
+
+/** The costs as one JSON document. */
+export function* renderCostJson({ base, changes, before, after }: CostReport): Generator<string> {
+  const report: CostJson = {
+    version: 1,
+    currency: 'USD',
+    base,
+    workloads: changes.flatMap((change) => toJson(change, base !== null)),
+    before,
+    after,
+    increase: before === null ? null : difference(before.hourly, after.hourly),
+  };
+  yield `${jsonText(report, 2)}\n`;
+}
+
+function toJson(change: CostChange, isCompared: boolean): CostJson['workloads'] {
+  const { before, after } = change;
+  const shown = after ?? before;
+  if (shown === null) return [];
+  const { kind, namespace, name } = shown;
+  const increase = isCompared ? increaseOf(change) : null;
+  return [{ kind, namespace, name, before: stateOf(before), after: stateOf(after), increase }];
+}
+
+function stateOf(workload: WorkloadCost | null): CostJson['workloads'][number]['before'] {
+  if (workload === null) return null;
+  const { path, line, gpus, hourly, idleHourly, problem } = workload;
+  return { path, line, gpus, hourly, idleHourly, problem };
+}

@@ -1,0 +1,65 @@
+import { formatCount, formatHourly, formatMonthly, plural } from '../../cost/money.ts';
+import { printable, type Style } from '../terminal.ts';
+import { type CostChange, difference, increaseOf, isChanged } from './changes.ts';
+import type { CostReport } from './cost.ts';
+import { gpuWords, hourlyWords, increaseWords, monthlyIncreaseWords, nameOf } from './words.ts';
+
+/** The costs as aligned columns: what changed, or without a base all workloads; then the total. */
+export function* renderCostText(report: CostReport, style: Style): Generator<string> {
+  const shown = report.base === null ? report.changes : report.changes.filter(isChanged);
+  const rows = shown.map((change) => (report.base === null ? costRow(change) : changeRow(change)));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  for (const row of rows) {
+    yield `${row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()}\n`;
+  }
+  if (rows.length > 0) yield '\n';
+  yield* totalLines(report, style);
+}
+
+function costRow({ after }: CostChange): readonly string[] {
+  if (after === null) return [];
+  const idle = after.idleHourly === null || after.idleHourly === 0 ? '' : `${formatHourly(after.idleHourly)} idle`;
+  return [
+    printable(`${after.path}:${after.line}`),
+    printable(nameOf(after)),
+    plural(after.gpus, 'GPU'),
+    hourlyWords(after),
+    after.problem === null ? idle : printable(after.problem),
+  ];
+}
+
+function changeRow(change: CostChange): readonly string[] {
+  const { before, after } = change;
+  const shown = after ?? before;
+  if (shown === null) return [];
+  const state = before === null ? 'new' : after === null ? 'removed' : 'changed';
+  const problem = after?.problem ?? before?.problem ?? null;
+  return [
+    printable(`${shown.path}:${shown.line}`),
+    printable(nameOf(shown)),
+    state,
+    `${gpuWords(change)} GPUs`,
+    `${hourlyWords(before)} → ${hourlyWords(after)}`,
+    increaseOf(change) === null && problem !== null ? printable(problem) : increaseWords(increaseOf(change)),
+  ];
+}
+
+function* totalLines({ base, before, after, changes, priceBasis }: CostReport, style: Style): Generator<string> {
+  if (priceBasis !== undefined) yield `${style.dim(`Prices: ${printable(priceBasis)}; 730 h a month`)}\n`;
+  const unpriced = after.unpriced === 0 ? '' : `, and ${plural(after.unpriced, 'workload')} without a price`;
+  if (base === null || before === null) {
+    const idle = after.idleHourly === 0 ? '' : `, ${formatHourly(after.idleHourly)} of it idle`;
+    const amount = `${formatHourly(after.hourly)} (${formatMonthly(after.hourly)})${idle}`;
+    yield `${plural(after.workloads, 'workload')}, ${formatCount(after.gpus)} GPUs: ${style.bold(amount)}${unpriced}\n`;
+    return;
+  }
+  const increase = difference(before.hourly, after.hourly);
+  const unchanged = changes.filter((change) => !isChanged(change)).length;
+  const amounts = `${formatHourly(before.hourly)} → ${formatHourly(after.hourly)}`;
+  const grown = `${increaseWords(increase)} (${monthlyIncreaseWords(increase)})`;
+  yield `Against ${printable(base)}: ${formatCount(before.gpus)} → ${formatCount(after.gpus)} GPUs, ${amounts}: ${style.bold(grown)}${unpriced}\n`;
+  if (unchanged > 0) yield `${plural(unchanged, 'workload')} unchanged\n`;
+}

@@ -1,0 +1,28 @@
+import type { FlagMeaning } from '../catalog/flag-records.ts';
+import { meaningOf } from './flag-meaning.ts';
+import type { Flag } from './flags.ts';
+import type { RecognizedProgram } from './script-names.ts';
+
+/** What an unknown program is for, by its flags: several that only trainers have, or several that only model servers have. */
+export function useByFlags(flags: readonly Flag[]): RecognizedProgram | undefined {
+  if (flags.length > maxFlags) return undefined;
+  const names = (meanings: readonly FlagMeaning[]) =>
+    new Set(
+      flags
+        .filter((flag) => meanings.some((means) => meaningOf(flag, means, 'vllm') !== undefined))
+        .map(({ name }) => name),
+    ).size;
+  const trains = names(['hyperparameter']);
+  if (trains > 1 || (trains === 1 && names(['checkpoint-interval', 'total-steps', 'resume', 'resume-from']) > 0)) {
+    return { program: 'its training flags', use: 'training', confidence: 'likely' };
+  }
+  if (
+    names(['tensor-parallel', 'memory-fraction', 'context-length']) > 0 &&
+    names(['model', 'served-name', 'address']) > 0
+  ) {
+    return { program: 'its model server flags', use: 'serving', confidence: 'likely' };
+  }
+  return undefined;
+}
+
+const maxFlags = 1000;

@@ -1,0 +1,42 @@
+import type { RecognizedProgram } from './script-names.ts';
+import { baseName } from './shell-lexer.ts';
+import type { SimpleCommand } from './shell-parser.ts';
+import { withoutWrappers } from './wrappers.ts';
+
+/** The code that a command passes to Python: `python -c code`, or `python - <<EOF`. */
+export function pythonCode({ words, heredoc }: SimpleCommand): string | undefined {
+  const [program = '', ...rest] = withoutWrappers(words.map(({ text }) => text));
+  if (!/^python[\d.]*$/.test(baseName(program))) return undefined;
+  const at = rest.findIndex((word) => word === '-c' || word === '-m' || word === '-' || !word.startsWith('-'));
+  if (rest[at] === '-c') return rest[at + 1];
+  return at < 0 || rest[at] === '-' ? heredoc?.text : undefined;
+}
+
+/** What the code of `python -c` is for; undefined if that is unclear. */
+export function useOfPython(code: string): RecognizedProgram | undefined {
+  const text = code.slice(0, maxCode);
+  const found = (use: RecognizedProgram['use']) => ({ program: 'python -c', use, confidence: 'likely' }) as const;
+  if (serves.test(text)) return found('serving');
+  if (trains.test(text)) return found('training');
+  return looks.test(text) && endsByItself(text) ? found('batch') : undefined;
+}
+
+/** Whether the code of `python -c` certainly ends: it has no loop without an end, does not sleep, and serves nothing. */
+export function endsByItself(code: string): boolean {
+  return (
+    code.length <= maxCode &&
+    !/\bwhile\b|\bsleep\b|\binput\s*\(|\bexec(?:file)?\s*\(|\bimport_module\b/.test(code) &&
+    !serves.test(code)
+  );
+}
+
+/** Whether the code only prints what devices there are. */
+export function onlyLooks(code: string): boolean {
+  return looks.test(code) && code.length < 600 && endsByItself(code) && !trains.test(code);
+}
+
+const maxCode = 20_000;
+const serves = /\b(?:uvicorn\.run|app\.run|serve_forever|start_server|launch_server|run_server|serve\.run|\.launch\()/;
+const trains = /\.backward\(|\.fit\(|\btrainer\.train\(|\bTrainer\(|\boptimizer\.step\(|\bapply_gradients\(/;
+const looks =
+  /\b(?:is_available|device_count|get_device_name|get_device_properties|list_physical_devices|list_local_devices|global_device_count|local_device_count)\s*\(|\bjax\.(?:local_)?devices\(/;

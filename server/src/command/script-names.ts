@@ -1,0 +1,75 @@
+import { type ProgramRecord, scriptNamed, type Use } from '../catalog/program-records.ts';
+import { wordsOf } from './name-words.ts';
+import { baseName } from './shell-lexer.ts';
+
+/** A recognized program and its use. */
+export interface RecognizedProgram {
+  /** The usual name: `vllm`, `torchrun`. */
+  readonly program: string;
+  readonly use: Use;
+  /** `likely`: launchers and script names, which suggest a use but do not guarantee it. */
+  readonly confidence: 'certain' | 'likely';
+}
+
+/** The use that a script's name indicates. Only whole words count: `constraint.py` does not train. */
+export function byScriptName(path: string): RecognizedProgram | undefined {
+  const name = baseName(path).replace(/\.(?:py|sh|bash|r|jl|lua|js|ipynb)$/i, '');
+  const known = scriptNamed(name);
+  if (known?.use !== undefined) return asProgram(known, name, known.use);
+  const words = wordsOf(name);
+  const has = (set: ReadonlySet<string>): boolean => words.some((word) => set.has(word));
+  if (has(batchWords)) return { program: name, use: 'batch', confidence: 'likely' };
+  if (has(servingWords)) return { program: name, use: 'serving', confidence: 'likely' };
+  if (has(trainingWords) || /fine_?tun|pre_?train/.test(name.toLowerCase()))
+    return { program: name, use: 'training', confidence: 'likely' };
+  return undefined;
+}
+
+/** A record as a program. */
+export function asProgram({ program, likely }: ProgramRecord, name: string, use: Use): RecognizedProgram {
+  return { program: program ?? name, use, confidence: likely === true ? 'likely' : 'certain' };
+}
+
+// Words in script names that indicate a use.
+
+const trainingWords: ReadonlySet<string> = new Set([
+  'train',
+  'training',
+  'trainer',
+  'finetune',
+  'finetuning',
+  'pretrain',
+  'pretraining',
+  'sft',
+  'dpo',
+  'grpo',
+  'rlhf',
+  'lora',
+  'qlora',
+]);
+const servingWords: ReadonlySet<string> = new Set(['serve', 'serving', 'server', 'api']);
+const batchWords: ReadonlySet<string> = new Set([
+  'benchmark',
+  'benchmarks',
+  'bench',
+  'infer',
+  'inference',
+  'eval',
+  'evaluate',
+  'evaluation',
+  'predict',
+  'generate',
+  'download',
+  'downloader',
+  'convert',
+  'converter',
+  'export',
+  'preprocess',
+  'tokenize',
+  'prepare',
+  'quantize',
+  'merge',
+  'upload',
+  'test',
+  'client',
+]);

@@ -1,0 +1,109 @@
+import { type ApiField, apiFields, isCustomType } from '../catalog/index.ts';
+import { isSlip, nearest } from '../catalog/spelling.ts';
+import { getIn } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
+import type { ApiHolder, ApiProblem } from './api-problems.ts';
+
+/** What an unknown field was meant to be. */
+export type MeantField =
+  /** The same mapping has a field of a similar name. */
+  | { readonly as: 'name'; readonly name: string; readonly certain: boolean }
+  /** A mapping around it has the field. */
+  | { readonly as: 'above'; readonly holder: ApiHolder }
+  /** A mapping of the same name has it: a container's securityContext, not the pod's. */
+  | { readonly as: 'elsewhere'; readonly words: string }
+  /** A mapping below the same one has the field. */
+  | { readonly as: 'below'; readonly path: readonly string[] };
+
+/**
+ * Whether the API server certainly does not know the field: the types of custom resources may have more fields in another version, but not
+ * next to a field of the same name, or at the root of an object.
+ */
+export function isCertain({ holder }: ApiProblem, meant: MeantField | undefined): boolean {
+  return (
+    !isCustomType(holder.type) ||
+    holder.above === undefined ||
+    (meant !== undefined && (meant.as !== 'name' || meant.certain))
+  );
+}
+
+/** The field that an unknown one certainly or likely stands for: here under another name, or elsewhere under the same name. */
+export function meantField({ holder, field }: ApiProblem): MeantField | undefined {
+  const free = [...apiFields(holder.type).values()].filter(({ name }) => getIn(holder.at, name) === undefined);
+  const certain =
+    free.find(({ name }) => isSameName(field, name)) ??
+    free.find(({ name }) => isSlip(field, name)) ??
+    onlyOne(free.filter(({ name }) => field.length >= 6 && name.startsWith(field)));
+  if (certain !== undefined) return { as: 'name', name: certain.name, certain: true };
+  const above = holderAbove(holder, field);
+  if (above !== undefined) return { as: 'above', holder: above };
+  const twin = namesakes[holder.type];
+  if (twin !== undefined && apiFields(twin.type).has(field)) return { as: 'elsewhere', words: twin.words };
+  const path = pathBelow(holder, field);
+  if (path !== undefined) return { as: 'below', path };
+  // Short names are near too many others.
+  const long = free.map((one) => one.name).filter((one) => one.length > 5);
+  const name = missingName(field, free) ?? nearest(field, long)[0];
+  return name === undefined ? undefined : { as: 'name', name, certain: false };
+}
+
+/** Types of fields with one name, which are mistaken for each other. */
+const namesakes = table<{ readonly type: string; readonly words: string }>({
+  PodSecurityContext: { type: 'SecurityContext', words: "a container's securityContext" },
+  SecurityContext: { type: 'PodSecurityContext', words: "the pod's securityContext" },
+});
+
+/** Names that differ in case, separators or a plural. */
+function isSameName(one: string, other: string): boolean {
+  return plain(one) === plain(other);
+}
+
+function plain(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .replace(/s$/, '');
+}
+
+function onlyOne<T>([only, ...others]: readonly T[]): T | undefined {
+  return others.length === 0 ? only : undefined;
+}
+
+/** The one required field that is missing, if the written name is a part of its name: `name` for `claimName`. */
+function missingName(written: string, free: readonly ApiField[]): string | undefined {
+  const [only, ...others] = free.filter(({ required }) => required);
+  const isPart = only !== undefined && plain(only.name).endsWith(plain(written));
+  return isPart && others.length === 0 ? only.name : undefined;
+}
+
+function holderAbove(holder: ApiHolder, field: string): ApiHolder | undefined {
+  // Every mapping around has a name or metadata: such words say nothing of the place.
+  if (commonFields.has(field)) return undefined;
+  for (let here = holder.above; here !== undefined; here = here.above) {
+    if (apiFields(here.type).has(field)) return here;
+  }
+  return undefined;
+}
+
+const commonFields: ReadonlySet<string> = new Set(['name', 'namespace', 'type', 'metadata', 'spec', 'key', 'value']);
+
+const maxDepth = 4;
+
+/** The shortest path of fields to a mapping with the field; undefined if there are several. */
+function pathBelow({ at, type, above }: ApiHolder, field: string): readonly string[] | undefined {
+  if (above === undefined && apiFields('ObjectMeta').has(field)) return ['metadata'];
+  if (commonFields.has(field)) return undefined;
+  let level: readonly { readonly type: string; readonly path: readonly string[] }[] = [{ type, path: [] }];
+  for (let depth = 0; depth < maxDepth && level.length > 0; depth += 1) {
+    level = level.flatMap((here) =>
+      [...apiFields(here.type).values()].flatMap(({ name, type: inner }) =>
+        inner.form === 'object' && name !== 'metadata' ? [{ type: inner.name, path: [...here.path, name] }] : [],
+      ),
+    );
+    const found = level.filter((here) => apiFields(here.type).has(field));
+    const written = found.filter(({ path }) => getIn(at, ...path) !== undefined);
+    const [only, ...others] = written.length > 0 ? written : found;
+    if (only !== undefined) return others.length === 0 ? only.path : undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,265 @@
+import {
+  type ApiType,
+  acceleratorResource,
+  apiFields,
+  apiKind,
+  isCustomType,
+  requiredApiFields,
+} from '../catalog/index.ts';
+import { once } from '../model/once.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import type { Manifest } from '../model/workload.ts';
+import { type Cursor, entries, getIn, isIncomplete, items, keyOf } from '../yaml/cursor.ts';
+import type { YamlNode, YamlScalar } from '../yaml/node.ts';
+
+/** A place where an object differs from the API's types, so that the API server rejects it. */
+export interface ApiProblem {
+  readonly what:
+    | 'unknown-field'
+    /** A number or boolean where a string is required. */
+    | 'not-string'
+    | 'wrong-type'
+    | 'not-in-enum'
+    | 'not-a-quantity'
+    /** `at` is the mapping without the field. */
+    | 'missing-field';
+  readonly at: Cursor;
+  /** The mapping that has, or should have, the field. */
+  readonly holder: ApiHolder;
+  /** The name of the field. */
+  readonly field: string;
+  /** What the place must hold; undefined for an unknown field. */
+  readonly type: ApiType | undefined;
+}
+
+/** A mapping of an object with its type, and the mappings around it. */
+export interface ApiHolder {
+  readonly at: Cursor;
+  readonly type: string;
+  readonly above: ApiHolder | undefined;
+}
+
+/**
+ * Compares an object with the types of its kind; empty for kinds that are not in the table. Templated values, what a template may add, and
+ * sketches (`...`) are unknown.
+ */
+export const apiProblems: (manifest: Manifest) => readonly ApiProblem[] = once(
+  ({ root, apiVersion, kind, document }) => {
+    // Only a part of an invalid document can be read.
+    if (document.problems.some(({ readable }) => readable !== true)) return [];
+    if (entries(root).filter((entry) => keyOf(entry) === 'kind').length > 1) return [];
+    const type = apiKind(apiVersion, kind);
+    if (type === undefined || !concernsAccelerators(root.node, kind)) return [];
+    const walk: Walk = { partial: isPatch(root), found: [], text: document.text, custom: isCustomType(type) };
+    const holder: ApiHolder = { at: root, type, above: undefined };
+    visitObject(holder, walk);
+    if (lacksName(root, kind, walk)) {
+      walk.found.push({ what: 'missing-field', at: root, holder, field: 'metadata.name', type: undefined });
+    }
+    return walk.found;
+  },
+);
+
+interface Walk {
+  /** A part of an object, such as a patch: other parts may have what is missing here. */
+  readonly partial: boolean;
+  readonly found: ApiProblem[];
+  readonly text: string;
+  /** The schema of a custom resource, which is stricter with numbers. */
+  readonly custom: boolean;
+}
+
+interface Place {
+  readonly holder: ApiHolder;
+  readonly field: string;
+}
+
+function visitObject(holder: ApiHolder, walk: Walk): void {
+  const { at, type } = holder;
+  const fields = apiFields(type);
+  const own = entries(at);
+  for (const entry of own) {
+    const name = keyOf(entry);
+    const field = fields.get(name);
+    if (field !== undefined) visit(entry, field.type, { holder, field: name }, walk);
+    else if (isWrittenKey(entry, walk)) {
+      walk.found.push({ what: 'unknown-field', at: entry, holder, field: name, type: undefined });
+    }
+  }
+  if (isIncomplete(at) || isSketch(at.node) || own.some((entry) => keyOf(entry).startsWith('$'))) return;
+  for (const { name, type: expected } of requiredApiFields(type)) {
+    if (getIn(at, name) !== undefined) continue;
+    // The operators fill in parts of their pods.
+    if (walk.custom && !isCustomType(type)) continue;
+    if (walk.partial && !mergeKeys.has(`${type}.${name}`)) continue;
+    if (!isExpected(holder, name)) continue;
+    walk.found.push({ what: 'missing-field', at, holder, field: name, type: expected });
+  }
+}
+
+/** The fields by which a patch finds the item of a list, so that a patch needs them too. */
+const mergeKeys: ReadonlySet<string> = new Set([
+  'Container.name',
+  'ContainerPort.containerPort',
+  'EnvVar.name',
+  'PodResourceClaim.name',
+  'TopologySpreadConstraint.topologyKey',
+  'Volume.name',
+  'VolumeMount.mountPath',
+]);
+
+/** Whether an object without a field is certainly whole: a patch of a workload repeats no labels, and one of a scaler no metrics. */
+function isExpected(holder: ApiHolder, field: string): boolean {
+  const { at, type } = holder;
+  if (field === 'image') return isWholeContainer(holder);
+  if (field === 'selector') return entries(getIn(at, 'template', 'metadata', 'labels')).length > 0;
+  if (field === 'scaleTargetRef') return getIn(at, 'metrics') !== undefined;
+  if (field === 'maxReplicas') return getIn(at, 'scaleTargetRef') !== undefined;
+  if (field === 'metadata') return getIn(at, 'spec') !== undefined;
+  return type !== 'PodSpec' || getIn(at.parent, 'metadata') !== undefined;
+}
+
+function visit(at: Cursor, type: ApiType, place: Place, walk: Walk): void {
+  const { node } = at;
+  // The decoder accepts null everywhere.
+  if (node.kind === 'scalar' && (node.value === null || node.templated || isSketch(node))) return;
+  switch (type.form) {
+    case 'any':
+      return;
+    case 'object':
+      if (node.kind === 'map') visitObject({ at, type: type.name, above: place.holder }, walk);
+      else report('wrong-type', at, type, place, walk);
+      return;
+    case 'map':
+      if (node.kind !== 'map') report('wrong-type', at, type, place, walk);
+      for (const entry of entries(at)) {
+        if (!keyOf(entry).startsWith('$')) visit(entry, type.of, place, walk);
+      }
+      return;
+    case 'list':
+      if (node.kind !== 'seq') report('wrong-type', at, type, place, walk);
+      for (const item of items(at)) visit(item, type.of, place, walk);
+      return;
+    default: {
+      const what = node.kind === 'scalar' ? scalarProblem(node, type, walk.custom) : 'wrong-type';
+      if (what !== undefined) report(what, at, type, place, walk);
+    }
+  }
+}
+
+function report(what: ApiProblem['what'], at: Cursor, type: ApiType, { holder, field }: Place, walk: Walk): void {
+  walk.found.push({ what, at, holder, field, type });
+}
+
+/** As `encoding/json` decodes into the types of the API. */
+function scalarProblem({ value, source }: YamlScalar, type: ApiType, custom: boolean): ApiProblem['what'] | undefined {
+  switch (type.form) {
+    case 'string':
+      return typeof value === 'string' ? undefined : 'not-string';
+    case 'enum':
+      if (typeof value !== 'string') return 'not-string';
+      if (value === '' || type.values.includes(value)) return undefined;
+      return value.includes('/') && type.values.includes('/') ? undefined : 'not-in-enum';
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value) ? undefined : 'wrong-type';
+    case 'number':
+      return typeof value === 'number' ? undefined : 'wrong-type';
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : 'wrong-type';
+    case 'integer-or-string':
+      return typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))
+        ? undefined
+        : 'wrong-type';
+    case 'quantity': {
+      if (typeof value === 'boolean') return 'not-a-quantity';
+      if (typeof value === 'string') return parseQuantity(source) === null ? 'not-a-quantity' : undefined;
+      return custom && !Number.isInteger(value) ? 'wrong-type' : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Whether a key was meant as a field: not a directive of a patch, an extension, or a placeholder. */
+function isWrittenKey({ entry }: Cursor, { text }: Walk): boolean {
+  if (entry === undefined || !/^[A-Za-z][\w./-]*$/.test(entry.key) || entry.key.startsWith('x-')) return false;
+  const written = text.slice(entry.keySpan.start, entry.keySpan.end);
+  return written.includes(entry.key);
+}
+
+/** `...` and `N` stand for what an example leaves out. */
+function isSketch(node: YamlNode): boolean {
+  if (node.kind === 'map') return node.entries.some(({ key }) => /^\W+$/.test(key) && !key.startsWith('$'));
+  return node.kind === 'scalar' && node.style === 'plain' && /^(?:\W*(?:\.{2,}|…).*|<.*>|[A-Z])$/.test(node.source);
+}
+
+/** Whether a container is part of a whole workload. */
+function isWholeContainer({ at, above }: ApiHolder): boolean {
+  const isListed = at.parent?.step === 'containers' || at.parent?.step === 'initContainers';
+  return isListed && above !== undefined && isWhole(above.above?.above?.at);
+}
+
+/** Whether a whole object has no name. Operators and schedulers name the pods that they make of a file with a Pod. */
+function lacksName(root: Cursor, kind: string, walk: Walk): boolean {
+  const metadata = getIn(root, 'metadata');
+  const spec = getIn(root, 'spec');
+  if (root.parent !== undefined || kind === 'PodTemplate' || walk.partial) return false;
+  if (isIncomplete(root) || isIncomplete(metadata) || isSketch(root.node) || metadata?.node.kind === 'scalar')
+    return false;
+  if (['name', 'generateName', '$patch'].some((field) => getIn(metadata, field) !== undefined)) return false;
+  return getIn(spec, 'template') === undefined ? spec !== undefined : isWhole(spec) || kind === 'Job';
+}
+
+/** Whether a workload selects its own pods: a patch does not repeat that. */
+function isWhole(spec: Cursor | undefined): boolean {
+  return getIn(spec, 'selector') !== undefined && getIn(spec, 'template', 'metadata', 'labels') !== undefined;
+}
+
+/** Whether a container of the object has no image: the object that it patches does. */
+function isPatch(root: Cursor): boolean {
+  const spec = getIn(root, 'spec');
+  const pod = getIn(getIn(spec, 'jobTemplate', 'spec') ?? spec, 'template', 'spec') ?? spec;
+  if (isWhole(spec)) return false;
+  return items(getIn(pod, 'containers')).some((one) => one.node.kind === 'map' && getIn(one, 'image') === undefined);
+}
+
+/** Kinds whose objects name the accelerators of their pods. Others may take them from elsewhere, or hold them for other objects. */
+const bearingKinds: ReadonlySet<string> = new Set([
+  'CronJob',
+  'DaemonSet',
+  'Deployment',
+  'JAXJob',
+  'Job',
+  'JobSet',
+  'LeaderWorkerSet',
+  'MPIJob',
+  'PaddleJob',
+  'Pod',
+  'PodTemplate',
+  'PyTorchJob',
+  'RayCluster',
+  'RayJob',
+  'RayService',
+  'ReplicaSet',
+  'ReplicationController',
+  'StatefulSet',
+  'TFJob',
+  'XGBoostJob',
+]);
+
+/** Whether an object names accelerators anywhere, even where no container gets them, or is of a kind that need not name them. */
+export function concernsAccelerators(node: YamlNode, kind: string): boolean {
+  return !bearingKinds.has(kind) || namesAccelerators(node);
+}
+
+function namesAccelerators(node: YamlNode): boolean {
+  if (node.kind === 'map') return node.entries.some(({ key, value }) => isAccelerator(key) || namesAccelerators(value));
+  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
+  return typeof node.value === 'string' && acceleratorResource(node.value) !== undefined;
+}
+
+function isAccelerator(key: string): boolean {
+  return acceleratorWords.test(key) || acceleratorResource(key) !== undefined;
+}
+
+const acceleratorWords = /gpu|nvidia|accelerator|\/tpu|neuron|gaudi|habana|resourceClaims/i;

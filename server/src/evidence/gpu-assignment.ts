@@ -1,0 +1,26 @@
+import { findLocalProcesses } from '../command/processes.ts';
+import { kindOf } from '../model/kinds/index.ts';
+import { once } from '../model/once.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { getIn } from '../yaml/cursor.ts';
+
+/** Kinds in which several pods serve one model: their parallel sizes span pods. */
+export const spansPods = once(({ kind, apiVersion, podSets, manifest, byShape }: Workload): boolean => {
+  if (kindOf({ kind, apiVersion }).spansPods === true) return true;
+  // The pods of an unknown kind may form a group.
+  if (byShape && podSets.some(({ pods }) => pods.max !== 1)) return true;
+  if (podSets.some(({ name }) => /worker/i.test(name))) return true;
+  return (
+    getIn(manifest.root, 'spec', 'multiNode') !== undefined || getIn(manifest.root, 'spec', 'workerSpec') !== undefined
+  );
+});
+
+/** Whether the GPUs are assigned by hand, or by a launcher to each of several processes. */
+export const assignsGpus = once((container: Container): boolean => {
+  const { env, command, args, scripts } = container;
+  const isMask = (text: string) => /(CUDA|HIP|ROCR|HABANA)_VISIBLE_(DEVICES|MODULES)/.test(text);
+  if (env.some(({ name }) => isMask(name)) || scripts.some(({ text }) => isMask(text))) return true;
+  if ([...command, ...args].some(({ value }) => isMask(value))) return true;
+  return findLocalProcesses(processInput(container)).some(({ kind }) => kind === 'launch');
+});

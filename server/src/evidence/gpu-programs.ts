@@ -1,0 +1,86 @@
+import { useOf } from '../model/process-input.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import type { Cursor } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+
+/** Servers whose usual builds do not run without an accelerator. Others (Triton, Ollama, llama.cpp) fall back to the CPU. */
+const gpuOnly = new Set([
+  'vllm',
+  'sglang',
+  'text-generation-launcher',
+  'trtllm-serve',
+  'lmdeploy',
+  'nim',
+  'gpu-burn',
+  'cuda-sample',
+]);
+
+/** What an image is called whose name does not contain the program's. */
+const products: ReadonlyMap<string, string> = new Map([
+  ['text-generation-launcher', 'Text Generation Inference'],
+  ['trtllm-serve', 'TensorRT-LLM'],
+]);
+
+/** The program of a container that certainly needs an accelerator, and the place that names it. */
+export function gpuProgram(container: Container): { readonly name: string; readonly at: Cursor } | undefined {
+  const { program } = useOf(container);
+  const image = container.image?.value ?? '';
+  const words = [...container.command, ...container.args];
+  const tool = words.find(({ value }) => /^(?:\S*\/)?nvidia-smi$/.test(value));
+  if (tool !== undefined) return { name: 'nvidia-smi', at: tool.at };
+  if (program === null || !gpuOnly.has(program) || isForCpus(container)) return undefined;
+  // A placeholder that a kustomization replaces, which may also add the requests.
+  if (container.image !== undefined && !/[/:@]/.test(image)) return undefined;
+  // A build for another purpose (a router, a benchmark client, a simulator) may contain the server's name.
+  if (/router|simulat|sim(?:[-:]|$)|mock|fake|client|bench|proxy|operator|controller|lmcache-server/i.test(image))
+    return undefined;
+  const started = words.find(({ value }) => value.includes(program));
+  const at = started?.at ?? container.image?.at;
+  const name = started === undefined ? (products.get(program) ?? program) : program;
+  return at && { name: shorten(name, 40), at };
+}
+
+/** The resource that the container's image is built for; undefined if that is not certain, or if the image moves. */
+export function resourceNameFor({ image }: Container): string | undefined {
+  const name = image?.value ?? '';
+  if (!/@sha256:|:v?\d[\w.-]*$|:[\w.-]+[-_v]\d[\w.-]*$/.test(name) || /:(?:latest|nightly|main|master|dev)/.test(name))
+    return undefined;
+  if (/rocm|amd/i.test(name)) return 'amd.com/gpu';
+  return /tpu|neuron|gaudi|hpu|habana|xpu|ascend|npu/i.test(name) ? undefined : 'nvidia.com/gpu';
+}
+
+/** Builds and settings that run on CPUs, or on devices that are not requested by name. */
+function isForCpus({ image, env, command, args }: Container): boolean {
+  if (/(?:^|[^a-z])(?:cpu|arm64|macos|xeon)(?:[^a-z]|$)/i.test(image?.value ?? '')) return true;
+  const words = [...command, ...args].map(({ value }) => value).join(' ');
+  if (
+    /--(?:device|target[-_]device)[= ]+["']?(?:cpu|openvino)\b|\bCPU\b|_CPU_|disable-custom-kernels.*--dtype/.test(
+      words,
+    )
+  )
+    return true;
+  return env.some(
+    ({ name, value }) =>
+      /_CPU_|CPU_ONLY/.test(name) || (/DEVICE/.test(name) && /^(?:cpu|openvino|none)?$/i.test(value?.value ?? '')),
+  );
+}
+
+/** The image of a container whose name says that it is built for GPUs. */
+export function gpuImage(container: Container): Cursor | undefined {
+  const { image } = container;
+  const name = image?.value ?? '';
+  if (
+    image === undefined ||
+    isForCpus(container) ||
+    !/(?:^|[^a-z])(?:cuda|cudnn|gpu|rocm)(?:[^a-z]|$)|cuda\d|cu1\d\d/i.test(name)
+  )
+    return undefined;
+  return /operator|exporter|driver|plugin|feature-discovery|toolkit|dcgm|monitor|manager/i.test(name)
+    ? undefined
+    : image.at;
+}
+
+/** A toleration of nodes with GPUs only, by the keys that their taints have. */
+export function toleratesGpuNodes({ tolerations }: PodSet): boolean {
+  return tolerations.some(({ key }) => /^(?:(?:nvidia|amd)\.com\/gpu|gpu|nvidia-gpu|sku)$/i.test(key?.value ?? ''));
+}

@@ -1,0 +1,74 @@
+import { kindEntry } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
+import { isValues } from '../model/values.ts';
+import type { Manifest, PodSet, Workload } from '../model/workload.ts';
+import { getIn } from '../yaml/cursor.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { isUnknown } from './written.ts';
+
+/** The controllers whose pod templates the API server validates; of others, it rejects the pods. */
+const validated: ReadonlySet<string> = new Set([
+  '/ReplicationController',
+  '/PodTemplate',
+  'apps/Deployment',
+  'apps/ReplicaSet',
+  'apps/DaemonSet',
+  'batch/Job',
+  'batch/CronJob',
+]);
+
+/** What happens to an object whose pods are invalid: "the API server rejects the Deployment". */
+export function rejectionOf({ kind, apiVersion }: Pick<Manifest, 'kind' | 'apiVersion'>): string {
+  const group = groupOf(apiVersion);
+  if (group === '' && kind === 'Pod') return 'the API server rejects the pod';
+  return `the API server rejects ${validated.has(`${group}/${kind}`) ? `the ${kind}` : 'its pods'}`;
+}
+
+/** Whether the whole text could be read: values next to a syntax error are not what was meant. */
+function isReadable({ problems }: YamlDocument): boolean {
+  return problems.every(({ readable }) => readable === true);
+}
+
+/** Whether the pods are written as a pod spec, of which the API server accepts nothing that it rejects elsewhere. */
+export function isPodSpec({ pod }: PodSet, workload: Workload): boolean {
+  if (isValues(workload) || workload.byShape || !isReadable(workload.manifest.document)) return false;
+  return getIn(pod, 'containers')?.node.kind === 'seq';
+}
+
+/** Groups whose objects contain whole pod templates, to which no controller adds containers or volumes of the same names. */
+const wholeTemplates: ReadonlySet<string> = new Set([
+  '',
+  'apps',
+  'batch',
+  'kubeflow.org',
+  'ray.io',
+  'jobset.x-k8s.io',
+  'leaderworkerset.x-k8s.io',
+  'batch.volcano.sh',
+]);
+
+/** Whether everything that the pods consist of is in the object, so that a missing entry is also missing in the cluster. */
+export function isWholePod(podSet: PodSet, workload: Workload): boolean {
+  if (!isPodSpec(podSet, workload) || workload.partial || workload.role === 'definition') return false;
+  // Its operator adds the volumes of keys and hosts.
+  if (workload.kind === 'MPIJob') return false;
+  // An operator fills in such a file before it applies it.
+  if (workload.role === 'infrastructure' && podSet.containers.some(({ image }) => isUnknown(image?.at))) return false;
+  return (
+    wholeTemplates.has(groupOf(workload.apiVersion)) && (podSet.pod.step === 'spec' || podSet.pod.step === undefined)
+  );
+}
+
+/** Kubernetes' own groups, in which names and labels follow the common rules. */
+const ownGroups: ReadonlySet<string> = new Set([
+  ...['', 'apps', 'batch', 'autoscaling', 'policy', 'networking.k8s.io', 'storage.k8s.io', 'scheduling.k8s.io'],
+  ...['node.k8s.io', 'resource.k8s.io'],
+]);
+
+/** Whether an object is one that an API server stores, and not a file of a client (a kustomization, a ClusterConfig of eksctl). */
+export function isServedKind({ kind, apiVersion, document }: Manifest): boolean {
+  if (!isReadable(document)) return false;
+  const group = groupOf(apiVersion);
+  if (ownGroups.has(group)) return true;
+  return kindEntry(group, kind) !== undefined || /(?:^|\.)(?:kueue\.x-k8s\.io|keda\.sh|karpenter\.sh)$/.test(group);
+}

@@ -1,0 +1,66 @@
+import { modelServers, readModelServer } from '../command/model-server.ts';
+import { weightsSize } from '../memory/weights.ts';
+import { processInput, useOf } from '../model/process-input.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { getIn } from '../yaml/cursor.ts';
+import { mayStoreModels } from './model-volume.ts';
+
+/** A server of language models, and the model that it loads. */
+export interface ModelLoader {
+  readonly program: string;
+  /** As written; undefined if it is not on the command line. */
+  readonly model: string | undefined;
+  /** Whether each new container downloads it again, and it is large enough to matter. */
+  readonly downloads: boolean;
+  /** GiB in 16 bits; undefined if unknown. */
+  readonly weightsGiB: number | undefined;
+}
+
+/** Servers of language models that load all weights before they answer, besides those whose flags are known. */
+const otherServers = new Set(['text-generation-server', 'trtllm-serve', 'lmdeploy', 'aphrodite', 'mindie', 'nim']);
+
+/** The model server that a container runs; undefined for other programs. */
+export function modelLoader(container: Container, podSet: PodSet): ModelLoader | undefined {
+  if (container.type !== 'app') return undefined;
+  const { use, program } = useOf(container);
+  if (use !== 'serving' || program === null) return undefined;
+  if (!modelServers.has(program) && !otherServers.has(program)) return undefined;
+  const server = readModelServer(processInput(container), program);
+  const model = server?.model;
+  // A format of fewer bits makes the weights smaller by an unknown factor.
+  const size = model === undefined || server?.bytes == null ? undefined : weightsSize(model);
+  const weightsGiB = size && (size.gib * (server?.bytes ?? 2)) / 2;
+  const isLarge = weightsGiB !== undefined && weightsGiB >= smallGiB;
+  const downloads = model !== undefined && isLarge && downloadsEachTime(container, podSet, model);
+  return { program, model, downloads, weightsGiB };
+}
+
+/**
+ * The least time in seconds from the start of a model server to its first answer. Starting Python, creating the CUDA context, compiling and
+ * capturing graphs take about a minute with any model of several billion parameters; the weights are then read at no more than 1 GiB/s, from
+ * disk or from the network. Assumptions: measured starts are longer (kserve/kserve#5062, llm-d/llm-d-benchmark#83).
+ */
+export function leastStartSeconds({ weightsGiB, downloads }: ModelLoader): number {
+  const start = weightsGiB !== undefined && weightsGiB < smallGiB ? 30 : 60;
+  const gib = weightsGiB ?? 0;
+  return start + Math.floor(gib) + (downloads ? Math.floor(downloadSeconds(gib)) : 0);
+}
+
+/**
+ * huggingface_hub downloads up to 8 files at a time, and models are published in files of up to 5 GB. Assumption: 50 MiB/s for each file.
+ * https://huggingface.co/docs/huggingface_hub/package_reference/file_download
+ */
+function downloadSeconds(gib: number): number {
+  const files = Math.min(8, Math.max(1, Math.ceil((gib * 2 ** 30) / 5e9)));
+  return (gib * 1024) / (files * 50);
+}
+
+/** Whether each new container downloads its model from the Hub: nothing that keeps it is mounted. */
+function downloadsEachTime(container: Container, podSet: PodSet, model: string): boolean {
+  if (!/^[\w.-]+\/[\w.-]+$/.test(model) || mayStoreModels(container, podSet)) return false;
+  const local = /HF_HUB_ENABLE_HF_TRANSFER|HF_XET_HIGH_PERFORMANCE|HF_ENDPOINT|OFFLINE|MODELSCOPE/;
+  return !container.env.some(({ name }) => local.test(name)) && getIn(container.at, 'envFrom') === undefined;
+}
+
+/** Models of up to about 2 billion parameters. */
+const smallGiB = 4;

@@ -1,0 +1,160 @@
+import { asBoolean, asText, type Cursor, entries, getIn, isTemplated, keyOf } from '../../yaml/cursor.ts';
+import type { PodCount } from '../kinds/kind.ts';
+import { between, exactly } from '../kinds/pod-sets.ts';
+import { workerPods } from '../kinds/ray.ts';
+import { lowerCount } from '../pod.ts';
+import { containerOf, firstOf, isMap, podSetOf, replicasOf } from '../values-parts.ts';
+import type { Container } from '../workload.ts';
+import type { Chart, ChartBlock } from './chart.ts';
+
+/** Charts of clusters, of batch runners and of applications in which some use GPUs. */
+export const appCharts: readonly Chart[] = [
+  {
+    names: ['app-template'],
+    source: 'https://github.com/bjw-s-labs/helm-charts/tree/main/charts/library/common/templates',
+    date: '2026-11-22',
+    owns: (values) => containersIn(values, 'controllers', 'containers'),
+    blocks: (values) =>
+      entries(getIn(values, 'controllers')).map((controller) => ({
+        ...controllerOf(controller, controller, getIn(values, 'defaultPodOptions')),
+        wholeResources: true,
+      })),
+    shared: ['defaultPodOptions', 'defaultContainerOptions'],
+  },
+  {
+    names: [],
+    source: 'https://github.com/truecharts/public/tree/master/charts/library/common',
+    date: '2026-11-22',
+    owns: (values) => containersIn(values, 'workload', 'podSpec', 'containers'),
+    blocks: (values) =>
+      entries(getIn(values, 'workload')).flatMap((workload) => {
+        const pod = getIn(workload, 'podSpec');
+        return pod === undefined ? [] : [controllerOf(workload, pod, getIn(values, 'podOptions'))];
+      }),
+    shared: ['podOptions'],
+  },
+  {
+    names: ['ray-cluster'],
+    source: 'https://github.com/ray-project/kuberay/tree/master/helm-chart/ray-cluster/templates',
+    date: '2026-11-22',
+    owns: (values) => {
+      const [head, worker] = [getIn(values, 'head'), getIn(values, 'worker')];
+      const isRay = (group: Cursor | undefined) =>
+        firstOf(group, ['rayStartParams', 'rayVersion', 'initArgs', 'groupName', 'enableInTreeAutoscaling']) !==
+        undefined;
+      return isRay(head) || isRay(worker) || (isMap(head) && isMap(getIn(values, 'additionalWorkerGroups')));
+    },
+    blocks: rayGroups,
+  },
+  {
+    names: ['gha-runner-scale-set'],
+    source: 'https://github.com/actions/actions-runner-controller/tree/master/charts/gha-runner-scale-set',
+    date: '2026-11-22',
+    owns: (values) => getIn(values, 'githubConfigUrl') !== undefined && isMap(getIn(values, 'template', 'spec')),
+    blocks: (values) => {
+      const pod = getIn(values, 'template', 'spec');
+      if (pod === undefined) return [];
+      const max = getIn(values, 'maxRunners');
+      const pods = between(lowerCount(getIn(values, 'minRunners'), 0), max === undefined ? null : lowerCount(max, 0));
+      const { containers: _, ...set } = podSetOf(pod, []);
+      return [{ root: pod, podSet: { ...set, pods, replicas: max } }];
+    },
+  },
+  {
+    names: [
+      'frigate',
+      'jellyfin',
+      'plex',
+      'plex-media-server',
+      'stable-diffusion',
+      'tdarr',
+      'emby',
+      'whisper',
+      'comfyui',
+    ],
+    source: 'https://github.com/k8s-at-home/library-charts/tree/main/charts/stable/common',
+    date: '2026-11-22',
+    owns: () => false,
+    blocks: (values) => {
+      const pms = getIn(values, 'pms');
+      const container = containerOf({ at: values, name: 'main', resources: getIn(pms, 'resources') });
+      const controller = getIn(values, 'controller');
+      const pods = controller === undefined ? replicasOf(values) : replicasOf(controller);
+      return [{ root: values, podSet: { ...podSetOf(values, [container]), pods } }];
+    },
+  },
+];
+
+/** Whether an entry below a key of the values has a mapping of containers with images. */
+function containersIn(values: Cursor, key: string, ...path: readonly string[]): boolean {
+  return entries(getIn(values, key)).some((controller) =>
+    entries(getIn(controller, ...path)).some((container) => container.node.kind === 'map'),
+  );
+}
+
+/**
+ * A controller of the common library: mappings of containers by name, with the options of its pod above them.
+ * @param holder the mapping with `containers`
+ * @param defaults the options of all pods, which apply where a controller has none
+ */
+function controllerOf(controller: Cursor, holder: Cursor, defaults: Cursor | undefined): ChartBlock {
+  const pod = withDefaults(getIn(controller, 'pod') ?? (holder === controller ? undefined : holder), defaults);
+  const containers = [...named(holder, 'initContainers', 'init'), ...named(holder, 'containers', 'app')];
+  const set = podSetOf(pod ?? controller, containers);
+  return {
+    root: controller,
+    podSet: { ...set, name: keyOf(controller), replicas: getIn(controller, 'replicas'), pods: podsOf(controller) },
+  };
+}
+
+/** The options of a pod, completed by those of all pods. */
+function withDefaults(own: Cursor | undefined, defaults: Cursor | undefined): Cursor | undefined {
+  if (own?.node.kind !== 'map' || defaults?.node.kind !== 'map') return own ?? defaults;
+  const { node } = own;
+  const missing = defaults.node.entries.filter(({ key }) => getIn(own, key) === undefined);
+  return {
+    ...own,
+    node: { ...node, entries: [...missing.map((entry) => ({ ...entry, shared: true })), ...node.entries] },
+  };
+}
+
+function named(holder: Cursor, key: string, type: Container['type']): readonly Container[] {
+  return entries(getIn(holder, key)).flatMap((container) =>
+    container.node.kind === 'map' && asBoolean(getIn(container, 'enabled')) !== false
+      ? [containerOf({ at: container, name: keyOf(container), type })]
+      : [],
+  );
+}
+
+/** One per node in a DaemonSet; a Job or CronJob runs one pod at a time. */
+function podsOf(controller: Cursor): PodCount {
+  const type = (asText(getIn(controller, 'type')) ?? 'deployment').toLowerCase();
+  if (type === 'daemonset' || isTemplated(getIn(controller, 'type'))) return exactly(null);
+  if (!/job$/.test(type)) return replicasOf(controller);
+  if (asBoolean(getIn(controller, 'enabled')) === false) return exactly(0);
+  return exactly(lowerCount(firstOf(getIn(controller, type) ?? controller, ['parallelism']), 1));
+}
+
+function rayGroups(values: Cursor): readonly ChartBlock[] {
+  const head = getIn(values, 'head');
+  const scales = getIn(head, 'enableInTreeAutoscaling');
+  const image = (group: Cursor) => getIn(group, 'image') ?? getIn(values, 'image');
+  const block = (group: Cursor, name: string, pods: PodCount): ChartBlock => {
+    const container = containerOf({ at: group, name, image: image(group) });
+    return { root: group, podSet: { ...podSetOf(group, [container]), name, pods }, wholeResources: true };
+  };
+  const worker = getIn(values, 'worker');
+  const groups = [...(worker === undefined ? [] : [worker]), ...entries(getIn(values, 'additionalWorkerGroups'))];
+  return [
+    ...(isMap(head) && head !== undefined ? [block(head, 'head', exactly(1))] : []),
+    ...groups.flatMap((group) =>
+      isMap(group) ? [block(group, keyOf(group), workersOf(group, scales, group === worker ? 1 : 0))] : [],
+    ),
+  ];
+}
+
+/** @param unset the replicas in the chart's own values */
+function workersOf(group: Cursor, scales: Cursor | undefined, unset: number): PodCount {
+  if (asBoolean(getIn(group, 'disabled')) === true) return exactly(0);
+  return isTemplated(scales) ? exactly(null) : workerPods(group, asBoolean(scales) === true, unset);
+}

@@ -1,0 +1,226 @@
+import { asBoolean, asText, type Cursor, getIn, items, type Located } from '../../yaml/cursor.ts';
+import { product } from '../count.ts';
+import type { PodCount, PodSetSource } from '../kinds/kind.ts';
+import { exactly, times } from '../kinds/pod-sets.ts';
+import { lowerContainers, lowerCount, text } from '../pod.ts';
+import { containerOf, firstOf, isMap, podSetOf, replicasOf, requestOf, unwritten } from '../values-parts.ts';
+import { vllmFlagsOf } from '../vllm-settings.ts';
+import type { AcceleratorRequest, Container } from '../workload.ts';
+import type { Chart, ChartBlock } from './chart.ts';
+
+/** Charts of model servers. */
+export const servingCharts: readonly Chart[] = [
+  {
+    names: ['vllm-stack', 'production-stack'],
+    source: 'https://github.com/vllm-project/production-stack/tree/main/helm/templates',
+    date: '2026-11-22',
+    owns: (values) => items(getIn(values, 'servingEngineSpec', 'modelSpec')).length > 0,
+    blocks: (values) => {
+      const engine = getIn(values, 'servingEngineSpec');
+      const runs = asBoolean(getIn(engine, 'enableEngine')) !== false;
+      return items(getIn(engine, 'modelSpec')).flatMap((model) => vllmModel(model, engine, runs));
+    },
+  },
+  {
+    names: ['chart-vllm', 'vllm'],
+    source: 'https://github.com/vllm-project/vllm/tree/main/examples/online_serving/chart-helm',
+    date: '2026-11-22',
+    owns: (values) =>
+      items(getIn(values, 'image', 'command')).length > 0 &&
+      (getIn(values, 'extraInit') !== undefined || getIn(values, 'gpuModels') !== undefined),
+    blocks: (values) => {
+      const command = items(getIn(values, 'image', 'command')).flatMap((item) => text(item) ?? []);
+      return [one(values, containerOf({ at: values, name: 'vllm', ...(command.length > 0 && { command }) }))];
+    },
+  },
+  {
+    names: ['nim-llm'],
+    source: 'https://github.com/NVIDIA/nim-deploy/blob/main/helm/nim-llm/values.yaml',
+    date: '2026-11-22',
+    owns: (values) => {
+      const image = getIn(values, 'image');
+      if (!isMap(getIn(values, 'resources', 'limits'))) return false;
+      return (
+        (asText(getIn(image, 'repository')) ?? '').startsWith('nvcr.io/nim/') ||
+        getIn(values, 'model', 'ngcAPISecret') !== undefined
+      );
+    },
+    blocks: (values) => {
+      const spansNodes = asBoolean(getIn(values, 'multiNode', 'enabled')) === true;
+      const requests = getIn(values, 'resources') === undefined ? [unwritten('nvidia.com/gpu', 1)] : [];
+      const block = one(values, containerOf({ at: values, name: 'nim', requests }));
+      return [spansNodes ? { ...block, podSet: { ...block.podSet, pods: exactly(null) } } : block];
+    },
+  },
+  {
+    names: ['tritoninferenceserver', 'triton-inference-server'],
+    source: 'https://github.com/triton-inference-server/server/tree/main/deploy',
+    date: '2026-11-22',
+    owns: (values) =>
+      getIn(values, 'image', 'numGpus') !== undefined && getIn(values, 'image', 'imageName') !== undefined,
+    blocks: (values) => {
+      const image = getIn(values, 'image');
+      const count = getIn(image, 'numGpus');
+      const container = containerOf({
+        at: values,
+        name: 'triton',
+        image: getIn(image, 'imageName'),
+        requests: count === undefined ? [unwritten('nvidia.com/gpu', 1)] : requestOf('nvidia.com/gpu', count),
+      });
+      return [one(values, container)];
+    },
+  },
+  {
+    names: ['ollama'],
+    source: 'https://github.com/otwld/ollama-helm/blob/main/templates/deployment.yaml',
+    date: '2026-11-22',
+    owns: (values) => getIn(values, 'ollama', 'gpu', 'enabled') !== undefined,
+    blocks: (values) => {
+      const requests = ollamaGpus(getIn(values, 'ollama', 'gpu'));
+      return [one(values, containerOf({ at: values, name: 'ollama', requests }))];
+    },
+  },
+  {
+    names: ['llm-d-modelservice'],
+    source: 'https://github.com/llm-d-incubation/llm-d-modelservice/tree/main/charts/llm-d-modelservice/templates',
+    date: '2026-11-22',
+    owns: (values) => isMap(getIn(values, 'modelArtifacts')) && isMap(firstOf(values, ['decode', 'prefill'])),
+    blocks: (values) => ['decode', 'prefill'].flatMap((role) => modelservice(values, role)),
+  },
+  {
+    names: ['text-generation-inference', 'text-embeddings-inference', 'tgi', 'local-ai', 'localai', 'sglang'],
+    source: 'https://helm.sh/docs/helm/helm_create/',
+    date: '2026-11-22',
+    owns: () => false,
+    blocks: (values) => [one(values, containerOf({ at: values, name: 'server' }))],
+  },
+];
+
+function one(values: Cursor, container: Container): ChartBlock {
+  return { root: values, podSet: { ...podSetOf(values, [container]), pods: replicasOf(values) }, role: 'serving' };
+}
+
+/** A Deployment per model. With `raySpec`, the model has a Ray cluster, whose head takes the parts of `headNode`. */
+function vllmModel(model: Cursor, engine: Cursor | undefined, runs: boolean): readonly ChartBlock[] {
+  const disabled = !runs || asBoolean(getIn(model, 'enabled')) === false;
+  const ray = getIn(model, 'raySpec');
+  const requests = integerRequest(model);
+  const made = containerOf({
+    at: model,
+    name: 'vllm',
+    requests,
+    ...(ray === undefined && { command: vllmCommand(model) }),
+  });
+  const securityContext = getIn(engine, 'containerSecurityContext');
+  const container: Container = {
+    ...made,
+    ...(securityContext && { securityContext }),
+    ...(ray === undefined && { fromTemplate: true, ...vllmStorage(model) }),
+  };
+  const pods = disabled ? exactly(0) : replicasOf(model);
+  const set: PodSetSource = { ...podSetOf(model, [container]), pods };
+  const head = getIn(ray, 'headNode');
+  if (ray === undefined || head === undefined) return [{ root: model, podSet: set, role: 'serving' }];
+  const inHead = containerOf({ at: head, name: 'vllm', image: getIn(model, 'image'), requests: integerRequest(head) });
+  const headSet = { ...podSetOf(head, [inHead]), name: 'head', replicas: undefined, pods: exactly(disabled ? 0 : 1) };
+  return [
+    { root: model, podSet: { ...set, name: 'worker' }, role: 'serving' },
+    { root: head, podSet: headSet, role: 'serving' },
+  ];
+}
+
+/** `requestGPU`, which the template reads with `int`: it requests nothing below 1. */
+function integerRequest(model: Cursor): readonly AcceleratorRequest[] {
+  const amount = getIn(model, 'requestGPU');
+  if (amount === undefined) return [];
+  return requestOf(asText(getIn(model, 'requestGPUType')) ?? 'nvidia.com/gpu', amount).map((request) => {
+    const value = request.limit?.value ?? null;
+    return value !== null && value >= 0 && value < 1 ? { ...request, count: 0 } : request;
+  });
+}
+
+/** What the template mounts: /dev/shm for its own key of tensor parallelism only, the claim for models, and what is passed on. */
+function vllmStorage(model: Cursor): Pick<Container, 'volumeMounts' | 'modelStorage'> {
+  const modelStorage = getIn(model, 'pvcStorage');
+  const disaggregated = getIn(model, 'lmcacheConfig', 'enablePD');
+  // With disaggregation the pod shares the host's /dev/shm.
+  const shm = getIn(model, 'vllmConfig', 'tensorParallelSize') ?? disaggregated;
+  const passed = items(getIn(model, 'extraVolumeMounts')).map((at) => ({
+    name: asText(getIn(at, 'name')) ?? '',
+    mountPath: asText(getIn(at, 'mountPath')) ?? '',
+    at,
+  }));
+  const own = shm === undefined ? [] : [{ name: 'shm', mountPath: '/dev/shm', at: shm }];
+  return { volumeMounts: [...own, ...passed], ...(modelStorage && { modelStorage }) };
+}
+
+/** The command line that the template writes from `modelURL` and `vllmConfig`. */
+function vllmCommand(model: Cursor): readonly Located<string>[] {
+  const url = text(getIn(model, 'modelURL'));
+  if (url === undefined) return [];
+  const at = url.at;
+  return [{ value: 'vllm', at }, { value: 'serve', at }, url, ...vllmFlagsOf(getIn(model, 'vllmConfig'))];
+}
+
+function ollamaGpus(gpu: Cursor | undefined): readonly AcceleratorRequest[] {
+  const count = getIn(gpu, 'number');
+  if (asBoolean(getIn(gpu, 'enabled')) !== true) return [];
+  if (asBoolean(getIn(gpu, 'mig', 'enabled')) === true || asBoolean(getIn(gpu, 'draEnabled')) === true) return [];
+  const unset = asText(getIn(gpu, 'type')) === 'amd' ? 'amd.com/gpu' : 'nvidia.com/gpu';
+  const resource = asText(getIn(gpu, 'nvidiaResource')) ?? unset;
+  return count === undefined ? [unwritten(resource, 1)] : requestOf(resource, count);
+}
+
+/** The template requests tensor × local data parallelism in each container, unless its `resources` have their own number. */
+function modelservice(values: Cursor, role: string): readonly ChartBlock[] {
+  const block = getIn(values, role);
+  if (block?.node.kind !== 'map') return [];
+  const sizes = getIn(block, 'parallelism');
+  const resource = acceleratorOf(getIn(values, 'accelerator'));
+  const count = product(lowerCount(getIn(sizes, 'tensor'), 1), localData(sizes));
+  const containers = lowerContainers(block).map((container) => {
+    const isSimulator = container.image?.value.includes('llm-d-inference-sim') === true;
+    if (container.type !== 'app' || isSimulator || resource === undefined || container.accelerators.length > 0)
+      return container;
+    return { ...container, accelerators: [unwritten(resource, count)] };
+  });
+  const multinode = asBoolean(getIn(values, 'multinode')) === true;
+  const pods = times(modelserviceReplicas(block, role), multinode ? workers(sizes) : 1);
+  return [{ root: block, podSet: { ...podSetOf(block, containers), name: role, pods }, role: 'serving' }];
+}
+
+/** Releases of the chart differ in whether prefill has a replica by default. */
+function modelserviceReplicas(block: Cursor, role: string): PodCount {
+  if (asBoolean(getIn(block, 'create')) === false) return exactly(0);
+  const replicas = getIn(block, 'replicas');
+  return exactly(replicas === undefined && role === 'prefill' ? null : lowerCount(replicas, 1));
+}
+
+/** The resource of an accelerator type; undefined for CPUs, for claims, and for types of the project's own. */
+function acceleratorOf(accelerator: Cursor | undefined): string | undefined {
+  if (asBoolean(getIn(accelerator, 'dra')) === true || getIn(accelerator, 'resources') !== undefined) return undefined;
+  return modelserviceResources.get(asText(getIn(accelerator, 'type')) ?? 'nvidia');
+}
+
+const modelserviceResources: ReadonlyMap<string, string> = new Map([
+  ['nvidia', 'nvidia.com/gpu'],
+  ['amd', 'amd.com/gpu'],
+  ['intel-gaudi', 'habana.ai/gaudi'],
+  ['intel-i915', 'gpu.intel.com/i915'],
+  ['intel-xe', 'gpu.intel.com/xe'],
+  ['google', 'google.com/tpu'],
+]);
+
+/** Older releases derive it from `data`. */
+function localData(sizes: Cursor | undefined): number | null {
+  const local = getIn(sizes, 'dataLocal');
+  if (local !== undefined) return lowerCount(local, 1);
+  return lowerCount(getIn(sizes, 'data'), 1) === 1 ? 1 : null;
+}
+
+/** Older releases derive it from `data` and `dataLocal`. */
+function workers(sizes: Cursor | undefined): number | null {
+  const written = getIn(sizes, 'workers');
+  if (written !== undefined) return lowerCount(written, 1);
+  return getIn(sizes, 'data') === undefined ? 1 : null;
+}

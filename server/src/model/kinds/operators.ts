@@ -1,0 +1,182 @@
+import { gpusByLabel, type Vendor } from '../../catalog/index.ts';
+import type { Cursor } from '../../yaml/cursor.ts';
+import { asBoolean, asText, getIn, isTemplated, items } from '../../yaml/cursor.ts';
+import type { ImplicitDevices } from '../implicit-devices.ts';
+import { lowerContainer, lowerContainers, lowerCount, text } from '../pod.ts';
+import { byName } from '../requested-resource.ts';
+import type { KindEntry, KindLowering, PodCount, PodSetSource } from './kind.ts';
+import { between, exactly, fromPodSpec, unlimitedRetries, written } from './pod-sets.ts';
+
+/** Kinds of further operators that their shape alone does not explain. */
+export const operatorKinds: readonly KindEntry[] = [
+  {
+    group: 'kubevirt.io',
+    kinds: ['VirtualMachine'],
+    words: [],
+    lower: ({ root }) => lowerMachines(getIn(root, 'spec', 'template', 'spec'), running(getIn(root, 'spec'))),
+  },
+  {
+    group: 'kubevirt.io',
+    kinds: ['VirtualMachineInstance'],
+    words: [],
+    lower: ({ root }) => lowerMachines(getIn(root, 'spec'), exactly(1)),
+  },
+  {
+    group: 'kubevirt.io',
+    kinds: ['VirtualMachineInstanceReplicaSet'],
+    words: [],
+    lower: ({ root }) =>
+      lowerMachines(getIn(root, 'spec', 'template', 'spec'), written(getIn(root, 'spec', 'replicas'))),
+  },
+  {
+    group: 'machinelearning.seldon.io',
+    kinds: ['SeldonDeployment'],
+    words: [],
+    role: 'serving',
+    lower: ({ root }) => lowerSeldon(getIn(root, 'spec')),
+  },
+  {
+    group: 'inference.sagemaker.aws.amazon.com',
+    kinds: ['InferenceEndpointConfig'],
+    words: [],
+    role: 'serving',
+    lower: ({ root }) => lowerEndpoint(getIn(root, 'spec')),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['Task', 'ClusterTask'],
+    words: [],
+    role: 'definition',
+    lower: ({ root }) => lowerSteps([['task', getIn(root, 'spec')]], exactly(null)),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['Pipeline'],
+    words: [],
+    role: 'definition',
+    lower: ({ root }) => lowerSteps(pipelineTasks(getIn(root, 'spec')), exactly(null)),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['TaskRun'],
+    words: [],
+    lower: ({ root }) => lowerSteps([['task', getIn(root, 'spec', 'taskSpec')]], exactly(1)),
+  },
+  {
+    group: 'tekton.dev',
+    kinds: ['PipelineRun'],
+    words: [],
+    // Some tasks run at the same time, others one after the other.
+    lower: ({ root }) => lowerSteps(pipelineTasks(getIn(root, 'spec', 'pipelineSpec')), exactly(null)),
+  },
+];
+
+const rest = { retries: null, scaling: null, partial: false } as const;
+
+/** Each virtual machine runs in one pod with its devices. https://kubevirt.io/user-guide/compute/host-devices/ */
+function lowerMachines(machine: Cursor | undefined, pods: PodCount): KindLowering {
+  if (machine === undefined) return { ...rest, podSets: [] };
+  const devices = getIn(machine, 'domain', 'devices');
+  const names = [...items(getIn(devices, 'gpus')), ...items(getIn(devices, 'hostDevices'))].flatMap((device) => {
+    const name = text(getIn(device, 'deviceName'));
+    return name === undefined || isTemplated(name.at) || vendorOf(name.value) === null ? [] : [name];
+  });
+  const implicitDevices = [...new Set(names.map(({ value }) => value))].map((name): ImplicitDevices => {
+    const same = names.filter(({ value }) => value === name);
+    return {
+      requested: byName(name),
+      at: same[0]?.at,
+      // A profile of a virtual GPU (GRID_T4-2Q) is a part of a card.
+      ...(/-\d+[abcq]$/i.test(name) ? { form: 'shared', each: null } : { form: 'whole', each: 1 }),
+      vendor: vendorOf(name),
+      perPod: same.length,
+      models: gpusByLabel('nvidia.com/gpu.product', modelIn(name)),
+      modelFrom: 'resource-name',
+    };
+  });
+  return {
+    ...rest,
+    podSets: [{ name: 'machine', pod: machine, ...noReplicas, pods, containers: [], implicitDevices }],
+  };
+}
+
+const noReplicas = { metadata: undefined, replicas: undefined } as const;
+
+/** The vendor of a graphics device; null for audio functions, network cards and other devices. */
+function vendorOf(name: string): Vendor | null {
+  if (/audio|usb|nvswitch|mlx|connectx/i.test(name)) return null;
+  return name.startsWith('nvidia.com/') ? 'nvidia' : name.startsWith('amd.com/') ? 'amd' : null;
+}
+
+/** The product in the name of a PCI device, which starts with the chip: `GA102GL_A10`. */
+function modelIn(name: string): string {
+  const device = name.slice(name.indexOf('/') + 1);
+  return device.replace(/^(?:GA|GH|GB|GV|GP|GM|TU|AD)\d+\w*?_/i, '').replaceAll('_', '-');
+}
+
+/** https://kubevirt.io/user-guide/compute/run_strategies/ */
+function running(spec: Cursor | undefined): PodCount {
+  const strategy = asText(getIn(spec, 'runStrategy'));
+  if (strategy === 'Halted' || asBoolean(getIn(spec, 'running')) === false) return exactly(0);
+  return strategy === 'Manual' ? between(0, 1) : exactly(1);
+}
+
+/** Every component spec is a Deployment. Its own replicas replace those of its predictor. https://docs.seldon.io/projects/seldon-core/en/latest/graph/scaling.html */
+function lowerSeldon(spec: Cursor | undefined): KindLowering {
+  const podSets = items(getIn(spec, 'predictors')).flatMap((predictor) =>
+    items(getIn(predictor, 'componentSpecs')).flatMap((component) => {
+      const replicas = getIn(component, 'replicas') ?? getIn(predictor, 'replicas') ?? getIn(spec, 'replicas');
+      const scaler = getIn(component, 'hpaSpec');
+      const pods =
+        scaler === undefined
+          ? written(replicas)
+          : between(lowerCount(getIn(scaler, 'minReplicas'), 1), lowerCount(getIn(scaler, 'maxReplicas'), 1));
+      return fromPodSpec(asText(getIn(predictor, 'name')) ?? 'predictor', getIn(component, 'spec'), pods, replicas);
+    }),
+  );
+  return { ...rest, retries: unlimitedRetries, podSets, partial: true };
+}
+
+/** https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-deploy-ftm.html */
+function lowerEndpoint(spec: Cursor | undefined): KindLowering {
+  const worker = getIn(spec, 'worker');
+  if (spec === undefined || worker === undefined) return { ...rest, podSets: [] };
+  const type = text(getIn(spec, 'instanceType'));
+  const replicas = getIn(spec, 'replicas');
+  const podSet: PodSetSource = {
+    name: 'worker',
+    pod: worker,
+    metadata: undefined,
+    replicas,
+    pods: written(replicas),
+    containers: [lowerContainer(worker, 'app', 'worker')],
+    ...(type === undefined || isTemplated(type.at) ? {} : { instanceType: type }),
+  };
+  return { ...rest, retries: unlimitedRetries, podSets: [podSet] };
+}
+
+type NamedTask = readonly [name: string, task: Cursor | undefined];
+
+function pipelineTasks(pipeline: Cursor | undefined): readonly NamedTask[] {
+  return ['tasks', 'finally'].flatMap((key) =>
+    items(getIn(pipeline, key)).map(
+      (task): NamedTask => [asText(getIn(task, 'name')) ?? 'task', getIn(task, 'taskSpec')],
+    ),
+  );
+}
+
+/** The steps of a task are containers of one pod. https://tekton.dev/docs/pipelines/compute-resources/ */
+function lowerSteps(tasks: readonly NamedTask[], pods: PodCount): KindLowering {
+  const podSets = tasks.flatMap(([name, task]): readonly PodSetSource[] => {
+    const steps = items(getIn(task, 'steps'));
+    if (task === undefined || steps.length === 0) return [];
+    const containers = [
+      ...steps.map((step) =>
+        lowerContainer(step, 'app', '', getIn(step, 'computeResources') ?? getIn(step, 'resources')),
+      ),
+      ...lowerContainers(task),
+    ];
+    return [{ name, pod: task, ...noReplicas, pods, containers }];
+  });
+  return { ...rest, podSets, partial: true };
+}

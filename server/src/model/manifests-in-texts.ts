@@ -1,0 +1,47 @@
+import { asText, type Cursor, getIn, keyOf, rootCursor } from '../yaml/cursor.ts';
+import { documentsInBlock, documentsInScript, literalBlocks } from '../yaml/embedded.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { manifestsAt } from './manifest.ts';
+import type { Manifest } from './workload.ts';
+
+/**
+ * The Kubernetes objects in the literal blocks of a document: manifests in ConfigMaps and in steps of workflows, and here-documents of scripts.
+ * Their cursors have spans in the document. Something else creates these objects, so the number of their pods is unknown, except for a
+ * workflow's own step.
+ */
+export function manifestsInTexts(document: YamlDocument): readonly Manifest[] {
+  if (document.root === null || !mayHaveManifests.test(document.text)) return [];
+  const root = rootCursor(document.root);
+  // Schemas describe objects with examples.
+  if (asText(getIn(root, 'kind')) === 'CustomResourceDefinition') return [];
+  return literalBlocks(root).flatMap(({ at, scalar }) => {
+    if (!scalar.source.includes('apiVersion:') || !scalar.source.includes('kind:')) return [];
+    const whole = documentsInBlock(document, scalar);
+    const objects = whole.flatMap((node) => manifestsAt(document, rootCursor(node)));
+    if (isPatch(at)) return objects.map((one) => ({ ...later(one), isPatch: true }));
+    if (objects.length > 0) return runsOnce(root, at) ? objects : objects.map(later);
+    return documentsInScript(document, scalar).flatMap((node) => manifestsAt(document, rootCursor(node)).map(later));
+  });
+}
+
+/** An indented line with the first field of an object. */
+const mayHaveManifests = /^[ \t]+apiVersion:/m;
+
+function later(manifest: Manifest): Manifest {
+  return { ...manifest, created: 'later' };
+}
+
+/** Whether a block changes objects that are elsewhere: a patch of kustomize, Flux or a Helm release. */
+function isPatch(block: Cursor): boolean {
+  for (let here: Cursor | undefined = block; here !== undefined; here = here.parent) {
+    if (/^patch(?:es)?(?:StrategicMerge|Json6902)?$/.test(keyOf(here))) return true;
+  }
+  return false;
+}
+
+/** Whether the block is the manifest of the only step of an Argo workflow. https://argo-workflows.readthedocs.io/en/latest/walk-through/kubernetes-resources/ */
+function runsOnce(root: Cursor, block: Cursor): boolean {
+  const template = block.parent?.parent;
+  if (asText(getIn(root, 'kind')) !== 'Workflow' || keyOf(block) !== 'manifest' || template === undefined) return false;
+  return asText(getIn(template, 'name')) === asText(getIn(root, 'spec', 'entrypoint'));
+}

@@ -1,0 +1,192 @@
+import { acceleratorResource, instanceType } from '../catalog/index.ts';
+import type { Cursor, Located } from '../yaml/cursor.ts';
+import { asBoolean, asText, entries, getIn, isIncomplete, isNull, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import type { PodCount, PodSetSource } from './kinds/kind.ts';
+import { between, exactly } from './kinds/pod-sets.ts';
+import { countOf, lowerContainer, lowerCount, text } from './pod.ts';
+import { lowerQuantity } from './quantity.ts';
+import type { AcceleratorRequest, Container } from './workload.ts';
+
+// The parts of a pod in a chart's values, under the keys that charts use.
+
+/** The pods of a mapping that describes them. */
+export function podSetOf(block: Cursor, containers: readonly Container[]): PodSetSource {
+  const type = instanceTypeOf(block);
+  // KubeSpawner's names are in snake case; vLLM's production stack has the terms without their wrapping.
+  const nodeSelector = getIn(block, 'node_selector');
+  const nodeSelectorTerms = firstOf(block, ['nodeSelectorTerms', 'node_affinity_required']);
+  return {
+    name: 'replica',
+    pod: block,
+    metadata: undefined,
+    replicas: getIn(block, 'replicaCount') ?? getIn(block, 'replicas'),
+    pods: exactly(null),
+    containers,
+    ...(type === undefined ? {} : { instanceType: type }),
+    ...(nodeSelector === undefined ? {} : { nodeSelector }),
+    ...(nodeSelectorTerms === undefined ? {} : { nodeSelectorTerms }),
+  };
+}
+
+/**
+ * The pods that a chart makes of a mapping with `replicaCount` or `replicas`: none if it is disabled, a range if it is autoscaled.
+ * @param unset the chart's own number; null if it is unknown
+ */
+export function replicasOf(block: Cursor, unset: number | null = 1): PodCount {
+  if (isTemplated(getIn(block, 'enabled')) || isIncomplete(block)) return exactly(null);
+  if (asBoolean(getIn(block, 'enabled')) === false) return exactly(0);
+  const scaler = ['autoscaling', 'hpa', 'keda'].map((key) => getIn(block, key)).find((one) => isOn(one) !== false);
+  if (scaler !== undefined && isOn(scaler) !== undefined) {
+    if (isOn(scaler) === null) return exactly(null);
+    const max = firstOf(scaler, ['maxReplicas', 'maxReplicaCount']);
+    const min = firstOf(scaler, ['minReplicas', 'minReplicaCount']);
+    return between(lowerCount(min, 1), max === undefined ? null : lowerCount(max, 1));
+  }
+  const written = firstOf(block, ['replicaCount', 'replicas']);
+  return exactly(written === undefined && unset === null ? null : lowerCount(written, unset ?? 1));
+}
+
+/** Whether an autoscaler is enabled; null if that is templated, undefined if there is none. */
+function isOn(scaler: Cursor | undefined): boolean | null | undefined {
+  const enabled = getIn(scaler, 'enabled');
+  if (enabled === undefined) return false;
+  return isTemplated(enabled) ? null : (asBoolean(enabled) ?? false);
+}
+
+export function firstOf(block: Cursor | undefined, keys: readonly string[]): Cursor | undefined {
+  return keys.map((key) => getIn(block, key)).find((value) => value !== undefined);
+}
+
+/** A container of which a chart takes the parts from several places of its values. */
+export interface ContainerParts {
+  readonly at: Cursor;
+  readonly name: string;
+  readonly type?: Container['type'];
+  readonly image?: Cursor | undefined;
+  readonly resources?: Cursor | undefined;
+  /** Requests outside `resources`. */
+  readonly requests?: readonly AcceleratorRequest[];
+  readonly command?: readonly Located<string>[];
+  readonly env?: readonly (Cursor | undefined)[];
+}
+
+export function containerOf(parts: ContainerParts): Container {
+  const { at, name, type = 'app', image, resources = getIn(at, 'resources'), requests = [], command, env } = parts;
+  const container = lowerContainer(at, type, name, resources);
+  const extra = listOf(getIn(at, 'extraArgs'));
+  return {
+    ...container,
+    ...imageOf(at, image ?? getIn(at, 'image')),
+    args: command === undefined ? [...container.args, ...extra] : [],
+    ...(command === undefined ? {} : { command }),
+    env: env === undefined ? variables(at) : env.flatMap(variablesIn),
+    accelerators: [...container.accelerators, ...requests],
+  };
+}
+
+/** The texts in a list. */
+export function listOf(list: Cursor | undefined): readonly Located<string>[] {
+  return items(list).flatMap((item) => text(item) ?? []);
+}
+
+/** Environment variables, as a list or as a mapping of names to values. */
+export function variables(block: Cursor): Container['env'] {
+  return ['env', 'environment', 'extraEnv', 'extraEnvVars', 'envVars', 'containerEnv'].flatMap((key) =>
+    variablesIn(getIn(block, key)),
+  );
+}
+
+function variablesIn(list: Cursor | undefined): Container['env'] {
+  const listed = items(list).map((env) => ({
+    name: asText(getIn(env, 'name')) ?? '',
+    value: text(getIn(env, 'value')),
+    at: env,
+  }));
+  const mapped = entries(list).map((env) => ({ name: keyOf(env), value: text(env), at: env }));
+  return [...listed, ...mapped];
+}
+
+/** A request under a chart's own key; null as the count if the value is not a whole number. */
+export function requestOf(resource: string, amount: Cursor): readonly AcceleratorRequest[] {
+  const known = acceleratorResource(resource);
+  if (known === undefined || amount.node.kind !== 'scalar' || isNull(amount)) return [];
+  const limit = lowerQuantity(amount);
+  return [{ resource, form: known.form, limit, request: undefined, count: countOf(limit) }];
+}
+
+/**
+ * JupyterHub: KubeSpawner's own names, and those of its chart. A profile replaces whole mappings of its defaults.
+ * https://jupyterhub-kubespawner.readthedocs.io/en/latest/spawner.html, https://z2jh.jupyter.org/en/stable/resources/reference.html
+ */
+export function extraResources(block: Cursor, defaults = block, profile?: Cursor): readonly AcceleratorRequest[] {
+  const own = (key: string) => getIn(block, key) ?? getIn(profile, key);
+  const limits = own('extra_resource_limits') ?? getIn(defaults, 'extraResource', 'limits');
+  const requests = own('extra_resource_guarantees') ?? getIn(defaults, 'extraResource', 'guarantees');
+  const names = new Set([...entries(limits), ...entries(requests)].map(keyOf));
+  return [...names].flatMap((resource): readonly AcceleratorRequest[] => {
+    const known = acceleratorResource(resource);
+    if (known === undefined) return [];
+    const [limit, request] = [getIn(limits, resource), getIn(requests, resource)].map(
+      (quantity) => quantity && lowerQuantity(quantity),
+    );
+    return [{ resource, form: known.form, limit, request, count: countOf(limit ?? request) }];
+  });
+}
+
+/** A request that the chart adds itself. */
+export function unwritten(resource: string, count: number | null): AcceleratorRequest {
+  const form = acceleratorResource(resource)?.form ?? 'whole';
+  return { resource, form, limit: undefined, request: undefined, count };
+}
+
+/**
+ * The image of a mapping: a text, or `repository` and `tag`, which can also be next to each other in the mapping itself. Undefined if the chart
+ * completes it: only the chart knows its default tag.
+ */
+export function imageOf(block: Cursor, image: Cursor | undefined): { readonly image?: Located<string> | undefined } {
+  if (image?.node.kind === 'scalar') {
+    const name = text(image);
+    // With a separate tag, the text is only the repository.
+    const tag = firstOf(block, ['tag', 'imageTag', 'image_tag', 'version']);
+    if (name === undefined || tag === undefined || /[:@]/.test(lastPart(name.value))) return {};
+    return { image: tagged(name.value, tag) };
+  }
+  const parts = image?.node.kind === 'map' ? image : image === undefined ? block : undefined;
+  if (parts === undefined) return {};
+  const repository = asText(firstOf(parts, ['repository', 'name'])) ?? '';
+  if (image === undefined && getIn(parts, 'repository') === undefined) return {};
+  if (repository === '' || isPinned(parts)) return { image: undefined };
+  const registry = asText(getIn(parts, 'registry')) ?? '';
+  return { image: tagged(registry === '' ? repository : `${registry}/${repository}`, getIn(parts, 'tag')) };
+}
+
+function isPinned(parts: Cursor): boolean {
+  return ['digest', 'sha', 'sha256'].some((key) => (asText(getIn(parts, key)) ?? '') !== '');
+}
+
+function tagged(repository: string, tag: Cursor | undefined): Located<string> | undefined {
+  const name = isTemplated(tag) ? '' : (asText(tag) ?? '');
+  return tag === undefined || name === '' ? undefined : { value: `${repository}:${name}`, at: tag };
+}
+
+function lastPart(image: string): string {
+  return image.slice(image.lastIndexOf('/') + 1);
+}
+
+/** The instance type, for which each chart has its own key; only a type in the catalog is certain. */
+function instanceTypeOf(block: Cursor): Located<string> | undefined {
+  const holders = [block, getIn(block, 'resources')];
+  return holders
+    .flatMap((holder) =>
+      ['instanceType', 'instance_type', 'nodeType', 'node_type'].map((key) => text(getIn(holder, key))),
+    )
+    .find((type) => type !== undefined && instanceType(type.value) !== undefined);
+}
+
+export function isMap(cursor: Cursor | undefined): boolean {
+  return cursor?.node.kind === 'map' && cursor.node.entries.length > 0;
+}
+
+export function joined(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}

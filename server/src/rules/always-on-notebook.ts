@@ -1,0 +1,131 @@
+import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { isExempt, knownRequests, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
+import { useOf } from '../model/process-input.ts';
+import type { Container } from '../model/workload.ts';
+import { keyOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A notebook, an IDE or an SSH server holds its GPU day and night.
+ *
+ * ## Why
+ *
+ * People use a notebook for a few hours a day, but a Deployment or StatefulSet keeps its pod, and with it the GPU, running at night and on
+ * weekends: a working week has 40 of 168 hours. A server that shuts down when idle, a culler, or a schedule that sets the replicas to 0
+ * returns the GPU to others.
+ *
+ * ```yaml invalid
+ * apiVersion: apps/v1
+ * kind: StatefulSet
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   selector:
+ *     matchLabels: {app: notebook}
+ *   template:
+ *     metadata:
+ *       labels: {app: notebook}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/workbench:3.1
+ *           command: [jupyter, lab, --ip=0.0.0.0]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: apps/v1
+ * kind: StatefulSet
+ * metadata:
+ *   name: notebook
+ * spec:
+ *   selector:
+ *     matchLabels: {app: notebook}
+ *   template:
+ *     metadata:
+ *       labels: {app: notebook}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/workbench:3.1
+ *           command: [jupyter, lab, --ip=0.0.0.0, --MappingKernelManager.cull_idle_timeout=3600]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For single Pods, which somebody deletes; for parts of a GPU; for flags, variables, labels and annotations about culling, idle time or a schedule; and
+ * if something scales the workload. A cluster that culls the notebooks of its users (Kubeflow can) says so in no manifest of theirs, so the
+ * finding is information only.
+ *
+ * ## Sources
+ *
+ * - [Jupyter Server: options](https://jupyter-server.readthedocs.io/en/latest/other/full-config.html)
+ * - [Kubeflow: culling of idle notebooks](https://github.com/kubeflow/kubeflow/tree/master/components/notebook-controller)
+ */
+export default defineRule({
+  topic: 'scale-to-zero',
+  severity: 'info',
+  container(container, context) {
+    const { workload, podSet } = context;
+    const noun = container.type === 'app' && staysUp(context) ? nounOf(container, context) : undefined;
+    if (noun === undefined) return;
+    if (isExempt(workload) || workload.scaledBy !== null || podSet.pods.max === 0 || stopsWhenIdle(container, context))
+      return;
+    const requests = knownRequests(container).filter(({ form }) => form === 'whole');
+    if (requests.length === 0) return;
+    const hourly = context.costOf(workload).cost?.hourly.min ?? 0;
+    const amount = hourly > 0 ? ` (${formatHourly(hourly)}, ${formatMonthly(hourly)})` : '';
+    context.report({
+      message: `The ${noun} holds ${shorten(requestWords(requests), 60)} day and night${amount}: nothing stops it when idle`,
+      span: requestSpan(requests, container),
+    });
+  },
+});
+
+/** Whether a controller replaces the pod until somebody scales it down. */
+function staysUp({ workload: { apiVersion, kind } }: PodSetContext): boolean {
+  return kind === 'Notebook' || likeKind(groupOf(apiVersion), kind)?.staysUp === true;
+}
+
+const ideImages =
+  /(?:^|[-_])(?:jupyter(?:lab|hub)?|notebooks?|code-server|openvscode-server|rstudio|vscode|theia|marimo)(?:$|[-_])/;
+
+const sshImages = /(?:^|[-_])(?:open)?sshd?(?:$|[-_])/;
+
+/** What a container is for people: a notebook server, an IDE in the browser, or a shell over SSH; undefined for other programs. */
+function nounOf(container: Container, { podSet: { pods } }: PodSetContext): string | undefined {
+  const { image, command, args } = container;
+  const { use } = useOf(container);
+  if (use === 'interactive') return 'notebook';
+  if (use !== undefined && use !== null) return undefined;
+  const repository = image?.value.slice(image.value.lastIndexOf('/') + 1).split(/[:@]/, 1)[0] ?? '';
+  if (ideImages.test(repository)) return 'notebook';
+  // Several SSH servers are the workers of an MPI program.
+  const ssh =
+    sshImages.test(repository) ||
+    [...command, ...args].some(({ value }) => /(?:^|[\s/;&])(?:sshd(?:\s|$)|service\s+sshd?\s+start\b)/.test(value));
+  return ssh && pods.max === 1 ? 'SSH server' : undefined;
+}
+
+const stopping =
+  /cull|idle|inactiv|no_activity|auto-?(?:stop|shutdown|pause)|shut-?down|scale-?(?:down|to-?zero)|downscal|downtime|uptime|schedule|ttl|working-?hours/i;
+
+/** Whether a flag, a variable, a label or an annotation suggests that something stops the server. */
+function stopsWhenIdle({ command, args, env }: Container, { workload, podSet }: PodSetContext): boolean {
+  const marks = [
+    ...workload.manifest.annotations,
+    ...workload.manifest.labels,
+    ...podSet.annotations,
+    ...podSet.labels,
+  ].map(({ at }) => keyOf(at));
+  const words = [...command, ...args].map(({ value }) => value);
+  return [...words, ...env.map(({ name }) => name), ...marks].some((text) => stopping.test(text));
+}

@@ -1,0 +1,297 @@
+import { acceleratorResource } from '../catalog/index.ts';
+import { nearest } from '../catalog/spelling.ts';
+import { isCertain, type MeantField, meantField } from '../evidence/api-names.ts';
+import { type ApiHolder, type ApiProblem, apiProblems } from '../evidence/api-problems.ts';
+import { expectedWords, someHolder, thisHolder, writtenWords } from '../evidence/api-words.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { moveField } from '../rewrite/move-field.ts';
+import { type Cursor, entries, getIn, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { insertKey, renameKey, replaceScalar, unquoteScalar } from '../yaml/edit.ts';
+import type { YamlDocument, YamlNode } from '../yaml/node.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule, type Report } from './rule.ts';
+
+/**
+ * A field that Kubernetes does not know, or whose value it cannot read.
+ *
+ * ## Why
+ *
+ * kubectl rejects an object with an unknown field; other clients ignore the field, and a pod with `resource` instead of `resources` starts
+ * without its GPU. Every client rejects a value of the wrong type, a value that is not one of the allowed ones, a quantity that cannot be
+ * parsed, and an object without a required field.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       imagePullPolicy: ifNotPresent
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       imagePullPolicy: IfNotPresent
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * A fix is safe if every client rejects the object and only one value can be meant. Renaming or moving a field is unsafe: a field that was
+ * ignored takes effect.
+ *
+ * ## When it is silent
+ *
+ * For objects whose pods do not use accelerators, unless they scale, limit or hold something for such pods; for kinds and versions whose
+ * types are not known; for fields of custom resources that another version may have; for templated keys and values; for what a patch leaves out. A field that another rule reports is reported once.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes API reference](https://kubernetes.io/docs/reference/kubernetes-api/)
+ * - [Kubernetes: field validation](https://kubernetes.io/docs/reference/using-api/api-concepts/#field-validation)
+ */
+export default defineRule({
+  topic: 'syntax',
+  severity: 'error',
+  yields: true,
+  manifest(manifest, { document, report }) {
+    const problems = apiProblems(manifest);
+    const meant = new Map(
+      problems.flatMap((problem) => {
+        const found = problem.what === 'unknown-field' ? meantField(problem) : undefined;
+        return found === undefined ? [] : [[problem, found] as const];
+      }),
+    );
+    for (const problem of problems) {
+      if (problem.what === 'not-string') continue;
+      if (problem.what === 'unknown-field' && !isCertain(problem, meant.get(problem))) continue;
+      // The field is there, under another name.
+      if (problem.what === 'missing-field' && isMeant(problem, meant)) continue;
+      report({ ...describe(problem, meant.get(problem), document), covers: extentOf(problem) });
+    }
+  },
+});
+
+/** Whether an unknown field is the missing one. */
+function isMeant({ holder, field }: ApiProblem, meant: ReadonlyMap<ApiProblem, MeantField>): boolean {
+  const isHere = (other: ApiHolder) => other.at.node === holder.at.node;
+  return [...meant].some(([unknown, found]) => {
+    if (found.as === 'name') return isHere(unknown.holder) && found.name === field;
+    if (found.as === 'below' && isHere(unknown.holder) && found.path[0] === field) return true;
+    return unknown.field === field && (found.as !== 'above' || isHere(found.holder));
+  });
+}
+
+/** From the key to the end of the value. */
+function extentOf({ what, at }: ApiProblem): Span {
+  const { start } = keySpanOf(at);
+  return what === 'missing-field' ? keySpanOf(at) : { start, end: spanOf(at).end };
+}
+
+function describe(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
+  switch (problem.what) {
+    case 'unknown-field':
+      return unknownField(problem, meant, document);
+    case 'missing-field':
+      return missingField(problem, document);
+    case 'not-in-enum':
+      return notInEnum(problem, document);
+    case 'not-a-quantity':
+      return notQuantity(problem, document);
+    default:
+      return wrongType(problem, document);
+  }
+}
+
+function unknownField(problem: ApiProblem, meant: MeantField | undefined, document: YamlDocument): Report {
+  const { at, holder } = problem;
+  const field = shorten(problem.field, 60);
+  const then =
+    holder.above !== undefined && namesAccelerators(at.node)
+      ? 'kubectl rejects it, elsewhere the pod starts without its GPU'
+      : 'kubectl rejects it, other clients ignore it';
+  const span = keySpanOf(at);
+  switch (meant?.as) {
+    case 'name':
+      return {
+        message: `${field} is not a field of ${someHolder(holder)}; did you mean ${meant.name}? ${then}`,
+        span,
+        // A renamed spec would bring everything in it into effect.
+        fixes: () =>
+          holder.above === undefined
+            ? []
+            : [fix(`Rename ${field} to ${meant.name}`, 'unsafe', renameKey(document, at, meant.name))],
+      };
+    case 'above': {
+      const target = thisHolder(meant.holder);
+      return {
+        message: `${field} belongs in ${target}, not in ${someHolder(holder)}: ${then}`,
+        span,
+        fixes: () => [moveField(document, at, meant.holder.at, [problem.field], `Move ${field} to ${target}`)],
+      };
+    }
+    case 'below': {
+      const path = meant.path.join('.');
+      return {
+        message: `${field} belongs under ${path}, not directly in ${someHolder(holder)}: ${then}`,
+        span,
+        fixes: () => [moveField(document, at, holder.at, [...meant.path, problem.field], `Move ${field} to ${path}`)],
+      };
+    }
+    case 'elsewhere':
+      return { message: `${field} belongs in ${meant.words}, not in ${someHolder(holder)}: ${then}`, span };
+    default:
+      return { message: `${field} is not a field of ${someHolder(holder)}: ${then}`, span };
+  }
+}
+
+function missingField({ at, holder, field }: ApiProblem, document: YamlDocument): Report {
+  return {
+    message: `${sentence(thisHolder(holder))} has no ${field}, which is required: the API server rejects the object`,
+    span: placeOf(at),
+    fixes: () => (field === 'selector' ? [selectTemplate(at, document)] : []),
+  };
+}
+
+/** The key of a mapping, or the first key of an item. */
+function placeOf(at: Cursor): Span {
+  if (at.entry !== undefined) return keySpanOf(at);
+  const [first] = entries(at);
+  return first === undefined ? spanOf(at) : keySpanOf(first);
+}
+
+/** Selects the pods of the template by its labels. */
+function selectTemplate(spec: Cursor, document: YamlDocument): Fix | undefined {
+  const labels = entries(getIn(spec, 'template', 'metadata', 'labels')).map(
+    ({ node, step }) => [String(step), node.kind === 'scalar' && !node.templated ? node.value : undefined] as const,
+  );
+  const known = labels.flatMap(([key, value]) => (typeof value === 'string' ? [[key, value] as const] : []));
+  if (known.length !== labels.length) return undefined;
+  const value = { matchLabels: tableOf(known) };
+  return fix('Select the labels of the pod template', 'unsafe', insertKey(document, spec, 'selector', value));
+}
+
+function notInEnum({ at, field, type }: ApiProblem, document: YamlDocument): Report {
+  const values = type?.form === 'enum' ? type.values.filter((value) => value !== '/') : [];
+  const written = textOf(at);
+  const listed =
+    values.length > 6 ? `${values.slice(0, 4).join(', ')} and ${values.length - 4} more` : values.join(', ');
+  return {
+    message: `${field} must be one of ${listed}, not "${shorten(written, 30)}": the API server rejects the object`,
+    span: spanOf(at),
+    fixes: () => {
+      const same = values.find((value) => letters(value) === letters(written));
+      const meant = same ?? nearest(written, values)[0];
+      if (meant === undefined) return [];
+      return [fix(`Change to ${meant}`, same === undefined ? 'unsafe' : 'safe', replaceScalar(document, at, meant))];
+    },
+  };
+}
+
+function letters(text: string): string {
+  return text.toLowerCase().replace(/[^a-z]/g, '');
+}
+
+function notQuantity({ at, field }: ApiProblem, document: YamlDocument): Report {
+  const written = textOf(at);
+  const meant = meantQuantity(written);
+  return {
+    message: `${shorten(subjectOf(at, field), 60)} "${shorten(written, 30)}" is not a quantity${meant === undefined ? '' : `; write ${meant}`}: the API server rejects the object`,
+    span: spanOf(at),
+    fixes: () => (meant === undefined ? [] : [fix(`Change to ${meant}`, 'safe', replaceScalar(document, at, meant))]),
+  };
+}
+
+/** The quantity without blanks and with the unit's own spelling: `64 GiB` is 64Gi, `10GB` is 10G. */
+function meantQuantity(written: string): string | undefined {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/.exec(written);
+  if (match === null) return undefined;
+  const [, digits = '', unit = ''] = match;
+  const prefix = /^([kmgtpe])(i?)(?:b|bytes?)?$/i.exec(unit);
+  // A lower-case m is a thousandth: only a unit of bytes is certain.
+  if (prefix === null || unit === 'm') return unit === '' && digits !== '' ? digits : undefined;
+  const [, letter = '', binary = ''] = prefix;
+  const upper = letter.toUpperCase();
+  const scale = binary === '' && upper === 'K' ? 'k' : upper;
+  const made = `${digits}${scale}${binary.toLowerCase()}`;
+  return parseQuantity(made) === null ? undefined : made;
+}
+
+function wrongType({ at, field, type }: ApiProblem, document: YamlDocument): Report {
+  if (type === undefined) throw new Error('a wrong type is known');
+  const { node } = at;
+  const subject = shorten(subjectOf(at, field), 60);
+  if (type.form === 'quantity' && node.kind === 'scalar') return fraction(at, subject, document);
+  return {
+    message: `${subject} must be ${expectedWords(type)}, not ${writtenWords(at, (text) => shorten(text, 30))}: the API server rejects the object`,
+    span: node.kind === 'scalar' || at.entry === undefined ? firstLineOf(at, document) : keySpanOf(at),
+    fixes: () => {
+      const value = node.kind === 'scalar' ? unquoted(node.value, type.form) : undefined;
+      return value === undefined
+        ? []
+        : [fix(`Remove the quotes: ${value}`, 'safe', unquoteScalar(document, at, value))];
+    },
+  };
+}
+
+/** The schema of a custom resource has only whole numbers and strings for a quantity. */
+function fraction(at: Cursor, subject: string, document: YamlDocument): Report {
+  const text = textOf(at);
+  return {
+    message: `${subject} needs quotes in a custom resource, which accepts no fraction such as ${shorten(text, 30)}: the API server rejects the object`,
+    span: spanOf(at),
+    fixes: () => [fix(`Quote the value: "${text}"`, 'safe', replaceScalar(document, at, text))],
+  };
+}
+
+/** A long value is marked on its first line. */
+function firstLineOf(at: Cursor, { text }: YamlDocument): Span {
+  const { start, end } = spanOf(at);
+  const line = text.indexOf('\n', start);
+  return { start, end: line < 0 ? end : Math.min(end, line) };
+}
+
+/** The number or boolean that a string spells. */
+function unquoted(value: string | number | boolean | null, form: string): number | boolean | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (form === 'boolean' && /^(?:true|false)$/i.test(value)) return value.toLowerCase() === 'true';
+  return form === 'integer' && /^-?\d{1,9}$/.test(value) ? Number(value) : undefined;
+}
+
+/** The key of a value, or the list of an item. */
+function subjectOf(at: Cursor, field: string): string {
+  return at.entry === undefined ? `Each item of ${field}` : keyOf(at);
+}
+
+function textOf({ node }: Cursor): string {
+  return node.kind === 'scalar' ? node.source : '';
+}
+
+function namesAccelerators(node: YamlNode): boolean {
+  if (node.kind === 'seq') return node.items.some(({ value }) => namesAccelerators(value));
+  if (node.kind !== 'map') return false;
+  return node.entries.some(({ key, value }) => acceleratorResource(key) !== undefined || namesAccelerators(value));
+}
+
+/** The begin of a sentence. Keys keep their spelling. */
+function sentence(words: string): string {
+  return words.replace(/^the /, 'The ');
+}

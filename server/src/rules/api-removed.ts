@@ -1,0 +1,139 @@
+import { type NotServed, notServed, servedVersions } from '../catalog/index.ts';
+import { concernsAccelerators } from '../evidence/api-problems.ts';
+import { minorOf } from '../model/options.ts';
+import type { Manifest } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import {
+  asString,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  rootCursor,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+
+/**
+ * No API server has this kind in this API version.
+ *
+ * ## Why
+ *
+ * The API server rejects an object whose kind it does not serve: a version that a release of Kubernetes removed, a kind of another group, or a
+ * misspelled kind.
+ *
+ * ```yaml invalid
+ * apiVersion: autoscaling/v2beta2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe if the object has the same fields in the other version.
+ *
+ * ## When it is silent
+ *
+ * For objects that have nothing to do with accelerators, for groups that are not Kubernetes' own, for resource.k8s.io (dra-shape), and if
+ * `kubernetesVersion` in the config is older than the removal.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: deprecated API migration guide](https://kubernetes.io/docs/reference/using-api/deprecation-guide/)
+ */
+export default defineRule({
+  topic: 'cluster',
+  severity: 'error',
+  document(document, context) {
+    if (document.root === null || document.template || document.problems.length > 0) return;
+    const root = rootCursor(document.root);
+    const [kind, version] = [getIn(root, 'kind'), getIn(root, 'apiVersion')];
+    if ((kind === undefined) === (version === undefined) || !isWholeWorkload(root)) return;
+    const [use, ...others] = servedVersions(asString(kind) ?? '');
+    if (kind !== undefined && use !== undefined && others.length === 0) {
+      const message = `The ${asText(kind)} has no apiVersion (${use}): kubectl rejects the object`;
+      context.report({ message, span: spanOf(kind) });
+    } else if (version !== undefined && /^(?:v1|apps\/v1|batch\/v1)$/.test(asText(version) ?? '')) {
+      context.report({
+        message: `The ${asText(version)} object has no kind: kubectl rejects it`,
+        span: spanOf(version),
+      });
+    }
+  },
+  manifest(manifest, context) {
+    const { root, apiVersion, kind, document } = manifest;
+    const written = getIn(root, 'apiVersion');
+    const problem = notServed(apiVersion, kind);
+    if (
+      problem === undefined ||
+      document.problems.length > 0 ||
+      isTemplated(written) ||
+      isTemplated(getIn(root, 'kind'))
+    )
+      return;
+    const intended = problem.why === 'kind' ? problem.use : kind;
+    if (!concernsAccelerators(root.node, intended)) return;
+    if (problem.why === 'removed' && (minorOf(context.options.kubernetesVersion) ?? problem.release) < problem.release)
+      return;
+    const at = problem.why === 'kind' ? getIn(root, 'kind') : written;
+    if (at === undefined) return;
+    context.report({
+      message: messageOf(problem, manifest),
+      span: spanOf(at),
+      fixes: () => [correct(problem, manifest, context)],
+    });
+  },
+});
+
+/** Whether a named object has containers that use accelerators, with their images. */
+function isWholeWorkload(root: Cursor): boolean {
+  const spec = getIn(root, 'spec');
+  const pod = getIn(spec, 'template', 'spec') ?? spec;
+  if (getIn(root, 'metadata', 'name') === undefined || isIncomplete(root)) return false;
+  return (
+    items(getIn(pod, 'containers')).some((one) => getIn(one, 'image') !== undefined) &&
+    concernsAccelerators(root.node, 'Pod')
+  );
+}
+
+function messageOf(problem: NotServed, { apiVersion, kind }: Manifest): string {
+  const [version, name] = [shorten(apiVersion), shorten(kind)];
+  switch (problem.why) {
+    case 'removed':
+      return `Kubernetes 1.${problem.release} removed ${version} ${name}: the API server rejects the object; use ${problem.use}`;
+    case 'kind':
+      return `No kind ${name} in ${version}; did you mean ${problem.use}? The API server rejects the object`;
+    default:
+      return `${name} is in ${problem.use}, not in ${version}: the API server rejects the object`;
+  }
+}
+
+function correct(problem: NotServed, { root, kind }: Manifest, { document }: RuleContext): Fix | undefined {
+  if (problem.why === 'kind') {
+    return fix(`Change ${kind} to ${problem.use}`, 'safe', replaceScalar(document, getIn(root, 'kind'), problem.use));
+  }
+  const isSame = problem.why !== 'removed' || problem.same;
+  // Old versions took the selector from the template.
+  if (!isSame && getIn(root, 'spec', 'template') !== undefined && getIn(root, 'spec', 'selector') === undefined)
+    return undefined;
+  const edits = replaceScalar(document, getIn(root, 'apiVersion'), problem.use);
+  return fix(`Change apiVersion to ${problem.use}`, isSame ? 'safe' : 'unsafe', edits);
+}

@@ -1,0 +1,114 @@
+import { knownAccelerator } from '../catalog/index.ts';
+import { formatHourly, formatMonthly } from '../cost/money.ts';
+import { cpuStepOf } from '../evidence/cpu-steps.ts';
+import { isExempt, requestSpan, requestWords } from '../evidence/requested-accelerators.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { AcceleratorRequest, Container } from '../model/workload.ts';
+import { removeRequests } from '../rewrite/remove-requests.ts';
+import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A step that needs only the CPU holds an accelerator.
+ *
+ * ## Why
+ *
+ * Downloading a model, tokenizing a data set or uploading a checkpoint takes minutes to hours and uses the network and the CPU. The
+ * accelerators that such a step requests are idle as long as it runs, and the step waits in the queue for nodes that it does not need.
+ *
+ * ```yaml invalid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: prepare
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/tools:1.4
+ *           command: [python, tokenize_dataset.py, --out, /data/tokens]
+ *           resources:
+ *             limits:
+ *               cpu: 16
+ *               nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: prepare
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/tools:1.4
+ *           command: [python, tokenize_dataset.py, --out, /data/tokens]
+ *           resources:
+ *             limits:
+ *               cpu: 16
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the program may look for a GPU, and the pod may land on other nodes.
+ *
+ * ## When it is silent
+ *
+ * If the same command line also trains, serves or runs anything unknown; if it mentions devices or their number formats; and for init
+ * containers (see launcher-gpu). Conversions and merges of checkpoints may use a GPU, so for them the finding is information only.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  wasteful: true,
+  container(container, context) {
+    const { workload, podSet, document } = context;
+    const requests = heldRequests(container);
+    if (requests.length === 0 || container.type !== 'app' || isExempt(workload) || podSet.pods.max === 0) return;
+    const lines = [...container.command, ...container.args];
+    // A template that fills in the program may run anything; one that fills in its arguments does not change what it is.
+    if (lines.slice(0, 2).some(({ at }) => isTemplated(at)) || isIncomplete(container.resources)) return;
+    const step = cpuStepOf(container);
+    if (step === undefined) return;
+    const name = shorten(
+      step.command.words
+        .map(({ text }) => text)
+        .join(' ')
+        .slice(0, 200)
+        .replace(/\s+/g, ' '),
+      40,
+    );
+    const single = workload.podSets.flatMap(({ containers }) => containers.filter(requestsAccelerators)).length === 1;
+    const hourly = single ? context.costOf(workload).cost?.hourly.min : undefined;
+    const amount = hourly === undefined || hourly === 0 ? '' : `: ${formatHourly(hourly)}, ${formatMonthly(hourly)}`;
+    context.report({
+      // PyTorch uses Neuron devices only through programs compiled for them.
+      severity: step.maybe && !requests.every(({ resource }) => isNeuron(resource)) ? 'info' : 'warning',
+      message: `The container only ${step.task} on the CPU (${name}) but holds ${shorten(requestWords(requests), 40)}${amount}`,
+      span: requestSpan(requests, container),
+      saving: hourly,
+      fixes: () => [removeRequests(document, requests, 'Remove the accelerator request')],
+    });
+  },
+});
+
+/** The requests of a container that are not 0; a template fills in a number only to request something. */
+function heldRequests(container: Container): readonly AcceleratorRequest[] {
+  return container.accelerators.filter(
+    ({ count, limit, request }) => (count ?? 0) > 0 || (limit ?? request)?.templated === true,
+  );
+}
+
+function isNeuron(resource: string): boolean {
+  return knownAccelerator(resource)?.vendor === 'aws';
+}

@@ -1,0 +1,192 @@
+import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { dnsLabel, keyProblem, nameProblem } from '../model/api-syntax.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isRepeated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+
+/**
+ * A device claim, or a pod's reference to one, that the API server rejects.
+ *
+ * ## Why
+ *
+ * A request of a claim is either `exactly` one kind of device or the `firstAvailable` of several, with a name of its own to which constraints and
+ * configurations refer. `allocationMode: All` has no count. A pod names either a ResourceClaim or a ResourceClaimTemplate.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   resourceClaims:
+ *     - name: gpu
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         claims:
+ *           - name: gpu
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   resourceClaims:
+ *     - name: gpu
+ *       resourceClaimTemplateName: single-gpu
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         claims:
+ *           - name: gpu
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: only the author knows which of two fields is meant.
+ *
+ * ## When it is silent
+ *
+ * For templates. dra-shape reports fields of another API version.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: dynamic resource allocation](https://kubernetes.io/docs/concepts/scheduling-eviction/dynamic-resource-allocation/)
+ * - [Kubernetes: validation of claims](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/resource/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'sharing',
+  severity: 'error',
+  manifest(manifest, context) {
+    if (groupOf(manifest.apiVersion) !== 'resource.k8s.io' || context.document.template) return;
+    const path = manifest.kind === 'ResourceClaim' ? 'spec.devices' : 'spec.spec.devices';
+    if (!/^ResourceClaim(Template)?$/.test(manifest.kind)) return;
+    for (const devices of placesAt(manifest.root, path)) checkDevices(devices, manifest, context);
+  },
+  podSet(podSet, context) {
+    if (!context.document.template) checkReferences(podSet, context);
+  },
+});
+
+const names = ['resourceClaimName', 'resourceClaimTemplateName'];
+
+function checkReferences({ pod }: PodSet, { report, document }: PodSetContext): void {
+  for (const claim of placesAt(pod, 'resourceClaims.*')) {
+    if (claim.node.kind !== 'map' || isIncomplete(claim)) continue;
+    const set = entries(claim).filter((field) => names.includes(keyOf(field)) && isSet(field));
+    const [first, second] = set;
+    const name = shorten(asText(getIn(claim, 'name')) ?? '', 30);
+    if (first !== undefined && second !== undefined) {
+      report({
+        message: `Claim ${name} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: the API server rejects the pod`,
+        span: keySpanOf(second),
+        fixes: () => set.map((field) => fix(`Remove ${keyOf(field)}`, 'unsafe', removeKey(document, field))),
+      });
+    } else if (first === undefined && entries(claim).every((field) => ['name', ...names].includes(keyOf(field)))) {
+      report({
+        message: `Claim ${name} needs resourceClaimName or resourceClaimTemplateName: the API server rejects the pod`,
+        span: spanOf(getIn(claim, 'name') ?? claim),
+      });
+    }
+  }
+}
+
+function checkDevices(devices: Cursor, { kind, apiVersion }: Manifest, context: RuleContext): void {
+  const { report, document } = context;
+  const rejection = `the API server rejects the ${kind}`;
+  const requests = items(getIn(devices, 'requests'));
+  const known = new Set<string>();
+  const nested = !/\/v1(?:beta1|alpha3)$/.test(apiVersion);
+  for (const request of requests) {
+    if (request.node.kind !== 'map' || isIncomplete(request) || isRepeated(request)) continue;
+    const exactly = getIn(request, 'exactly');
+    const first = getIn(request, 'firstAvailable');
+    if (isSet(exactly) && isSet(first)) {
+      report({
+        message: `A request must not have both exactly and firstAvailable: ${rejection}`,
+        span: keySpanOf(first),
+        fixes: () => [first, exactly].map((one) => fix(`Remove ${keyOf(one)}`, 'unsafe', removeKey(document, one))),
+      });
+    } else if (nested && entries(request).every((field) => keyOf(field) === 'name')) {
+      report({ message: `A request needs exactly or firstAvailable: ${rejection}`, span: spanOf(request) });
+    }
+    for (const device of [exactly ?? request, ...items(first)]) checkCount(device, rejection, context);
+    checkName(getIn(request, 'name'), '', known, rejection, context);
+    const parent = asText(getIn(request, 'name')) ?? '';
+    for (const part of items(first)) checkName(getIn(part, 'name'), `${parent}/`, known, rejection, context);
+  }
+  if (isIncomplete(getIn(devices, 'requests')) || requests.some((request) => isUnknown(getIn(request, 'name')))) return;
+  const uses = [...placesAt(devices, 'constraints.*.requests.*'), ...placesAt(devices, 'config.*.requests.*')];
+  for (const use of uses) {
+    const name = writtenText(use);
+    if (name === undefined || known.has(name)) continue;
+    report({ message: `No request of the claim is named ${shorten(name, 40)}: ${rejection}`, span: spanOf(use) });
+  }
+  for (const attribute of placesAt(devices, 'constraints.*.matchAttribute')) {
+    const name = writtenText(attribute);
+    if (name === undefined || (name.includes('/') && keyProblem(name) === undefined)) continue;
+    report({
+      message: `matchAttribute needs a domain, such as resource.kubernetes.io/pcieRoot, not ${shorten(name, 40)}: ${rejection}`,
+      span: spanOf(attribute),
+    });
+  }
+}
+
+function checkName(
+  at: Cursor | undefined,
+  prefix: string,
+  known: Set<string>,
+  rejection: string,
+  { report }: RuleContext,
+): void {
+  const name = writtenText(at);
+  if (at === undefined || name === undefined) return;
+  const problem = nameProblem(name, dnsLabel);
+  if (problem !== undefined) {
+    report({ message: `Request name "${shorten(name, 30)}" ${problem}: ${rejection}`, span: spanOf(at) });
+  }
+  if (known.has(prefix + name)) {
+    report({ message: `Two requests are named ${shorten(name, 40)}: ${rejection}`, span: spanOf(at) });
+  }
+  known.add(prefix + name);
+}
+
+function checkCount(device: Cursor, rejection: string, { report, document }: RuleContext): void {
+  const mode = getIn(device, 'allocationMode');
+  const count = getIn(device, 'count');
+  const written = writtenText(mode);
+  const number = writtenNumber(count);
+  if (mode !== undefined && written !== undefined && !/^(All|ExactCount)$/.test(written)) {
+    report({
+      message: `allocationMode must be ExactCount or All, not ${shorten(written, 30)}: ${rejection}`,
+      span: spanOf(mode),
+    });
+  } else if (count !== undefined && written === 'All' && number !== undefined && number !== 0) {
+    report({
+      message: `allocationMode All must not have a count: ${rejection}`,
+      span: keySpanOf(count),
+      fixes: () => [fix('Remove the count', 'unsafe', removeKey(document, count))],
+    });
+  } else if (count !== undefined && number !== undefined && number < 0) {
+    report({ message: `count must be at least 1, not ${number}: ${rejection}`, span: spanOf(count) });
+  }
+}

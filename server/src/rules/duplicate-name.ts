@@ -1,0 +1,115 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isUnknown, placesAt } from '../evidence/written.ts';
+import type { PodSet } from '../model/workload.ts';
+import { asText, type Cursor, getIn, isRepeated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * Two containers, volumes, mounts, ports or claims of a pod have the same name or place.
+ *
+ * ## Why
+ *
+ * The names of the containers of a pod, init containers included, are unique, and so are those of its volumes and claims. In a container, two
+ * volumes cannot be mounted at the same path, and two ports cannot have the same name. The API server rejects the pod.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *     - name: main
+ *       image: registry.example/exporter:2.0
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *     - name: exporter
+ *       image: registry.example/exporter:2.0
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates. Environment variables may be set twice: the last value applies.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  podSet(podSet, context) {
+    // The branches of a template may repeat a name.
+    if (!isPodSpec(podSet, context.workload) || context.document.template) return;
+    const { pod } = podSet;
+    const containers = [...placesAt(pod, 'initContainers.*'), ...placesAt(pod, 'containers.*')];
+    const at = (path: string) => placesAt(pod, path);
+    checkUnique('containers are named', [...at('initContainers.*.name'), ...at('containers.*.name')], context);
+    checkUnique('volumes are named', at('volumes.*.name'), context);
+    checkUnique('claims are named', at('resourceClaims.*.name'), context);
+    for (const container of containers) {
+      checkUnique('volumes are mounted at', placesAt(container, 'volumeMounts.*.mountPath'), context);
+      checkUnique('devices are at', placesAt(container, 'volumeDevices.*.devicePath'), context);
+      checkUnique('ports are named', placesAt(container, 'ports.*.name'), context);
+      checkUnique('uses of a claim are named', wholeClaims(container), context);
+    }
+    checkSpread(podSet, context);
+  },
+});
+
+function wholeClaims(container: Cursor): readonly Cursor[] {
+  const claims = placesAt(container, 'resources.claims.*');
+  return claims.flatMap((claim) => (getIn(claim, 'request') === undefined ? (getIn(claim, 'name') ?? []) : []));
+}
+
+function checkUnique(what: string, names: readonly Cursor[], context: PodSetContext): void {
+  const seen = new Set<string>();
+  for (const at of names) {
+    const name = asText(at);
+    if (name === undefined || name === '' || isUnknown(at) || isRepeated(at)) continue;
+    if (seen.has(name)) {
+      context.report({
+        message: `Two ${what} ${shorten(name)}: ${rejectionOf(context.workload)}`,
+        span: spanOf(at),
+      });
+    }
+    seen.add(name);
+  }
+}
+
+/** Two spread constraints must differ in their key or in what happens without a place. */
+function checkSpread({ pod }: PodSet, context: PodSetContext): void {
+  const seen = new Set<string>();
+  for (const constraint of placesAt(pod, 'topologySpreadConstraints.*')) {
+    const key = getIn(constraint, 'topologyKey');
+    const otherwise = getIn(constraint, 'whenUnsatisfiable');
+    if (key === undefined || isUnknown(key) || isUnknown(otherwise) || isRepeated(constraint)) continue;
+    const name = `${asText(key)} ${asText(otherwise)}`;
+    if (seen.has(name)) {
+      context.report({
+        message: `Two topology spread constraints are for ${shorten(asText(key) ?? '')}: ${rejectionOf(context.workload)}`,
+        span: spanOf(key),
+      });
+    }
+    seen.add(name);
+  }
+}

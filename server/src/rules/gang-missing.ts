@@ -1,0 +1,120 @@
+import { plural } from '../cost/money.ts';
+import { hasRole } from '../evidence/role-confidence.ts';
+import { isTrial } from '../evidence/volume-lifetime.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
+import { asText, entries, getIn, isIncomplete, keyOf, spanOf } from '../yaml/cursor.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A distributed training job whose pods are scheduled one by one.
+ *
+ * ## Why
+ *
+ * All pods of the job must run before any of them makes progress. The default scheduler starts each pod as soon as a node has room: if the
+ * cluster is short of GPUs, some pods hold theirs and wait for the others, and two such jobs can block each other indefinitely. A queue (Kueue) or
+ * a gang scheduler (Volcano, KAI, the coscheduling plugin) starts all pods or none.
+ *
+ * ```yaml invalid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Master:
+ *       replicas: 1
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               resources: {limits: {nvidia.com/gpu: 8}}
+ *     Worker:
+ *       replicas: 3
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               resources: {limits: {nvidia.com/gpu: 8}}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: kubeflow.org/v1
+ * kind: PyTorchJob
+ * metadata:
+ *   name: pretrain
+ *   labels:
+ *     kueue.x-k8s.io/queue-name: research
+ * spec:
+ *   pytorchReplicaSpecs:
+ *     Master:
+ *       replicas: 1
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               resources: {limits: {nvidia.com/gpu: 8}}
+ *     Worker:
+ *       replicas: 3
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: pytorch
+ *               image: registry.example/trainer:1.4
+ *               resources: {limits: {nvidia.com/gpu: 8}}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * With a queue, another scheduler or any mark of a group; for elastic jobs, for MPIJobs (their launcher waits) and for benchmarks. For
+ * fewer than 8 devices in total: such a job seldom competes with another one.
+ *
+ * ## Sources
+ *
+ * - [volcano-sh/volcano#3373](https://github.com/volcano-sh/volcano/issues/3373)
+ * - [volcano-sh/volcano#1387](https://github.com/volcano-sh/volcano/issues/1387)
+ * - [Kueue: concepts](https://kueue.sigs.k8s.io/docs/concepts/)
+ */
+export default defineRule({
+  topic: 'gang',
+  severity: 'info',
+  workload(workload, { report }) {
+    if (workload.partial || !hasRole(workload, 'training', 'certain') || isTrial(workload)) return;
+    if (!tightlyCoupled.test(workload.kind) || isGrouped(workload)) return;
+    const podSets = workload.podSets.filter(requestsAccelerators);
+    const pods = podSets.reduce((sum, podSet) => sum + (podSet.pods.min ?? 0), 0);
+    const devices = podSets.reduce((sum, podSet) => sum + (podSet.pods.min ?? 0) * devicesOf(podSet), 0);
+    if (pods < 2 || devices < 8) return;
+    const { root } = workload.manifest;
+    report({
+      message: `${plural(pods, 'pod')} with ${devices} devices start one by one, but work only together: without a queue or a gang scheduler, some can hold GPUs and wait`,
+      span: spanOf(getIn(root, 'metadata', 'name') ?? getIn(root, 'kind') ?? root),
+    });
+  },
+});
+
+/** Kinds whose pods form one process group. */
+const tightlyCoupled = /^(?:PyTorchJob|TFJob|JAXJob|PaddleJob|TrainJob|JobSet)$/;
+
+function devicesOf({ accelerators }: PodSet): number {
+  return accelerators.reduce((sum, { perPod, form }) => sum + (form === 'whole' ? (perPod ?? 0) : 0), 0);
+}
+
+/** Whether anything in the object names a queue, a scheduler or a group of pods. */
+function isGrouped({ manifest, podSets }: Workload): boolean {
+  const { root, labels, annotations } = manifest;
+  const spec = getIn(root, 'spec');
+  if (isIncomplete(spec) || getIn(spec, 'elasticPolicy') !== undefined) return true;
+  if (getIn(spec, 'runPolicy', 'schedulingPolicy') !== undefined || getIn(spec, 'suspend') !== undefined) return true;
+  const marks = [...labels, ...annotations, ...podSets.flatMap((one) => [...one.labels, ...one.annotations])];
+  if (marks.some(({ at }) => /queue|gang|group|exclusive|kai\.|runai|volcano|coschedul/i.test(keyOf(at)))) return true;
+  return podSets.some(
+    ({ pod }) =>
+      isIncomplete(pod) ||
+      (asText(getIn(pod, 'schedulerName')) ?? 'default-scheduler') !== 'default-scheduler' ||
+      entries(pod).some((entry) => /^workloadRef$|^schedulingGroup$/.test(keyOf(entry))),
+  );
+}

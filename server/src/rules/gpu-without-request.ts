@@ -1,0 +1,130 @@
+import { gpuImage, gpuProgram, resourceNameFor, toleratesGpuNodes } from '../evidence/gpu-programs.ts';
+import { getsDevicesOtherwise, servesNode } from '../evidence/other-devices.ts';
+import { isExempt } from '../evidence/requested-accelerators.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { type Edits, type Fix, fix } from '../rewrite/fix.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { insertKey } from '../yaml/edit.ts';
+import type { YamlDocument } from '../yaml/node.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A program that needs a GPU runs in a pod that requests none.
+ *
+ * ## Why
+ *
+ * Containers receive devices only through `limits`. Without a request the scheduler may choose a node without GPUs, where the program fails.
+ * On a GPU node with NVIDIA's runtime, the image may see every GPU of the node (images with CUDA set NVIDIA_VISIBLE_DEVICES=all): it then
+ * uses GPUs that belong to other pods, without being counted.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen3-4B"]
+ *       resources:
+ *         limits:
+ *           memory: 32Gi
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen3-4B"]
+ *       resources:
+ *         limits:
+ *           memory: 32Gi
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the pod waits for a node with a free GPU.
+ *
+ * ## When it is silent
+ *
+ * For builds and settings for CPUs, for infrastructure, for privileged pods and pods with host paths, for claims, fractions by annotation and
+ * unknown devices, for patches and definitions, and if another pod of the same object requests accelerators.
+ *
+ * ## Sources
+ *
+ * - [NVIDIA/k8s-device-plugin#1605](https://github.com/NVIDIA/k8s-device-plugin/issues/1605)
+ * - [Kubernetes: Schedule GPUs](https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'info',
+  podSet(podSet, { workload, document, report }) {
+    if (workload.partial || isExempt(workload) || workload.kind === 'DaemonSet') return;
+    if (namesAccelerators(workload) || getsDevicesOtherwise(podSet, workload) || servesNode(podSet)) return;
+    // visible-devices-bypass reports other values.
+    if (podSet.containers.some(({ env }) => env.some(({ name }) => name === 'NVIDIA_VISIBLE_DEVICES'))) return;
+    if (podSet.pods.max === 0 || [podSet.pod, getIn(podSet.pod, 'containers')].some(isIncomplete)) return;
+    for (const container of podSet.containers) {
+      const program = container.type === 'init' ? undefined : gpuProgram(container);
+      const { resources, image } = container;
+      if (isIncomplete(container.at) || isTemplated(image?.at)) continue;
+      if ([resources, getIn(resources, 'limits'), getIn(resources, 'requests')].some(isTemplatedOrIncomplete)) continue;
+      if (program === undefined) {
+        reportImage(container);
+        continue;
+      }
+      report({
+        message: `${program.name} needs a GPU, but the container requests none: it fails, or uses GPUs that belong to other pods`,
+        span: spanOf(program.at),
+        fixes: () => [requestOne(container, document)],
+      });
+      return;
+    }
+    reportRuntimeClass(podSet);
+
+    function reportImage(container: Container): void {
+      const image = container.type === 'app' && toleratesGpuNodes(podSet) ? gpuImage(container) : undefined;
+      if (image === undefined) return;
+      report({
+        message: 'The image is built for GPUs, and the pod tolerates GPU nodes, but it requests no GPU',
+        span: spanOf(image),
+        fixes: () => [requestOne(container, document)],
+      });
+    }
+
+    function reportRuntimeClass({ pod }: PodSet): void {
+      const runtime = getIn(pod, 'runtimeClassName');
+      if (runtime === undefined || !/^nvidia(?:-|$)/.test(asText(runtime) ?? '')) return;
+      report({
+        message: `runtimeClassName ${asText(runtime)} without a GPU request: the containers get no GPU, or all GPUs of the node`,
+        span: spanOf(runtime),
+      });
+    }
+  },
+});
+
+function isTemplatedOrIncomplete(at: Parameters<typeof isTemplated>[0]): boolean {
+  return isTemplated(at) || isIncomplete(at);
+}
+
+function requestOne(container: Container, document: YamlDocument): Fix | undefined {
+  const resource = resourceNameFor(container);
+  return resource === undefined
+    ? undefined
+    : fix(`Request 1 ${resource}`, 'unsafe', addLimit(container, resource, document));
+}
+
+function addLimit({ at, resources }: Container, resource: string, document: YamlDocument): Edits {
+  if (resources === undefined) return insertKey(document, at, 'resources', { limits: { [resource]: 1 } });
+  const limits = getIn(resources, 'limits');
+  if (limits === undefined) return insertKey(document, resources, 'limits', { [resource]: 1 });
+  return insertKey(document, limits, resource, 1);
+}

@@ -1,0 +1,144 @@
+import { isSet, isUnknown, writtenNumber, writtenText } from '../evidence/written.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+
+/**
+ * A metric of a HorizontalPodAutoscaler has a shape that the API server rejects.
+ *
+ * ## Why
+ *
+ * A metric of type `Resource` is described under `resource`, one of type `Pods` under `pods`, and so on, and by nothing else. Its target is one
+ * number: a utilization or an average value for a resource, an average value for pods, a value or an average value for the others.
+ *
+ * ```yaml invalid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef:
+ *     apiVersion: apps/v1
+ *     kind: Deployment
+ *     name: chat
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Pods
+ *       pods:
+ *         metric:
+ *           name: vllm:num_requests_waiting
+ *         target:
+ *           type: Value
+ *           value: 10
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef:
+ *     apiVersion: apps/v1
+ *     kind: Deployment
+ *     name: chat
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Pods
+ *       pods:
+ *         metric:
+ *           name: vllm:num_requests_waiting
+ *         target:
+ *           type: AverageValue
+ *           averageValue: 10
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates, and for the shapes of v2beta1, which Kubernetes no longer serves.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: HorizontalPodAutoscaler v2](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/)
+ * - [Kubernetes: validation of autoscalers](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/autoscaling/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'error',
+  manifest({ root, kind, apiVersion }, context) {
+    // The branches of a template may be alternatives.
+    if (kind !== 'HorizontalPodAutoscaler' || apiVersion !== 'autoscaling/v2' || context.document.template) return;
+    for (const metric of items(getIn(root, 'spec', 'metrics'))) checkMetric(metric, context);
+    const behavior = getIn(root, 'spec', 'behavior');
+    for (const direction of entries(behavior)) {
+      const policies = getIn(direction, 'policies');
+      if (policies?.node.kind !== 'seq' || items(policies).length > 0 || isIncomplete(policies)) continue;
+      context.report({
+        message: `${keyOf(direction)} needs at least one policy: ${rejection}`,
+        span: keySpanOf(policies),
+      });
+    }
+  },
+});
+
+const rejection = 'the API server rejects the object';
+
+/** The field of each type, and the targets that it allows. */
+const shapes = table<readonly [field: string, ...targets: string[]]>({
+  Resource: ['resource', 'averageUtilization', 'averageValue'],
+  ContainerResource: ['containerResource', 'averageUtilization', 'averageValue'],
+  Pods: ['pods', 'averageValue'],
+  Object: ['object', 'value', 'averageValue'],
+  External: ['external', 'value', 'averageValue'],
+});
+const fields = ['resource', 'containerResource', 'pods', 'object', 'external'];
+
+function checkMetric(metric: Cursor, { report }: RuleContext): void {
+  const at = getIn(metric, 'type');
+  const type = writtenText(at);
+  const [field, ...targets] = (type === undefined ? undefined : shapes[type]) ?? [];
+  if (at === undefined || type === undefined || field === undefined || isIncomplete(metric)) return;
+  const set = entries(metric).filter((entry) => fields.includes(keyOf(entry)) && isSet(entry));
+  const own = set.find((entry) => keyOf(entry) === field);
+  const other = set.find((entry) => keyOf(entry) !== field);
+  if (own === undefined) {
+    const instead = other === undefined ? '' : `, not ${keyOf(other)}`;
+    report({ message: `A metric of type ${type} needs ${field}${instead}: ${rejection}`, span: spanOf(at) });
+    return;
+  }
+  if (other !== undefined) {
+    report({
+      message: `A metric of type ${type} must have only ${field}, not ${keyOf(other)}: ${rejection}`,
+      span: keySpanOf(other),
+    });
+  }
+  const target = getIn(own, 'target');
+  if (target?.node.kind !== 'map' || isIncomplete(target)) return;
+  checkTarget(target, type, targets, report);
+}
+
+function checkTarget(target: Cursor, type: string, allowed: readonly string[], report: RuleContext['report']): void {
+  const values = entries(target).filter(
+    (entry) => /^(value|averageValue|averageUtilization)$/.test(keyOf(entry)) && isSet(entry),
+  );
+  const own = values.filter((entry) => allowed.includes(keyOf(entry)));
+  const [first, second] = own;
+  if (first === undefined) {
+    const instead = values[0] === undefined ? '' : `, not ${keyOf(values[0])}`;
+    report({
+      message: `The target of a metric of type ${type} needs ${allowed.join(' or ')}${instead}: ${rejection}`,
+      span: keySpanOf(values[0] ?? target),
+    });
+  } else if (second !== undefined && type !== 'Object') {
+    report({
+      message: `The target must not have both ${keyOf(first)} and ${keyOf(second)}: ${rejection}`,
+      span: keySpanOf(second),
+    });
+  }
+  for (const value of values) {
+    const number = keyOf(value) === 'averageUtilization' ? writtenNumber(value) : parseQuantity(asText(value) ?? '');
+    if (isUnknown(value) || number === undefined || number === null || number > 0) continue;
+    report({ message: `${keyOf(value)} must be greater than 0: ${rejection}`, span: spanOf(value) });
+  }
+}

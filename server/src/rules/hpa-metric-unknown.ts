@@ -1,0 +1,132 @@
+import { nearest } from '../catalog/spelling.ts';
+import { triggerTypes } from '../evidence/keda-triggers.ts';
+import { type ResourceMetric, resourceMetrics } from '../evidence/resource-metrics.ts';
+import { targetOf } from '../evidence/scaler-target.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { asText, type Cursor, getIn, isTemplated, items, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type RuleContext } from './rule.ts';
+
+/**
+ * An autoscaler names a metric that never has a value.
+ *
+ * ## Why
+ *
+ * Metrics of type Resource and ContainerResource come from the resource metrics API, which has CPU and memory only. The use of a GPU is a
+ * metric of another type (Pods or External) that an adapter reads from Prometheus. As long as a metric has no value, the autoscaler never
+ * removes a replica, and without another metric it never adds one. The same holds for a container that does not exist, and KEDA scales
+ * nothing if a trigger has a type that it does not know.
+ *
+ * ```yaml invalid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Resource
+ *       resource:
+ *         name: nvidia.com/gpu
+ *         target: {type: Utilization, averageUtilization: 80}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: autoscaling/v2
+ * kind: HorizontalPodAutoscaler
+ * metadata:
+ *   name: chat
+ * spec:
+ *   scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+ *   maxReplicas: 4
+ *   metrics:
+ *     - type: Pods
+ *       pods:
+ *         metric: {name: DCGM_FI_DEV_GPU_UTIL}
+ *         target: {type: AverageValue, averageValue: "80"}
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the trigger or the metric takes effect.
+ *
+ * ## When it is silent
+ *
+ * For containers of targets in other folders. A trigger type that resembles no known one is information only, because KEDA adds types, unless
+ * its name is about GPUs.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: resource metrics pipeline](https://kubernetes.io/docs/tasks/debug/debug-cluster/resource-metrics-pipeline/)
+ * - [KEDA: scalers](https://keda.sh/docs/latest/scalers/)
+ */
+export default defineRule({
+  topic: 'autoscaling',
+  severity: 'warning',
+  manifest(manifest, context) {
+    for (const metric of resourceMetrics(manifest)) checkMetric(metric, manifest, context);
+    if (groupOf(manifest.apiVersion) !== 'keda.sh' || !/^Scaled(Object|Job)$/.test(manifest.kind)) return;
+    for (const trigger of items(getIn(manifest.root, 'spec', 'triggers'))) checkTrigger(trigger, manifest, context);
+  },
+});
+
+function checkMetric(metric: ResourceMetric, manifest: Manifest, context: RuleContext): void {
+  const name = asText(metric.name) ?? '';
+  if (name !== 'cpu' && name !== 'memory') {
+    const meant = ['cpu', 'memory'].find((known) => known === name.trim().toLowerCase());
+    context.report({
+      message: `A Resource metric is cpu or memory: ${shorten(name, 40)} never has a value, so the HPA does not scale on it`,
+      span: spanOf(metric.name),
+      fixes: () => (meant === undefined ? [] : [rename(metric.name, meant, context)]),
+    });
+    return;
+  }
+  const { container } = metric;
+  const written = asText(container);
+  if (container === undefined || written === undefined || isTemplated(container)) return;
+  const target = targetOf(manifest, context.crossReferences);
+  const names = target?.facts.containers?.map((one) => one.name) ?? [];
+  if (
+    target === undefined ||
+    target.siblingFolder ||
+    target.facts.devices === 0 ||
+    names.length === 0 ||
+    names.includes(written)
+  )
+    return;
+  const [only] = names;
+  context.report({
+    message: `${shorten(target.name)} has no container "${shorten(written, 30)}": the metric never has a value, so the HPA does not scale on it`,
+    span: spanOf(container),
+    fixes: () => [
+      names.length === 1 && only !== undefined
+        ? fix(`Change to ${shorten(only, 40)}`, 'unsafe', replaceScalar(context.document, container, only))
+        : undefined,
+    ],
+  });
+}
+
+function checkTrigger(trigger: Cursor, { kind }: Manifest, context: RuleContext): void {
+  const type = getIn(trigger, 'type');
+  const written = asText(type);
+  if (type === undefined || written === undefined || isTemplated(type) || triggerTypes.has(written)) return;
+  // Kedify's distribution of KEDA adds types.
+  if (/^kedify-/.test(written)) return;
+  const near = nearest(written, triggerTypes).slice(0, 1);
+  const meant = near[0];
+  const certain = meant !== undefined || /gpu|nvidia|dcgm|cuda|vllm/i.test(written);
+  context.report({
+    severity: certain ? 'warning' : 'info',
+    message: `KEDA has no trigger type ${shorten(written, 40)}${meant === undefined ? '' : `; did you mean ${meant}?`}${meant === undefined ? ': the' : ' The'} ${kind} never scales`,
+    span: spanOf(type),
+    fixes: () => (meant === undefined ? [] : [rename(type, meant, context)]),
+  });
+}
+
+function rename(at: Cursor, name: string, { document }: RuleContext): Fix | undefined {
+  return fix(`Change to ${shorten(name, 40)}`, 'unsafe', replaceScalar(document, at, name));
+}

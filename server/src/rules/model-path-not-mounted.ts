@@ -1,0 +1,138 @@
+import { isSlip } from '../catalog/spelling.ts';
+import { readServedFlags } from '../command/served-flags.ts';
+import { serverOfImage } from '../evidence/launch.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { rewriteWord } from '../rewrite/words.ts';
+import { isIncomplete, isTemplated } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A model server loads its model from a path next to the mounted volume.
+ *
+ * ## Why
+ *
+ * The path is not below any mount, but almost the same as one: the volume with the model is mounted elsewhere. The server finds no model,
+ * or takes the path for the name of a model on Hugging Face, and stops at the start, again and again, with its GPUs.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=/model/llama"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /models
+ *   volumes:
+ *     - name: models
+ *       persistentVolumeClaim:
+ *         claimName: models
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model=/models/llama"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: models
+ *           mountPath: /models
+ *   volumes:
+ *     - name: models
+ *       persistentVolumeClaim:
+ *         claimName: models
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the mount may be the wrong one of the two.
+ *
+ * ## When it is silent
+ *
+ * For paths that an image, another container or a script may create, for KServe's /mnt paths, and for paths that resemble no mount.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, context) {
+    const { podSet, document } = context;
+    if (!requestsAccelerators(container)) return;
+    const lines = [...container.command, ...container.args];
+    if (container.type !== 'app' || isIncomplete(container.at) || lines.some(({ at }) => isTemplated(at))) return;
+    const model = readServedFlags(processInput(container), serverOfImage(container))?.model;
+    const path = model?.value.replace(/(?<!\/)\/+$/, '');
+    if (model === undefined || path === undefined || !/^(?:\/[\w.-]+)+$/.test(path) || path.startsWith('/mnt/')) return;
+    const mounts = container.volumeMounts.map(({ mountPath }) => mountPath.replace(/(?<!\/)\/+$/, ''));
+    if (mounts.some((mount) => isIn(path, mount) || isIn(mount, path)) || isMentioned(path, container, podSet)) return;
+    const near = mounts.filter((mount) => isNear(path, mount));
+    const [mount, ...others] = near;
+    const span = spanOfWords(document, lines, model.words);
+    if (mount === undefined || others.length > 0 || span === undefined) return;
+    const right = rightPath(path, mount);
+    const [, word] = model.words;
+    context.report({
+      message: `${shorten(path, 48)} is not on a volume; did you mean ${shorten(right, 48)}? The server finds no model there`,
+      span,
+      fixes: () => [
+        fix(
+          `Load the model from ${right}`,
+          'unsafe',
+          rewriteWord(document, lines, word, word.text.replace(path, right)),
+        ),
+      ],
+    });
+  },
+});
+
+function isIn(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`);
+}
+
+/** Whether the first parts of a path are a mount with one slip: `/model/llama` and `/models`. */
+function isNear(path: string, mount: string): boolean {
+  const depth = mount.split('/').length;
+  return isSlip(path.split('/').slice(0, depth).join('/'), mount);
+}
+
+function rightPath(path: string, mount: string): string {
+  return [mount, ...path.split('/').slice(mount.split('/').length)].join('/');
+}
+
+/** Whether another container or a script handles the path. */
+function isMentioned(path: string, container: Container, { containers }: PodSet): boolean {
+  const isScript = container.command.some(({ value }) => /^-\w*c$/.test(value));
+  const parent = path.slice(0, path.lastIndexOf('/')) || path;
+  return (
+    isScript ||
+    containers.some(
+      (other) =>
+        other !== container &&
+        (other.volumeMounts.some(({ mountPath }) => isIn(path, mountPath)) ||
+          [...other.command, ...other.args].some(({ value }) => value.includes(parent))),
+    )
+  );
+}

@@ -1,0 +1,190 @@
+import { mayStoreModels, modelDirectory } from '../evidence/model-volume.ts';
+import { modelLoader } from '../evidence/server-start.ts';
+import { leastWeightsGiB } from '../memory/weights.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import type { Container, PodSet, Volume } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asBoolean, asText, type Cursor, getIn, items, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * The volume for a model is smaller than the model.
+ *
+ * ## Why
+ *
+ * A model server downloads the weights before it starts. If the volume is full before the end, the download fails ("No space left on device"),
+ * and so does every further attempt, while the pod holds its GPU. If an emptyDir exceeds its `sizeLimit`, the kubelet evicts the pod, and
+ * the next pod starts the same download.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen2.5-32B-Instruct"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: cache
+ *           mountPath: /root/.cache/huggingface
+ *   volumes:
+ *     - name: cache
+ *       emptyDir:
+ *         sizeLimit: 50Gi
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: ["--model", "Qwen/Qwen2.5-32B-Instruct"]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *       volumeMounts:
+ *         - name: cache
+ *           mountPath: /root/.cache/huggingface
+ *   volumes:
+ *     - name: cache
+ *       emptyDir:
+ *         sizeLimit: 80Gi
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the node or the storage class must have the space.
+ *
+ * ## When it is silent
+ *
+ * For models of unknown size, for quantized models, for sizes without a unit, and if another directory is mounted or the claim is not in the
+ * same project.
+ *
+ * ## Sources
+ *
+ * - [GoogleCloudPlatform/kubernetes-engine-samples#1581](https://github.com/GoogleCloudPlatform/kubernetes-engine-samples/issues/1581)
+ * - [Kubernetes: emptyDir](https://kubernetes.io/docs/concepts/storage/volumes/#emptydir)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  manifest({ root, kind }, { document, report }) {
+    if (!/^NIM(?:Cache|Service)$/.test(kind ?? '')) return;
+    const spec = getIn(root, 'spec');
+    const model = nimModel(spec);
+    const gib = model === undefined ? undefined : leastWeightsGiB(model);
+    const claim = getIn(spec, 'storage', 'pvc');
+    const capacity =
+      asBoolean(getIn(claim, 'create')) === true ? written(getIn(claim, 'size'), 'the claim') : undefined;
+    if (model === undefined || gib === undefined || capacity === undefined) return;
+    const { bytes, size, place, what } = capacity;
+    if (bytes >= gib * 0.95 * 2 ** 30) return;
+    const needed = sizeFor(gib);
+    report({
+      message: `${shorten(model, 40)} has at least ${Math.round(gib)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
+      span: place,
+      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
+    });
+  },
+  container(container, context) {
+    const { workload, podSet, document, report } = context;
+    if (workload.partial && container.fromTemplate !== true) return;
+    const loader = modelLoader(container, podSet);
+    if (loader?.model === undefined || loader.weightsGiB === undefined) return;
+    // A path or an address is not downloaded into the cache.
+    if (!/^[\w.-]+\/[\w.-]+$/.test(loader.model)) return;
+    const directory = modelDirectory(container, podSet, loader.program);
+    const capacity =
+      directory === undefined
+        ? ofContainer(container, podSet)
+        : capacityOf(directory.volume, directory.mount.name, context);
+    if (capacity === undefined) return;
+    const { bytes, size, place, what } = capacity;
+    // Sizes by name are rounded, so a volume of about the size of the weights is not judged.
+    if (bytes >= loader.weightsGiB * 0.95 * 2 ** 30) return;
+    const needed = sizeFor(loader.weightsGiB);
+    report({
+      message: `${shorten(loader.model.slice(loader.model.indexOf('/') + 1), 40)} has about ${Math.round(loader.weightsGiB)} GiB of weights, but ${what} holds ${formatGiB(bytes)}: the download fails`,
+      span: place,
+      fixes: () => [size && fix(`Set the size to ${needed}`, 'unsafe', replaceScalar(document, size, needed))],
+    });
+  },
+});
+
+function sizeFor(gib: number): string {
+  return `${Math.ceil((gib * 1.25) / 10) * 10}Gi`;
+}
+
+/** The model in the name of a NIM image. https://docs.nvidia.com/nim-operator/latest/cache.html */
+function nimModel(spec: Cursor | undefined): string | undefined {
+  const source = getIn(spec, 'source', 'ngc', 'modelPuller') ?? getIn(spec, 'image', 'repository');
+  return /^nvcr\.io\/nim\/[\w.-]+\/([\w.-]+)/.exec(asText(source) ?? '')?.[1];
+}
+
+interface Capacity {
+  readonly bytes: number;
+  /** Where the size is written, if in this document. */
+  readonly size: Cursor | undefined;
+  readonly place: Span;
+  readonly what: string;
+}
+
+function capacityOf(volume: Volume | undefined, name: string, context: PodSetContext): Capacity | undefined {
+  if (volume === undefined) return ofTemplate(name, context);
+  const { at, source } = volume;
+  if (source === 'emptyDir') return written(getIn(at, 'emptyDir', 'sizeLimit'), `the emptyDir ${shorten(name, 30)}`);
+  if (source === 'ephemeral') {
+    const spec = getIn(at, 'ephemeral', 'volumeClaimTemplate', 'spec');
+    return written(getIn(spec, 'resources', 'requests', 'storage'), `the volume ${shorten(name, 30)}`);
+  }
+  const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
+  const claim = asText(claimName);
+  if (claimName === undefined || claim === undefined) return undefined;
+  const found = context.crossReferences.volumeClaim(context.workload.namespace, claim);
+  if (found === undefined || found.siblingFolder || found.facts.bytes === null) return undefined;
+  const inFile = found.file === null ? '' : ` (${shorten(found.file)})`;
+  return {
+    bytes: found.facts.bytes,
+    size: undefined,
+    place: spanOf(claimName),
+    what: `the claim ${shorten(claim, 30)}${inFile}`,
+  };
+}
+
+/** The space of the container itself, if nothing is mounted where a model could be. */
+function ofContainer(container: Container, podSet: PodSet): Capacity | undefined {
+  if (container.modelStorage !== undefined) return written(container.modelStorage, 'its volume');
+  const limit = getIn(container.resources, 'limits', 'ephemeral-storage');
+  return mayStoreModels(container, podSet) ? undefined : written(limit, 'the container (ephemeral-storage)');
+}
+
+/** The claim template of a StatefulSet. */
+function ofTemplate(name: string, { manifest }: PodSetContext): Capacity | undefined {
+  const templates = items(getIn(manifest.root, 'spec', 'volumeClaimTemplates'));
+  const template = templates.find((one) => asText(getIn(one, 'metadata', 'name')) === name);
+  return written(getIn(template, 'spec', 'resources', 'requests', 'storage'), `the volume ${shorten(name, 30)}`);
+}
+
+function written(size: Cursor | undefined, what: string): Capacity | undefined {
+  const bytes = size === undefined ? null : lowerQuantity(size).value;
+  // A size of a few bytes lacks its unit, which resource-unit reports.
+  if (size === undefined || bytes === null || bytes < 1024) return undefined;
+  return { bytes, size, place: keySpanOf(size), what };
+}
+
+function formatGiB(bytes: number): string {
+  const gib = bytes / 2 ** 30;
+  return gib < 1 ? `${Math.round(bytes / 2 ** 20)} MiB` : `${Math.round(gib)} GiB`;
+}

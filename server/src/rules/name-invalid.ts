@@ -1,0 +1,190 @@
+import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
+import { isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { dnsLabel, type NameForm, nameProblem, portName, subdomain, validName } from '../model/api-syntax.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Manifest } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { type Cursor, getIn, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+
+/**
+ * The name of an object, a container, a volume or a port is one that the API server rejects.
+ *
+ * ## Why
+ *
+ * Names become DNS names and paths, so their characters and lengths are limited: lower-case letters, digits and "-", for most objects also ".".
+ * Models and GPUs have other names: `llama-3.1` is not the name of a container, nor `Qwen2` that of a Deployment. Ports have at most 15
+ * characters, CronJobs 52, Jobs and containers 63.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: llama-3.1
+ *       image: registry.example/server:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: llama-3-1
+ *       image: registry.example/server:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: other objects, scripts and commands may refer to the name.
+ *
+ * ## When it is silent
+ *
+ * For templates, and for names in capitals or brackets, which are replaced before the object is applied.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: object names](https://kubernetes.io/docs/concepts/overview/working-with-objects/names/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  manifest(manifest, context) {
+    if (!isServedKind(manifest)) return;
+    const metadata = getIn(manifest.root, 'metadata');
+    const form = formOf(manifest);
+    const rejection = `the API server rejects the ${manifest.kind}`;
+    check(getIn(metadata, 'name'), 'Name', form, rejection, context);
+    check(getIn(metadata, 'namespace'), 'Namespace', dnsLabel, rejection, context);
+    checkPrefix(getIn(metadata, 'generateName'), form, rejection, context);
+    checkIndexes(manifest, context);
+    checkReserved(manifest, context);
+    for (const [path, form] of namesOf[`${groupOf(manifest.apiVersion)}/${manifest.kind}`] ?? []) {
+      for (const at of placesAt(manifest.root, path)) check(at, keyOf(at), form, rejection, context);
+    }
+  },
+  podSet(podSet, context) {
+    if (!isPodSpec(podSet, context.workload)) return;
+    const rejection = rejectionOf(context.workload);
+    for (const [what, path, form] of namesInPods) {
+      for (const name of placesAt(podSet.pod, path)) check(name, what, form, rejection, context);
+    }
+  },
+});
+
+const namesInPods: readonly (readonly [what: string, path: string, form: NameForm])[] = [
+  ['Container name', 'containers.*.name', dnsLabel],
+  ['Container name', 'initContainers.*.name', dnsLabel],
+  ['Volume name', 'volumes.*.name', dnsLabel],
+  ['Port name', 'containers.*.ports.*.name', portName],
+  ['Port name', 'initContainers.*.ports.*.name', portName],
+  ...['livenessProbe', 'readinessProbe', 'startupProbe'].flatMap((probe) =>
+    ['httpGet', 'tcpSocket'].map((kind) => ['Port name', `containers.*.${probe}.${kind}.port`, portName] as const),
+  ),
+  ['Claim name', 'resourceClaims.*.name', dnsLabel],
+  ['resourceClaimName', 'resourceClaims.*.resourceClaimName', subdomain],
+  ['resourceClaimTemplateName', 'resourceClaims.*.resourceClaimTemplateName', subdomain],
+  ['serviceAccountName', 'serviceAccountName', subdomain],
+  ['runtimeClassName', 'runtimeClassName', subdomain],
+  ['priorityClassName', 'priorityClassName', subdomain],
+  ['nodeName', 'nodeName', subdomain],
+  ['hostname', 'hostname', dnsLabel],
+  ['subdomain', 'subdomain', dnsLabel],
+];
+
+/** Names of other objects, in objects without pods. */
+const namesOf = table<readonly (readonly [path: string, form: NameForm])[]>({
+  'node.k8s.io/RuntimeClass': [['handler', dnsLabel]],
+  'resource.k8s.io/ResourceClaim': classNames('spec.devices.requests.*'),
+  'resource.k8s.io/ResourceClaimTemplate': classNames('spec.spec.devices.requests.*'),
+});
+
+function classNames(request: string): readonly (readonly [path: string, form: NameForm])[] {
+  return ['deviceClassName', 'exactly.deviceClassName', 'firstAvailable.*.deviceClassName'].map(
+    (path) => [`${request}.${path}`, subdomain] as const,
+  );
+}
+
+/** Objects whose names become parts of longer names, with the length that remains. */
+function formOf({ kind, apiVersion }: Manifest): NameForm {
+  const group = groupOf(apiVersion);
+  if (group === '' && /^(Service|Namespace)$/.test(kind)) return dnsLabel;
+  // KServe makes Services and host names of it.
+  if (group === 'serving.kserve.io' && kind === 'InferenceService') return dnsLabel;
+  if (group !== 'batch') return subdomain;
+  // The name of a Job is also a label of its pods.
+  return { ...subdomain, longest: kind === 'CronJob' ? 52 : 63 };
+}
+
+function check(
+  at: Cursor | undefined,
+  what: string,
+  form: NameForm,
+  rejection: string,
+  { report, document }: RuleContext | PodSetContext,
+): void {
+  const name = writtenText(at);
+  const problem = name === undefined ? undefined : nameProblem(name, form);
+  if (at === undefined || name === undefined || problem === undefined) return;
+  report({
+    message: `${what} "${shorten(name, 40)}" ${problem}: ${rejection}`,
+    span: spanOf(at),
+    fixes: () => {
+      const valid = validName(name, form);
+      return valid === undefined ? [] : [fix(`Rename to ${valid}`, 'unsafe', replaceScalar(document, at, valid))];
+    },
+  });
+}
+
+/** The API server appends a random part, so the prefix may end with "-". */
+function checkPrefix(at: Cursor | undefined, form: NameForm, rejection: string, { report }: RuleContext): void {
+  const prefix = writtenText(at);
+  if (at === undefined || prefix === undefined) return;
+  const problem = nameProblem(prefix.replace(/-$/, 'a'), form);
+  if (problem !== undefined) {
+    report({ message: `Prefix "${shorten(prefix, 40)}" ${problem}: ${rejection}`, span: spanOf(at) });
+  }
+}
+
+/** Kubernetes creates its own two classes. */
+function checkReserved({ root, kind }: Manifest, { report }: RuleContext): void {
+  const at = getIn(root, 'metadata', 'name');
+  const name = writtenText(at);
+  if (kind !== 'PriorityClass' || at === undefined || name?.startsWith('system-') !== true) return;
+  if (/^system-(?:node|cluster)-critical$/.test(name)) return;
+  report({
+    message: `Name "${shorten(name, 40)}" starts with the reserved "system-": the API server rejects the PriorityClass`,
+    span: spanOf(at),
+  });
+}
+
+/** The pods of an indexed Job have the index in their host names, of at most 63 characters. */
+function checkIndexes({ root, kind, apiVersion }: Manifest, { report }: RuleContext): void {
+  const at = getIn(root, 'metadata', 'name');
+  const name = writtenText(at);
+  const spec = getIn(root, 'spec');
+  const completions = getIn(spec, 'completions');
+  if (at === undefined || name === undefined || kind !== 'Job' || groupOf(apiVersion) !== 'batch') return;
+  if (writtenText(getIn(spec, 'completionMode')) !== 'Indexed' || isUnknown(completions)) return;
+  const count = completions?.node.kind === 'scalar' ? completions.node.value : null;
+  if (typeof count !== 'number' || count < 1 || name.length > 63) return;
+  const length = name.length + 1 + String(count - 1).length;
+  if (length <= 63) return;
+  report({
+    message: `Name "${shorten(name, 40)}" has ${length} characters with the index, at most 63 are allowed: the API server rejects the Job`,
+    span: spanOf(at),
+  });
+}

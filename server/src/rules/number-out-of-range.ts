@@ -1,0 +1,205 @@
+import { isPodSpec, isServedKind, rejectionOf } from '../evidence/rejection.ts';
+import { placesAt, writtenNumber } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
+import { type Cursor, getIn, items, keyOf, spanOf } from '../yaml/cursor.ts';
+import { table } from '../yaml/table.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * A number is outside the range that the API server accepts.
+ *
+ * ## Why
+ *
+ * Replicas, seconds and limits are not negative, ports are from 1 to 65,535, and the weight of a preference is from 1 to 100. The API server rejects
+ * the object otherwise. The same holds for the counts of JobSets, LeaderWorkerSets, TrainJobs and InferenceServices.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       ports:
+ *         - containerPort: 80000
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       ports:
+ *         - containerPort: 8000
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For templates, and for values that are not numbers.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ * - [Kubernetes: validation of apps](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/apps/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  manifest(manifest, { report }) {
+    const { root, kind, apiVersion } = manifest;
+    if (!isServedKind(manifest)) return;
+    for (const { problem, at } of outOfRange(root, rangesOf[`${groupOf(apiVersion)}/${kind}`] ?? [])) {
+      report({ message: `${problem}: the API server rejects the ${kind}`, span: spanOf(at) });
+    }
+  },
+  podSet(podSet, { report, workload }) {
+    if (!isPodSpec(podSet, workload)) return;
+    const { pod } = podSet;
+    const containers = ['containers', 'initContainers'].flatMap((list) => items(getIn(pod, list)));
+    const probes = containers.flatMap((container) => probeNames.flatMap((name) => getIn(container, name) ?? []));
+    const problems = [
+      ...containers.flatMap((container) => outOfRange(container, containerRanges)),
+      ...probes.flatMap((probe) => outOfRange(probe, probeRanges)),
+      ...outOfRange(pod, podRanges),
+    ];
+    for (const { problem, at } of problems) {
+      report({ message: `${problem}: ${rejectionOf(workload)}`, span: spanOf(at) });
+    }
+  },
+});
+
+/** A path with the least and the greatest valid number. */
+type Range = readonly [path: string, least: number, most?: number | undefined];
+
+const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+
+const probeRanges: readonly Range[] = [
+  ['initialDelaySeconds', 0],
+  ['timeoutSeconds', 0],
+  ['periodSeconds', 0],
+  ['successThreshold', 0],
+  ['failureThreshold', 0],
+  ['httpGet.port', 1, 65_535],
+  ['tcpSocket.port', 1, 65_535],
+  ['grpc.port', 1, 65_535],
+];
+
+const containerRanges: readonly Range[] = [
+  ['ports.*.containerPort', 1, 65_535],
+  ['ports.*.hostPort', 0, 65_535],
+  ['securityContext.runAsUser', 0],
+  ['securityContext.runAsGroup', 0],
+];
+
+const podRanges: readonly Range[] = [
+  ['terminationGracePeriodSeconds', 0],
+  ['activeDeadlineSeconds', 1],
+  ['securityContext.runAsUser', 0],
+  ['securityContext.runAsGroup', 0],
+  ['securityContext.fsGroup', 0],
+  ['securityContext.supplementalGroups.*', 0],
+  ['volumes.*.configMap.defaultMode', 0, 0o777],
+  ['volumes.*.secret.defaultMode', 0, 0o777],
+  ['volumes.*.projected.defaultMode', 0, 0o777],
+  ['topologySpreadConstraints.*.maxSkew', 1],
+  ['topologySpreadConstraints.*.minDomains', 1],
+  ['affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
+  ['affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
+  ['affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution.*.weight', 1, 100],
+];
+
+const job: readonly Range[] = [
+  ['parallelism', 0],
+  ['completions', 0],
+  ['backoffLimit', 0],
+  ['backoffLimitPerIndex', 0],
+  ['maxFailedIndexes', 0],
+  ['activeDeadlineSeconds', 0],
+  ['ttlSecondsAfterFinished', 0],
+];
+
+const replicated: readonly Range[] = [
+  ['spec.replicas', 0],
+  ['spec.minReadySeconds', 0],
+  ['spec.revisionHistoryLimit', 0],
+];
+
+const rangesOf = table<readonly Range[]>({
+  'apps/Deployment': [...replicated, ['spec.progressDeadlineSeconds', 0]],
+  'apps/StatefulSet': [...replicated, ['spec.updateStrategy.rollingUpdate.partition', 0]],
+  'apps/ReplicaSet': replicated,
+  'apps/DaemonSet': replicated.slice(1),
+  'batch/Job': job.map(([path, least]): Range => [`spec.${path}`, least]),
+  'batch/CronJob': [
+    ...job.map(([path, least]): Range => [`spec.jobTemplate.spec.${path}`, least]),
+    ['spec.startingDeadlineSeconds', 0],
+    ['spec.successfulJobsHistoryLimit', 0],
+    ['spec.failedJobsHistoryLimit', 0],
+  ],
+  'autoscaling/HorizontalPodAutoscaler': [
+    // hpa-min-zero reports a minimum of 0.
+    ['spec.minReplicas', 0],
+    ['spec.maxReplicas', 1],
+    ['spec.targetCPUUtilizationPercentage', 1],
+    ['spec.behavior.*.stabilizationWindowSeconds', 0, 3600],
+    ['spec.behavior.*.policies.*.periodSeconds', 1, 1800],
+    ['spec.behavior.*.policies.*.value', 1],
+  ],
+  'policy/PodDisruptionBudget': [
+    ['spec.minAvailable', 0],
+    ['spec.maxUnavailable', 0],
+  ],
+  'leaderworkerset.x-k8s.io/LeaderWorkerSet': [
+    ['spec.replicas', 0],
+    ['spec.leaderWorkerTemplate.size', 1],
+  ],
+  'jobset.x-k8s.io/JobSet': [['spec.replicatedJobs.*.replicas', 0]],
+  'trainer.kubeflow.org/TrainJob': [['spec.trainer.numNodes', 1]],
+  'serving.kserve.io/InferenceService': [
+    ['spec.predictor.minReplicas', 0],
+    ['spec.predictor.maxReplicas', 0],
+    ['spec.predictor.containerConcurrency', 0],
+  ],
+  'kueue.x-k8s.io/ClusterQueue': [['spec.resourceGroups.*.flavors.*.resources.*.nominalQuota', 0]],
+  'scheduling.k8s.io/PriorityClass': [['value', -(2 ** 31), 1_000_000_000]],
+});
+
+/** The numbers at the paths of the ranges that the API server rejects. */
+function outOfRange(root: Cursor | undefined, ranges: readonly Range[]) {
+  return ranges.flatMap(([path, least, most]) =>
+    placesAt(root, path).flatMap((at) => {
+      const problem = rangeProblem(at, least, most);
+      return problem === undefined ? [] : [{ problem, at }];
+    }),
+  );
+}
+
+function rangeProblem(at: Cursor, least: number, most: number | undefined): string | undefined {
+  const number = writtenNumber(at);
+  if (number === undefined || (number >= least && (most === undefined || number <= most))) return undefined;
+  const mode = most === 0o777;
+  const shown = (one: number) => (mode ? `0${one.toString(8)}` : one.toLocaleString('en-US'));
+  const range =
+    most === undefined
+      ? `at least ${least}`
+      : number > most && least < 0
+        ? `at most ${shown(most)}`
+        : `from ${shown(least)} to ${shown(most)}`;
+  return `${nameOf(at)} must be ${range}, not ${shown(number)}`;
+}
+
+function nameOf(at: Cursor): string {
+  return keyOf(at) || (at.parent === undefined ? '' : keyOf(at.parent));
+}

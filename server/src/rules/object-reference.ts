@@ -1,0 +1,218 @@
+import { isWholePod, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { Container, PodSet, Workload } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  isTemplated,
+  items,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts';
+
+/**
+ * A part of an object refers to another part of it that does not exist.
+ *
+ * ## Why
+ *
+ * A volumeMount names a volume of its pod, and the selector of a Deployment matches the labels of its own template. The API server checks both
+ * when the object is created, and rejects it if they do not agree. A Job gets its selector from the API server and must not have its own.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       volumeMounts:
+ *         - name: dshm
+ *           mountPath: /dev/shm
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ *   volumes:
+ *     - name: shm
+ *       emptyDir:
+ *         medium: Memory
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       volumeMounts:
+ *         - name: shm
+ *           mountPath: /dev/shm
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ *   volumes:
+ *     - name: shm
+ *       emptyDir:
+ *         medium: Memory
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the volume may be missing instead.
+ *
+ * ## When it is silent
+ *
+ * In patches and definitions, for templates, and for kinds whose controllers add volumes.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
+ * - [Kubernetes: selector of a Deployment](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#selector)
+ * - [Kubernetes: Job selector](https://kubernetes.io/docs/concepts/workloads/controllers/job/#specifying-your-own-pod-selector)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  workload(workload, context) {
+    const { kind, apiVersion, manifest } = workload;
+    const group = groupOf(apiVersion);
+    if (group === 'apps') checkSelector(workload, context);
+    if (group === 'batch' && kind === 'Job') {
+      checkJobSelector(getIn(manifest.root, 'spec'), context);
+      if (asBoolean(getIn(manifest.root, 'spec', 'manualSelector')) === true) checkSelector(workload, context);
+    }
+  },
+  podSet(podSet, context) {
+    if (!isWholePod(podSet, context.workload)) return;
+    const volumes = getIn(podSet.pod, 'volumes');
+    if (isIncomplete(volumes) || isIncomplete(podSet.pod) || isTemplated(volumes)) return;
+    // StatefulSets and LeaderWorkerSets make volumes of claims, and so do newer JobSets.
+    const claims = claimPaths.flatMap((path) => placesAt(context.manifest.root, path));
+    const declared = [
+      ...items(volumes).map((volume) => getIn(volume, 'name')),
+      ...claims.flatMap((list) => items(list).map((claim) => getIn(claim, 'metadata', 'name'))),
+    ];
+    if (declared.some((name) => name === undefined || isUnknown(name)) || claims.some(isIncomplete)) return;
+    const names = declared.flatMap((name) => asText(name) ?? []);
+    for (const container of podSet.containers) checkMounts(container, names, podSet, context);
+  },
+});
+
+const claimPaths = [
+  'spec.volumeClaimTemplates',
+  'spec.leaderWorkerTemplate.volumeClaimTemplates',
+  'spec.volumeClaimPolicies.*.templates',
+];
+
+function checkMounts(container: Container, volumes: readonly string[], podSet: PodSet, context: PodSetContext): void {
+  const mounts = [...items(getIn(container.at, 'volumeMounts')), ...items(getIn(container.at, 'volumeDevices'))];
+  for (const mount of mounts) {
+    const at = getIn(mount, 'name');
+    const name = writtenText(at);
+    // The API server adds the volume of the token, and a printed pod has its mount.
+    if (at === undefined || name === undefined || volumes.includes(name) || name.startsWith('kube-api-access-'))
+      continue;
+    const mounted = new Set(podSet.containers.flatMap((one) => one.volumeMounts.map((other) => other.name)));
+    const free = volumes.filter((volume) => !mounted.has(volume));
+    const known = volumes.length === 0 ? 'which has no volumes' : `which has ${listed(volumes)}`;
+    context.report({
+      message: `Volume "${shorten(name, 30)}" is mounted but not in the volumes of the pod, ${known}: ${rejectionOf(context.workload)}`,
+      span: spanOf(at),
+      fixes: () => free.map((volume) => fix(`Mount ${volume}`, 'unsafe', replaceScalar(context.document, at, volume))),
+    });
+  }
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 2).map((name) => shorten(name, 20));
+  return names.length > 2 ? `${shown.join(', ')} and ${names.length - 2} more` : shown.join(' and ');
+}
+
+function checkSelector({ kind, manifest, partial }: Workload, context: WorkloadContext): void {
+  const spec = getIn(manifest.root, 'spec');
+  const selector = getIn(spec, 'selector');
+  const template = getIn(spec, 'template');
+  const labels = getIn(template, 'metadata', 'labels');
+  if (partial || selector === undefined || template === undefined) return;
+  if ([selector, template, getIn(template, 'metadata'), labels].some((one) => isIncomplete(one) || isTemplated(one))) {
+    return;
+  }
+  const label = (key: string) => getIn(labels, key);
+  for (const expression of items(getIn(selector, 'matchExpressions')))
+    checkExpression(expression, labels, kind, context);
+  for (const wanted of entries(getIn(selector, 'matchLabels'))) {
+    const key = keyOf(wanted);
+    const found = label(key);
+    const value = asText(wanted);
+    if (value === undefined || /[${}<>%]/.test(key) || isUnknown(wanted) || isUnknown(found)) continue;
+    const text = asText(found);
+    if (text === value || entries(labels).some((entry) => /[${}<>%]/.test(keyOf(entry)))) continue;
+    const is = found === undefined ? 'has no such label' : `has ${shorten(text ?? 'no value', 30)}`;
+    context.report({
+      message: `Selector ${shorten(`${key}: ${value}`, 50)} does not match the pod template, which ${is}: the API server rejects the ${kind}`,
+      span: spanOf(wanted),
+      fixes: () => [
+        text === undefined || text === ''
+          ? undefined
+          : fix(`Select ${text}`, 'unsafe', replaceScalar(context.document, wanted, text)),
+        found === undefined
+          ? undefined
+          : fix(`Set the label to ${value}`, 'unsafe', replaceScalar(context.document, found, value)),
+      ],
+    });
+  }
+}
+
+function checkExpression(
+  expression: Cursor,
+  labels: Cursor | undefined,
+  kind: string,
+  { report }: WorkloadContext,
+): void {
+  const key = writtenText(getIn(expression, 'key'));
+  const operator = writtenText(getIn(expression, 'operator'));
+  const values = items(getIn(expression, 'values'));
+  const label = key === undefined ? undefined : getIn(labels, key);
+  if (key === undefined || isUnknown(label) || values.some(isUnknown) || isIncomplete(expression)) return;
+  const has = label !== undefined && values.some((value) => asText(value) === asText(label));
+  const matches =
+    operator === 'In'
+      ? has || values.length === 0
+      : operator === 'NotIn'
+        ? !has
+        : operator === 'Exists'
+          ? label !== undefined
+          : true;
+  if (matches) return;
+  report({
+    message: `Selector ${shorten(`${key} ${operator}`, 50)} does not match the labels of the pod template: the API server rejects the ${kind}`,
+    span: spanOf(getIn(expression, 'key') ?? expression),
+  });
+}
+
+function checkJobSelector(spec: Cursor | undefined, { report }: WorkloadContext): void {
+  const selector = getIn(spec, 'selector');
+  const manual = getIn(spec, 'manualSelector');
+  if (!isSet(selector) || isIncomplete(spec) || isUnknown(manual) || asBoolean(manual) === true) return;
+  if (isTemplated(selector) || getIn(spec, 'template') === undefined) return;
+  // A Job read back from a cluster has the selector that the API server made.
+  if (entries(getIn(selector, 'matchLabels')).some((entry) => /controller-uid$/.test(keyOf(entry)))) return;
+  report({
+    message: 'A Job must not have its own selector without manualSelector: true: the API server rejects the Job',
+    span: keySpanOf(selector),
+  });
+}

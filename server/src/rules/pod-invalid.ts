@@ -1,0 +1,126 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, isUnknown, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import { groupOf } from '../model/manifest.ts';
+import type { PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asBoolean, getIn, isIncomplete, items, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * Fields of a pod that do not go together, or not with its controller.
+ *
+ * ## Why
+ *
+ * A pod has at least one container. `dnsPolicy: None` needs a name server in `dnsConfig`, and a pod with its own user namespace (`hostUsers: false`)
+ * cannot use the namespaces of the host. The pods of a Deployment or a StatefulSet run until they are replaced, so they have no
+ * `activeDeadlineSeconds`; that of a Job belongs to the Job. The API server rejects the object otherwise.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   hostUsers: false
+ *   hostNetwork: true
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   hostNetwork: true
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: only the author knows which of two fields is meant.
+ *
+ * ## When it is silent
+ *
+ * For templates and patches.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: PodSpec](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#PodSpec)
+ * - [Kubernetes: user namespaces](https://kubernetes.io/docs/concepts/workloads/pods/user-namespaces/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  podSet(podSet, context) {
+    // The branches of a template may be alternatives.
+    if (!isPodSpec(podSet, context.workload) || context.document.template) return;
+    checkHost(podSet, context);
+    checkNames(podSet, context);
+    checkDeadline(podSet, context);
+    checkPriority(podSet, context);
+  },
+});
+
+function checkHost({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const users = getIn(pod, 'hostUsers');
+  const host = ['hostNetwork', 'hostPID', 'hostIPC'].flatMap((key) => getIn(pod, key) ?? []);
+  const other = host.find((field) => asBoolean(field) === true);
+  if (users === undefined || asBoolean(users) !== false || other === undefined) return;
+  report({
+    message: `hostUsers: false contradicts ${keyOf(other)}: true: ${rejectionOf(workload)}`,
+    span: keySpanOf(users),
+    fixes: () => [users, other].map((field) => fix(`Remove ${keyOf(field)}`, 'unsafe', removeKey(document, field))),
+  });
+}
+
+function checkNames({ pod }: PodSet, { report, workload }: PodSetContext): void {
+  const policy = getIn(pod, 'dnsPolicy');
+  const servers = getIn(pod, 'dnsConfig', 'nameservers');
+  if (policy !== undefined && writtenText(policy) === 'None' && items(servers).length === 0) {
+    if (!workload.partial && !isIncomplete(servers) && !isUnknown(servers)) {
+      report({
+        message: `dnsPolicy None requires nameservers in dnsConfig: ${rejectionOf(workload)}`,
+        span: spanOf(policy),
+      });
+    }
+  }
+  for (const list of placesAt(pod, 'containers')) {
+    if (items(list).length > 0 || list.node.kind !== 'seq' || isIncomplete(list)) continue;
+    report({ message: `A pod needs at least one container: ${rejectionOf(workload)}`, span: keySpanOf(list) });
+  }
+}
+
+/** An admission plugin computes the number from the class. */
+function checkPriority({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const priority = getIn(pod, 'priority');
+  const number = writtenNumber(priority);
+  if (priority === undefined || number === undefined || number === 0) return;
+  if (getIn(pod, 'priorityClassName') !== undefined || workload.partial) return;
+  report({
+    message: `priority ${number} must come from a priorityClassName: the API server rejects the pod`,
+    span: keySpanOf(priority),
+    fixes: () => [fix('Remove priority', 'unsafe', removeKey(document, priority))],
+  });
+}
+
+function checkDeadline({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const deadline = getIn(pod, 'activeDeadlineSeconds');
+  if (groupOf(workload.apiVersion) !== 'apps' || !isSet(deadline)) return;
+  report({
+    message: `The pods of a ${workload.kind} must not have activeDeadlineSeconds: ${rejectionOf(workload)}`,
+    span: keySpanOf(deadline),
+    fixes: () => [fix('Remove activeDeadlineSeconds', 'unsafe', removeKey(document, deadline))],
+  });
+}

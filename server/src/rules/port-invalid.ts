@@ -1,0 +1,151 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import type { PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  getIn,
+  isIncomplete,
+  isRepeated,
+  items,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+
+/**
+ * Ports of a pod or a Service that the API server rejects.
+ *
+ * ## Why
+ *
+ * With `hostNetwork`, a container's port is the node's port: a `hostPort` must be the same. Two containers cannot have one host port. A Service
+ * with several ports needs a name for each, and a headless Service cannot be of type NodePort or LoadBalancer.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   hostNetwork: true
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       ports:
+ *         - containerPort: 8000
+ *           hostPort: 9000
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   hostNetwork: true
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       ports:
+ *         - containerPort: 8000
+ *           hostPort: 8000
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: clients may use the other port.
+ *
+ * ## When it is silent
+ *
+ * For templates and patches.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: ports of a container](https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#ports)
+ * - [Kubernetes: Services with several ports](https://kubernetes.io/docs/concepts/services-networking/service/#multi-port-services)
+ */
+export default defineRule({
+  topic: 'network',
+  severity: 'error',
+  manifest({ root, kind, apiVersion }, context) {
+    if (kind === 'Service' && apiVersion === 'v1' && !context.document.template)
+      checkService(getIn(root, 'spec'), context);
+  },
+  podSet(podSet, context) {
+    if (isPodSpec(podSet, context.workload)) checkHostPorts(podSet, context);
+  },
+});
+
+function checkHostPorts({ pod }: PodSet, { report, document, workload }: PodSetContext): void {
+  const onHost = asBoolean(getIn(pod, 'hostNetwork')) === true;
+  const seen = new Set<string>();
+  for (const port of placesAt(pod, 'containers.*.ports.*')) {
+    const at = getIn(port, 'hostPort');
+    const container = writtenNumber(getIn(port, 'containerPort'));
+    const host = writtenNumber(at);
+    if (onHost && at !== undefined && container !== undefined && host !== undefined && host > 0 && host !== container) {
+      report({
+        message: `With hostNetwork, hostPort must be the containerPort ${container}, not ${host}: ${rejectionOf(workload)}`,
+        span: spanOf(at),
+        fixes: () => [fix(`Set hostPort to ${container}`, 'unsafe', replaceScalar(document, at, container))],
+      });
+      continue;
+    }
+    const taken = host ?? (onHost ? container : undefined);
+    if (taken === undefined || taken === 0 || isRepeated(port)) continue;
+    const key = [taken, asText(getIn(port, 'protocol')) ?? 'TCP', asText(getIn(port, 'hostIP')) ?? ''].join(' ');
+    if (seen.has(key)) {
+      const place = at ?? getIn(port, 'containerPort') ?? port;
+      report({ message: `Two containers use the host port ${taken}: ${rejectionOf(workload)}`, span: spanOf(place) });
+    }
+    seen.add(key);
+  }
+}
+
+function checkService(spec: Cursor | undefined, { report }: RuleContext): void {
+  const ports = getIn(spec, 'ports');
+  const type = writtenText(getIn(spec, 'type')) ?? 'ClusterIP';
+  const rejection = 'the API server rejects the Service';
+  const address = getIn(spec, 'clusterIP');
+  if (address !== undefined && writtenText(address) === 'None' && /^(NodePort|LoadBalancer)$/.test(type)) {
+    report({ message: `A Service of type ${type} must not have clusterIP None: ${rejection}`, span: spanOf(address) });
+  }
+  const list = items(ports);
+  if (isIncomplete(spec) || isIncomplete(ports) || list.some((port) => isRepeated(port))) return;
+  // One finding is enough.
+  const unnamed = list.find((port) => port.node.kind === 'map' && !isSet(getIn(port, 'name')) && !isIncomplete(port));
+  const names = new Set<string>();
+  const numbers = new Set<string>();
+  for (const port of list) {
+    if (port.node.kind !== 'map' || isIncomplete(port)) continue;
+    const name = getIn(port, 'name');
+    const number = getIn(port, 'port');
+    if (list.length > 1 && !isSet(name) && port === unnamed) {
+      report({
+        message: `Each port of a Service with ${list.length} ports needs a name: ${rejection}`,
+        span: keySpanOf(number ?? port),
+      });
+    }
+    const text = writtenText(name);
+    if (name !== undefined && text !== undefined && names.has(text)) {
+      report({ message: `Two ports are named ${shorten(text, 30)}: ${rejection}`, span: spanOf(name) });
+    }
+    if (text !== undefined) names.add(text);
+    const written = writtenNumber(number);
+    const key = `${written} ${asText(getIn(port, 'protocol')) ?? 'TCP'}`;
+    if (number !== undefined && written !== undefined && numbers.has(key)) {
+      report({ message: `Two ports have the number ${written}: ${rejection}`, span: spanOf(number) });
+    }
+    if (written !== undefined) numbers.add(key);
+  }
+}

@@ -1,0 +1,146 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, isUnknown, placesAt, writtenNumber } from '../evidence/written.ts';
+import type { Container } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asNumber, type Cursor, entries, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A probe or a lifecycle hook that the API server rejects.
+ *
+ * ## Why
+ *
+ * A probe has exactly one way to check the container: `exec`, `httpGet`, `tcpSocket` or `grpc`. A liveness or startup probe succeeds at once
+ * (`successThreshold: 1`), and a readiness probe, which stops nothing, has no grace period. Init containers run to their end and have no probes,
+ * unless they are sidecars.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       livenessProbe:
+ *         httpGet:
+ *           path: /health
+ *           port: 8000
+ *         successThreshold: 3
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: chat
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/server:1.4
+ *       livenessProbe:
+ *         httpGet:
+ *           path: /health
+ *           port: 8000
+ *         successThreshold: 1
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Safe: 1 is the only valid threshold, and a field that is not allowed had no effect.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: probes](https://kubernetes.io/docs/tasks/configure-pod-container/configure-liveness-readiness-startup-probes/)
+ * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  container(container, context) {
+    if (!isPodSpec(context.podSet, context.workload)) return;
+    const probes = probeNames.map((name) => getIn(container.at, name)).filter(isSet);
+    if (container.type === 'init') {
+      refuse(probes, container, context);
+      return;
+    }
+    for (const probe of probes) checkProbe(probe, context);
+    for (const hook of placesAt(container.at, 'lifecycle.*')) {
+      if (/^(postStart|preStop)$/.test(keyOf(hook))) checkHandler(hook, hookHandlers, context);
+    }
+  },
+});
+
+const probeNames = ['livenessProbe', 'readinessProbe', 'startupProbe'];
+const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc'];
+const hookHandlers = ['exec', 'httpGet', 'tcpSocket', 'sleep'];
+
+function refuse(probes: readonly Cursor[], { at }: Container, context: PodSetContext): void {
+  const restartPolicy = getIn(at, 'restartPolicy');
+  if (context.workload.partial || isIncomplete(at) || isUnknown(restartPolicy)) return;
+  for (const field of [...probes, ...[getIn(at, 'lifecycle')].filter(isSet)]) {
+    context.report({
+      message: `An init container has no ${keyOf(field)} unless its restartPolicy is Always: ${rejectionOf(context.workload)}`,
+      span: keySpanOf(field),
+      fixes: () => [fix(`Remove ${keyOf(field)}`, 'safe', removeKey(context.document, field))],
+    });
+  }
+}
+
+function checkProbe(probe: Cursor, context: PodSetContext): void {
+  const { report, document, workload } = context;
+  const name = keyOf(probe);
+  checkHandler(probe, handlers, context);
+  const successes = getIn(probe, 'successThreshold');
+  const wanted = writtenNumber(successes);
+  if (successes !== undefined && wanted !== undefined && wanted > 1 && name !== 'readinessProbe') {
+    report({
+      message: `successThreshold of a ${name} must be 1, not ${wanted}: ${rejectionOf(workload)}`,
+      span: spanOf(successes),
+      fixes: () => [fix('Set successThreshold to 1', 'safe', replaceScalar(document, successes, 1))],
+    });
+  }
+  const grace = getIn(probe, 'terminationGracePeriodSeconds');
+  if (name === 'readinessProbe' && isSet(grace)) {
+    report({
+      message: `A readinessProbe has no terminationGracePeriodSeconds: ${rejectionOf(workload)}`,
+      span: keySpanOf(grace),
+      fixes: () => [fix('Remove terminationGracePeriodSeconds', 'safe', removeKey(document, grace))],
+    });
+  } else if (grace !== undefined && (asNumber(grace) ?? 1) < 1) {
+    report({
+      message: `terminationGracePeriodSeconds of a probe must be at least 1: ${rejectionOf(workload)}`,
+      span: spanOf(grace),
+    });
+  }
+}
+
+/** Exactly one of the handlers. */
+function checkHandler(owner: Cursor, known: readonly string[], { report, workload, document }: PodSetContext): void {
+  if (owner.node.kind !== 'map' || isIncomplete(owner)) return;
+  const set = entries(owner).filter((field) => known.includes(keyOf(field)) && isSet(field));
+  const [first, second] = set;
+  // The branches of a template may be alternatives.
+  if (first !== undefined && (second === undefined || document.template)) return;
+  if (first === undefined && (workload.partial || entries(owner).some((field) => !isTiming(field)))) return;
+  report({
+    message:
+      first === undefined
+        ? `${keyOf(owner)} needs one of ${known.slice(0, -1).join(', ')} or ${known.at(-1)}: ${rejectionOf(workload)}`
+        : `${keyOf(owner)} has both ${keyOf(first)} and ${second && keyOf(second)}, only one is allowed: ${rejectionOf(workload)}`,
+    span: keySpanOf(second ?? owner),
+  });
+}
+
+/** Any other key is reported as an unknown field. */
+function isTiming(field: Cursor): boolean {
+  return /^(?:\w+Seconds|successThreshold|failureThreshold)$/.test(keyOf(field)) || !isSet(field);
+}

@@ -1,0 +1,124 @@
+import { gpus } from '../catalog/index.ts';
+import { wordsOf } from '../command/name-words.ts';
+import { readServedFlags } from '../command/served-flags.ts';
+import { serverOfImage } from '../evidence/launch.ts';
+import { requestsAccelerators } from '../model/accelerators.ts';
+import { processInput } from '../model/process-input.ts';
+import type { PodSet } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { isTemplated } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { tableOf } from '../yaml/table.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * The quantization flag does not fit the model or the GPU.
+ *
+ * ## Why
+ *
+ * AWQ and GPTQ are formats of the published weights, not settings: a server that is told to read AWQ from other weights stops at the start.
+ * Some formats also need newer GPUs than the selected one. A pod that restarts in this way holds its GPU all the time.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=example/llama-8b-GPTQ-Int4, --quantization=awq]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: vllm/vllm-openai:v0.11.0
+ *       args: [--model=example/llama-8b-GPTQ-Int4, --quantization=gptq]
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For formats that a server makes from 16-bit weights (fp8, bitsandbytes), for local paths and names that say nothing about the format,
+ * except models of organizations that publish 16-bit weights under their plain names.
+ *
+ * ## Sources
+ *
+ * - [vLLM: quantization](https://docs.vllm.ai/en/latest/features/quantization/)
+ * - [Text Generation Inference: quantization](https://huggingface.co/docs/text-generation-inference/conceptual/quantization)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  container(container, context) {
+    if (!requestsAccelerators(container)) return;
+    const lines = [...container.command, ...container.args];
+    if (lines.some(({ at }) => isTemplated(at)) || container.type !== 'app') return;
+    const served = readServedFlags(processInput(container), serverOfImage(container));
+    const flag = served?.quantization;
+    const method = flag && methods[flag.value.toLowerCase()];
+    if (flag === undefined || method === undefined) return;
+    const problem = mismatch(method, served?.model?.value) ?? tooOld(method, context.podSet);
+    const span = spanOfWords(context.document, lines, flag.words);
+    if (problem === undefined || span === undefined) return;
+    const [first, last] = flag.words;
+    const text = first === last ? first.text : `${first.text} ${last.text}`;
+    context.report({ message: `${shorten(text, 40)} ${problem}: the server does not start`, span });
+  },
+});
+
+/** Flag values by the format that they read. */
+const methods = tableOf<Method>([
+  ['awq', 'awq'],
+  ['awq_marlin', 'awq'],
+  ['gptq', 'gptq'],
+  ['gptq_marlin', 'gptq'],
+  ['gguf', 'gguf'],
+  ['fp8', 'fp8'],
+]);
+
+type Method = 'awq' | 'gptq' | 'gguf' | 'fp8';
+const named: readonly Method[] = ['awq', 'gptq', 'gguf'];
+
+function mismatch(method: Method, model: string | undefined): string | undefined {
+  if (model === undefined || /[{$<]/.test(model)) return undefined;
+  const [organization = '', name, ...more] = model.split('/');
+  const words = wordsOf(model);
+  if (words.includes(method)) return undefined;
+  const other = named.find((one) => words.includes(one));
+  if (other !== undefined) return `does not read ${shorten(model, 48)}, whose name says ${other.toUpperCase()}`;
+  if (method === 'fp8' || name === undefined || more.length > 0 || !plainWeights.has(organization.toLowerCase()))
+    return undefined;
+  const quantized = words.some((word) =>
+    /^(?:\d?bit|int\d|w\da\d+|fp\d|nf4|bnb|quanti[sz]ed|exl2|marlin|nvfp4|mxfp4)$/.test(word),
+  );
+  return quantized ? undefined : `needs weights in that format, but ${shorten(model, 48)} has 16 bits`;
+}
+
+/** Organizations that publish 16-bit weights under plain names. Quantized ones have their format in the name. */
+const plainWeights: ReadonlySet<string> = new Set([
+  ...['meta-llama', 'mistralai', 'google', 'qwen', 'microsoft', 'tiiuae', 'facebook', 'bigcode', 'eleutherai'],
+  ...['codellama', '01-ai', 'ibm-granite', 'allenai', 'openai-community', 'lmsys', 'huggingfaceh4', 'bigscience'],
+]);
+
+/** All these methods need compute capability 7.5, which V100 and older GPUs do not have. */
+function tooOld(method: Method, { accelerators }: PodSet): string | undefined {
+  const [only, ...others] = accelerators;
+  if (method === 'gptq' || method === 'gguf' || only === undefined || others.length > 0 || only.model === null)
+    return undefined;
+  const gpu = gpus.get(only.model);
+  const capability = Number(gpu?.computeCapability ?? Number.NaN);
+  return gpu !== undefined && capability < 7.5 ? `is not supported on ${gpu.name}` : undefined;
+}

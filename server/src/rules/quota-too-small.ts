@@ -1,0 +1,168 @@
+import { queueLabel } from '../evidence/queue-label.ts';
+import type { Referenced } from '../model/cross-references.ts';
+import { resourceName } from '../model/requested-resource.ts';
+import type { PodSet, Workload } from '../model/workload.ts';
+import { type Cursor, getIn, isTemplated, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type WorkloadContext } from './rule.ts';
+
+/**
+ * A workload requests more accelerators than the quota of its namespace allows.
+ *
+ * ## Why
+ *
+ * The API server adds up the requests of all pods of the namespace and rejects a pod that exceeds the quota. A pod that alone requests more
+ * never exists: its Deployment or Job has no pods, and only an event says why. If all replicas together request more, some of them are
+ * missing. Kueue never admits a job if one of its pod sets needs more than the largest quota of a flavor.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: ResourceQuota
+ * metadata: {name: gpus, namespace: research}
+ * spec:
+ *   hard:
+ *     requests.nvidia.com/gpu: 4
+ * ---
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata: {name: train, namespace: research}
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources: {limits: {nvidia.com/gpu: 8}}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: ResourceQuota
+ * metadata: {name: gpus, namespace: research}
+ * spec:
+ *   hard:
+ *     requests.nvidia.com/gpu: 8
+ * ---
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata: {name: train, namespace: research}
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           resources: {limits: {nvidia.com/gpu: 8}}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * For quotas of other namespaces and of folders other than the workload's and those above it, for quotas with scopes, and for patches and
+ * definitions. For the sum over several workloads, which need not run at the same time. For queues of a cohort, which can borrow.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: resource quotas for extended resources](https://kubernetes.io/docs/concepts/policy/resource-quotas/#resource-quota-for-extended-resources)
+ * - [Kueue: ClusterQueue](https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/)
+ */
+export default defineRule({
+  topic: 'quota',
+  severity: 'warning',
+  workload(workload, context) {
+    if (workload.partial || workload.role === 'definition') return;
+    const needs = needsOf(workload);
+    if (needs.length === 0) return;
+    for (const need of needs) {
+      const found = inNamespace(need, workload, context) ?? inQueue(need, workload, context);
+      if (found === undefined) continue;
+      const place = placeOf(need);
+      context.report({
+        message: `${found.what} ${found.count} ${need.resource}, but ${found.limit}: ${found.consequence}`,
+        span:
+          place === undefined
+            ? spanOf(getIn(workload.manifest.root, 'kind') ?? workload.manifest.root)
+            : keySpanOf(place),
+      });
+    }
+  },
+});
+
+/** What the pods of a workload need of one resource. */
+interface Need {
+  readonly resource: string;
+  readonly podSets: readonly PodSet[];
+  /** The most that one pod, one pod set and all pods request. */
+  readonly pod: number;
+  readonly podSet: number;
+  readonly all: number;
+}
+
+interface Excess {
+  readonly what: string;
+  readonly count: number;
+  readonly limit: string;
+  readonly consequence: string;
+}
+
+function needsOf({ podSets }: Workload): readonly Need[] {
+  const requests = podSets.flatMap((podSet) =>
+    podSet.accelerators.flatMap(({ requested, perPod }) => {
+      const resource = resourceName(requested);
+      const pod = perPod ?? 0;
+      return resource === undefined || pod === 0 ? [] : [{ resource, podSet, pod, all: pod * (podSet.pods.min ?? 0) }];
+    }),
+  );
+  return [...new Set(requests.map(({ resource }) => resource))].map((resource) => {
+    const same = requests.filter((one) => one.resource === resource);
+    return {
+      resource,
+      podSets: same.map(({ podSet }) => podSet),
+      pod: Math.max(...same.map(({ pod }) => pod)),
+      podSet: Math.max(...same.map(({ all }) => all)),
+      all: same.reduce((sum, { all }) => sum + all, 0),
+    };
+  });
+}
+
+function inNamespace(need: Need, { namespace }: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+  const [smallest] = crossReferences
+    .quotasIn(namespace)
+    .flatMap((quota) => {
+      const hard = quota.facts.hard[`requests.${need.resource}`];
+      return hard === undefined ? [] : [{ quota, hard }];
+    })
+    .sort((a, b) => a.hard - b.hard);
+  if (smallest === undefined || Math.max(need.pod, need.all) <= smallest.hard) return undefined;
+  const limit = `${named('ResourceQuota', smallest.quota)} allows ${smallest.hard}`;
+  return need.pod > smallest.hard
+    ? { what: 'A pod requests', count: need.pod, limit, consequence: 'the API server rejects every pod' }
+    : { what: 'All pods together request', count: need.all, limit, consequence: 'some pods never start' };
+}
+
+function inQueue(need: Need, workload: Workload, { crossReferences }: WorkloadContext): Excess | undefined {
+  const label = queueLabel(workload);
+  if (label === undefined || isTemplated(label.at)) return undefined;
+  const queue = crossReferences.clusterQueueOf(workload.namespace, label.value);
+  const largest = queue?.facts.largest[need.resource];
+  if (queue === undefined || largest === undefined || queue.siblingFolder) return undefined;
+  const limit = `the largest quota of ${named('ClusterQueue', queue)} is ${largest}`;
+  const consequence = 'Kueue never admits the workload';
+  if (need.pod > largest) return { what: 'A pod requests', count: need.pod, limit, consequence };
+  // Kueue admits the pods of servers one by one.
+  const isJob = workload.role === 'training' || workload.role === 'batch';
+  if (!isJob || need.podSet <= largest) return undefined;
+  return { what: 'The pods of a group request', count: need.podSet, limit, consequence };
+}
+
+function named(kind: string, { name, file }: Referenced<unknown>): string {
+  return `${kind} ${shorten(name)}${file === null ? '' : ` (${shorten(file)})`}`;
+}
+
+/** The first request of the resource. */
+function placeOf({ resource, podSets }: Need): Cursor | undefined {
+  const requests = podSets.flatMap(({ containers }) => containers.flatMap(({ accelerators }) => accelerators));
+  const written = requests.find((one) => one.resource === resource);
+  return written?.limit?.at ?? written?.request?.at;
+}

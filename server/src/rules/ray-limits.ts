@@ -1,0 +1,146 @@
+import { meantResource } from '../catalog/resource-spelling.ts';
+import { knownRequests } from '../evidence/requested-accelerators.ts';
+import { namesAccelerators } from '../model/accelerators.ts';
+import { countIn } from '../model/count.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { writtenResources } from '../rewrite/rename-resource.ts';
+import { asText, type Cursor, getIn, isIncomplete, isTemplated, keyOf, spanOf } from '../yaml/cursor.ts';
+import { replaceScalar } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule } from './rule.ts';
+
+/**
+ * Ray counts another number of GPUs than the container has.
+ *
+ * ## Why
+ *
+ * Ray places tasks by `num-gpus`, not by the devices that it finds. If the number is larger than the container's limit, tasks that need a GPU
+ * start without one and fail. If it is smaller, the rest of the GPUs is never used. Without the parameter KubeRay takes the number from the
+ * limit.
+ *
+ * ```yaml invalid
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: research
+ * spec:
+ *   headGroupSpec:
+ *     rayStartParams: {}
+ *     template:
+ *       spec:
+ *         containers:
+ *           - name: head
+ *             image: rayproject/ray:2.46.0
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 2
+ *       rayStartParams:
+ *         num-gpus: "4"
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: worker
+ *               image: rayproject/ray:2.46.0-gpu
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: ray.io/v1
+ * kind: RayCluster
+ * metadata:
+ *   name: research
+ * spec:
+ *   headGroupSpec:
+ *     rayStartParams: {}
+ *     template:
+ *       spec:
+ *         containers:
+ *           - name: head
+ *             image: rayproject/ray:2.46.0
+ *   workerGroupSpecs:
+ *     - groupName: gpu
+ *       replicas: 2
+ *       rayStartParams:
+ *         num-gpus: "1"
+ *       template:
+ *         spec:
+ *           containers:
+ *             - name: worker
+ *               image: rayproject/ray:2.46.0-gpu
+ *               resources:
+ *                 limits:
+ *                   nvidia.com/gpu: 1
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: Ray then places other tasks.
+ *
+ * ## When it is silent
+ *
+ * For shares of a GPU, which Ray may count in its own way, for devices that are not requested by a resource name, for misspelled resource
+ * names, and for 0 on the head, which keeps tasks away from it.
+ *
+ * ## Sources
+ *
+ * - [Ray: configuring KubeRay, rayStartParams](https://docs.ray.io/en/latest/cluster/kubernetes/user-guides/config.html)
+ * - [ray-project/kuberay#2612](https://github.com/ray-project/kuberay/issues/2612)
+ */
+export default defineRule({
+  topic: 'gpu-request',
+  severity: 'warning',
+  podSet(podSet, { workload, document, report }) {
+    const written = startParameter(podSet);
+    const [ray] = podSet.containers.filter(({ type }) => type === 'app');
+    const counted = countIn(asText(written));
+    if (written === undefined || ray === undefined || isTemplated(written) || counted === null) return;
+    const held = gpusOf(ray, podSet);
+    if (held === undefined || held === counted) return;
+    if (counted === 0 && podSet.name === 'head') return;
+    const has = held === 0 ? 'none' : `${held}`;
+    report({
+      // Without any GPU in the cluster, the number may stand for something else.
+      severity: namesAccelerators(workload) ? 'warning' : 'info',
+      message:
+        counted > held
+          ? `num-gpus ${counted}, but container ${shorten(ray.name, 30)} has ${has}: Ray places tasks on GPUs that do not exist`
+          : `num-gpus ${counted} of the ${held} GPUs of container ${shorten(ray.name, 30)}: Ray leaves the others idle`,
+      span: spanOf(written),
+      fixes: () =>
+        held === 0 ? [] : [fix(`Set num-gpus to ${held}`, 'unsafe', replaceScalar(document, written, String(held)))],
+    });
+  },
+});
+
+/** `num-gpus` of the group that the pods belong to. */
+function startParameter({ pod }: PodSet): Cursor | undefined {
+  const template = pod.parent;
+  if (template === undefined || keyOf(template) !== 'template') return undefined;
+  return getIn(template.parent, 'rayStartParams', 'num-gpus');
+}
+
+/** The GPUs that Ray's container requests; undefined if they are shares, of several kinds, unknown or from elsewhere. */
+function gpusOf(container: Container, { accelerators, pod }: PodSet): number | undefined {
+  const requests = knownRequests(container);
+  if (isIncomplete(pod) || isIncomplete(container.at) || isIncomplete(getIn(container.resources, 'limits')))
+    return undefined;
+  // gpu-resource-name reports misspelled names.
+  if (writtenResources(container).some((entry) => isMisspelled(keyOf(entry)))) return undefined;
+  if (accelerators.length === 0) return 0;
+  const [only, ...others] = requests;
+  if (
+    only === undefined ||
+    others.length > 0 ||
+    only.form !== 'whole' ||
+    !/^(?:nvidia|amd)\.com\/gpu$/.test(only.resource)
+  )
+    return undefined;
+  return only.count ?? undefined;
+}
+
+function isMisspelled(name: string): boolean {
+  return /^gpus?$/i.test(name) || meantResource(name) !== undefined;
+}

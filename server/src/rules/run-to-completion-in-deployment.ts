@@ -1,0 +1,117 @@
+import { imageParts } from '../catalog/images.ts';
+import { findEnding } from '../command/waiting.ts';
+import { isExempt, knownRequests, requestWords } from '../evidence/requested-accelerators.ts';
+import { likeKind } from '../model/kinds/index.ts';
+import { groupOf } from '../model/manifest.ts';
+import { imageUseOf, processInput } from '../model/process-input.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import type { Span } from '../yaml/span.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A program that ends runs in a Deployment or StatefulSet.
+ *
+ * ## Why
+ *
+ * Deployments and StatefulSets restart their containers whenever they end, also after success. A training run, a benchmark or a call of
+ * nvidia-smi starts again and again, with growing pauses, and its GPU is never released. A Job runs it once.
+ *
+ * ```yaml invalid
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata:
+ *   name: train
+ * spec:
+ *   selector:
+ *     matchLabels:
+ *       app: train
+ *   template:
+ *     metadata:
+ *       labels:
+ *         app: train
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: [python, train.py, --epochs, "3"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: batch/v1
+ * kind: Job
+ * metadata:
+ *   name: train
+ * spec:
+ *   template:
+ *     spec:
+ *       restartPolicy: Never
+ *       containers:
+ *         - name: main
+ *           image: registry.example/trainer:1.4
+ *           command: [python, train.py, --epochs, "3"]
+ *           resources:
+ *             limits:
+ *               nvidia.com/gpu: 1
+ * ```
+ *
+ * ## When it is silent
+ *
+ * If any part of the command line waits, serves, loops without an end, runs in the background, or is unknown; for patches; and for
+ * infrastructure.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: Deployments](https://kubernetes.io/docs/concepts/workloads/controllers/deployment/)
+ * - [Kubernetes: Jobs](https://kubernetes.io/docs/concepts/workloads/controllers/job/)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  wasteful: true,
+  container(container, context) {
+    const { workload, podSet } = context;
+    const requests = knownRequests(container);
+    if (requests.length === 0 || container.type !== 'app' || podSet.pods.max === 0) return;
+    if (workload.partial || isExempt(workload) || !restartsForever(workload)) return;
+    const end = endOf(container, context);
+    if (end === undefined) return;
+    context.report({
+      message: `${shorten(end.what.slice(0, 200).replace(/\s+/g, ' '), 40)} ends, but a ${workload.kind} restarts it every time: it keeps ${shorten(requestWords(requests), 40)}; use a Job`,
+      span: end.span,
+    });
+  },
+});
+
+/** Kinds that keep a number of pods running. */
+function restartsForever({ kind, apiVersion }: Workload): boolean {
+  const entry = likeKind(groupOf(apiVersion), kind);
+  return entry?.staysUp === true && entry.replica === 'pod';
+}
+
+function endOf(
+  container: Container,
+  { document }: PodSetContext,
+): { readonly what: string; readonly span: Span } | undefined {
+  const { command, args, image } = container;
+  const lines = [...command, ...args];
+  if (lines.some(({ at }) => isTemplated(at) || isIncomplete(at.parent))) return undefined;
+  if (lines.length === 0) {
+    return image && imageUseOf(container).use === 'batch'
+      ? { what: imageName(image.value), span: spanOf(image.at) }
+      : undefined;
+  }
+  const ending = findEnding(processInput(container));
+  const span = ending && spanOfWords(document, lines, ending.words);
+  return ending && span && { what: ending.what, span };
+}
+
+function imageName(image: string): string {
+  const { repository } = imageParts(image);
+  return repository.slice(repository.lastIndexOf('/') + 1);
+}

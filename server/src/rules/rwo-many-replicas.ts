@@ -1,0 +1,119 @@
+import { requestsAccelerators } from '../model/accelerators.ts';
+import type { PodSet } from '../model/workload.ts';
+import { asText, getIn, isIncomplete, isTemplated, spanOf } from '../yaml/cursor.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * Several pods mount a claim that only one node can use.
+ *
+ * ## Why
+ *
+ * A ReadWriteOnce volume is attached to one node. GPU pods rarely fit on the same node, so all but the first one wait for the volume
+ * ("Multi-Attach error") and never start. A claim with ReadWriteMany or ReadOnlyMany, or the claim templates of a StatefulSet, serve pods on
+ * several nodes.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: PersistentVolumeClaim
+ * metadata: {name: models}
+ * spec:
+ *   accessModes: [ReadWriteOnce]
+ *   resources: {requests: {storage: 200Gi}}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata: {name: chat}
+ * spec:
+ *   replicas: 3
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:2.1
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ *           volumeMounts: [{name: models, mountPath: /models}]
+ *       volumes:
+ *         - name: models
+ *           persistentVolumeClaim: {claimName: models}
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: PersistentVolumeClaim
+ * metadata: {name: models}
+ * spec:
+ *   accessModes: [ReadWriteMany]
+ *   resources: {requests: {storage: 200Gi}}
+ * ---
+ * apiVersion: apps/v1
+ * kind: Deployment
+ * metadata: {name: chat}
+ * spec:
+ *   replicas: 3
+ *   selector: {matchLabels: {app: chat}}
+ *   template:
+ *     metadata: {labels: {app: chat}}
+ *     spec:
+ *       containers:
+ *         - name: main
+ *           image: registry.example/server:2.1
+ *           resources: {limits: {nvidia.com/gpu: 1}}
+ *           volumeMounts: [{name: models, mountPath: /models}]
+ *       volumes:
+ *         - name: models
+ *           persistentVolumeClaim: {claimName: models}
+ * ```
+ *
+ * ## When it is silent
+ *
+ * If the pods must run on one node, for shares of a GPU, for storage classes of file systems that several nodes can mount anyway and of local
+ * disks, and if the claim is not in the same project.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: access modes](https://kubernetes.io/docs/concepts/storage/persistent-volumes/#access-modes)
+ * - [vllm-project/production-stack#107](https://github.com/vllm-project/production-stack/issues/107)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'warning',
+  podSet(podSet, context) {
+    const { min } = podSet.pods;
+    if (min === null || min < 2 || context.workload.partial || context.workload.role === 'definition') return;
+    if (!requestsAccelerators(podSet) || !podSet.accelerators.some(({ form }) => form === 'whole')) return;
+    if (isOnOneNode(podSet)) return;
+    for (const volume of podSet.volumes) checkVolume(volume, min, context);
+  },
+});
+
+function checkVolume({ at }: PodSet['volumes'][number], pods: number, context: PodSetContext): void {
+  const claimName = getIn(at, 'persistentVolumeClaim', 'claimName');
+  const name = asText(claimName);
+  if (claimName === undefined || name === undefined || isTemplated(claimName) || isIncomplete(at)) return;
+  const claim = context.crossReferences.volumeClaim(context.workload.namespace, name);
+  if (claim === undefined || claim.siblingFolder) return;
+  const { accessModes, storageClass } = claim.facts;
+  const single = accessModes.length > 0 && accessModes.every((mode) => /^ReadWriteOnce(?:Pod)?$/.test(mode));
+  if (!single || mountsAnywhere.test(storageClass ?? '')) return;
+  const source = claim.file === null ? '' : ` (${shorten(claim.file)})`;
+  context.report({
+    message: `${accessModes[0]} claim ${shorten(name, 40)}${source} for ${pods} pods: those on other nodes than the first never start`,
+    span: spanOf(claimName),
+  });
+}
+
+/** Classes of shared file systems, which do not enforce the access mode, and of local disks, which keep all pods on one node. */
+const mountsAnywhere =
+  /nfs|efs|ceph-?fs|azure-?file|filestore|lustre|gluster|juicefs|weka|vast|beegfs|gpfs|local|host-?path/i;
+
+function isOnOneNode({ selectors, pod }: PodSet): boolean {
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  return (
+    getIn(pod, 'nodeName') !== undefined ||
+    getIn(pod, 'affinity', 'podAffinity', required) !== undefined ||
+    selectors.some(({ key }) => key === 'kubernetes.io/hostname')
+  );
+}

@@ -1,0 +1,148 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, placesAt, writtenNumber, writtenText } from '../evidence/written.ts';
+import type { Container, PodSet } from '../model/workload.ts';
+import { fix } from '../rewrite/fix.ts';
+import { asBoolean, asText, type Cursor, getIn, isIncomplete, keyOf, keySpanOf, spanOf } from '../yaml/cursor.ts';
+import { removeKey, replaceScalar } from '../yaml/edit.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A security context that contradicts itself.
+ *
+ * ## Why
+ *
+ * A privileged container can always escalate its privileges, so the API server rejects `privileged: true` with `allowPrivilegeEscalation: false`.
+ * A container that must not run as root but has the user 0 is accepted, and never starts (CreateContainerConfigError).
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       securityContext:
+ *         privileged: true
+ *         allowPrivilegeEscalation: false
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       securityContext:
+ *         allowPrivilegeEscalation: false
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 8
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the fix changes the rights of the container.
+ *
+ * ## When it is silent
+ *
+ * For templates.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: security context](https://kubernetes.io/docs/tasks/configure-pod-container/security-context/)
+ * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  podSet(podSet, context) {
+    if (!isPodSpec(podSet, context.workload)) return;
+    // The branches of a template may be alternatives.
+    if (context.document.template) return;
+    const shared = getIn(podSet.pod, 'shareProcessNamespace');
+    if (shared !== undefined && asBoolean(shared) === true && asBoolean(getIn(podSet.pod, 'hostPID')) === true) {
+      context.report({
+        message: `shareProcessNamespace and hostPID must not both be true: ${rejectionOf(context.workload)}`,
+        span: keySpanOf(shared),
+      });
+    }
+    checkProfiles(getIn(podSet.pod, 'securityContext'), context);
+  },
+  container(container, context) {
+    if (!isPodSpec(context.podSet, context.workload)) return;
+    const security = getIn(container.at, 'securityContext');
+    checkEscalation(security, context);
+    checkProfiles(security, context);
+    checkRoot(container, context.podSet, context);
+  },
+});
+
+function checkEscalation(security: Cursor | undefined, context: PodSetContext): void {
+  const escalation = getIn(security, 'allowPrivilegeEscalation');
+  if (escalation === undefined || asBoolean(escalation) !== false) return;
+  const privileged = getIn(security, 'privileged');
+  const allow = () =>
+    fix('Set allowPrivilegeEscalation to true', 'unsafe', replaceScalar(context.document, escalation, true));
+  if (privileged !== undefined && asBoolean(privileged) === true) {
+    context.report({
+      message: `allowPrivilegeEscalation: false contradicts privileged: true: ${rejectionOf(context.workload)}`,
+      span: keySpanOf(escalation),
+      fixes: () => [fix('Remove privileged', 'unsafe', removeKey(context.document, privileged)), allow()],
+    });
+  }
+  const admin = placesAt(security, 'capabilities.add.*').find((one) => asText(one) === 'CAP_SYS_ADMIN');
+  if (admin === undefined) return;
+  context.report({
+    message: `CAP_SYS_ADMIN contradicts allowPrivilegeEscalation: false: ${rejectionOf(context.workload)}`,
+    span: spanOf(admin),
+    fixes: () => [allow()],
+  });
+}
+
+/** A profile of type Localhost has a name, and the other types have none. */
+function checkProfiles(security: Cursor | undefined, { report, workload }: PodSetContext): void {
+  for (const profile of ['seccompProfile', 'appArmorProfile'].flatMap((key) => getIn(security, key) ?? [])) {
+    const type = getIn(profile, 'type');
+    const name = getIn(profile, 'localhostProfile');
+    const written = writtenText(type);
+    if (type === undefined || written === undefined || isIncomplete(profile)) continue;
+    if (written === 'Localhost' && !isSet(name)) {
+      report({
+        message: `${keyOf(profile)} Localhost requires localhostProfile: ${rejectionOf(workload)}`,
+        span: spanOf(type),
+      });
+    } else if (/^(RuntimeDefault|Unconfined)$/.test(written) && isSet(name)) {
+      report({
+        message: `localhostProfile requires the type Localhost, not ${written}: ${rejectionOf(workload)}`,
+        span: keySpanOf(name),
+      });
+    }
+  }
+}
+
+/** The container's own settings take precedence over the pod's. */
+function checkRoot({ at }: Container, { pod }: PodSet, { report, document }: PodSetContext): void {
+  const own = getIn(at, 'securityContext');
+  const shared = getIn(pod, 'securityContext');
+  const setting = (key: string) => getIn(own, key) ?? getIn(shared, key);
+  const user = setting('runAsUser');
+  const nonRoot = setting('runAsNonRoot');
+  if (user === undefined || nonRoot === undefined || isIncomplete(own) || isIncomplete(shared)) return;
+  if (writtenNumber(user) !== 0 || asBoolean(nonRoot) !== true) return;
+  report({
+    message: 'runAsUser 0 contradicts runAsNonRoot: true: the container never starts',
+    span: spanOf(user),
+    fixes: () => [
+      fix('Set runAsNonRoot to false', 'unsafe', replaceScalar(document, nonRoot, false)),
+      fix('Set runAsUser to 1000', 'unsafe', replaceScalar(document, user, 1000)),
+    ],
+  });
+}

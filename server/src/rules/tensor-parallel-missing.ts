@@ -1,0 +1,138 @@
+import { findSingleDevice, type SingleDeviceServer } from '../command/parallelism.ts';
+import { plural } from '../cost/money.ts';
+import { assignsGpus, spansPods } from '../evidence/gpu-assignment.ts';
+import { processInput, serverOfImage, wholeGpus } from '../evidence/launch.ts';
+import { isValues } from '../model/values.ts';
+import type { Container, Workload } from '../model/workload.ts';
+import { addItem } from '../rewrite/add-item.ts';
+import { type Fix, fix } from '../rewrite/fix.ts';
+import { mountMemory } from '../rewrite/memory-volume.ts';
+import { spanOfWords } from '../rewrite/word-span.ts';
+import { asBoolean, getIn, isTemplated, items } from '../yaml/cursor.ts';
+import { defineRule, type PodSetContext } from './rule.ts';
+
+/**
+ * A model server uses one of several GPUs because its tensor parallel size is 1 by default.
+ *
+ * ## Why
+ *
+ * vLLM, SGLang, LMDeploy and TensorRT-LLM load the whole model onto one GPU unless a flag spreads it over several. The other GPUs of the
+ * container stay idle at full price, and a model that needs them all does not fit.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/vllm:0.11.0
+ *       command: [vllm, serve]
+ *       args:
+ *         - /models/llm
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 4
+ * ```
+ *
+ * ```yaml fixed
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: llm
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/vllm:0.11.0
+ *       command: [vllm, serve]
+ *       args:
+ *         - /models/llm
+ *         - "--tensor-parallel-size=4"
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 4
+ *       volumeMounts:
+ *         - name: shm
+ *           mountPath: /dev/shm
+ *   volumes:
+ *     - name: shm
+ *       emptyDir:
+ *         medium: Memory
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: the number of attention heads must be divisible by the size, and requesting one GPU is an equally valid fix.
+ *
+ * ## When it is silent
+ *
+ * For servers that use all GPUs by default (Text Generation Inference, llama.cpp, Ollama); with pipeline or data parallelism; for servers
+ * that span several pods (LeaderWorkerSet, Ray); for several servers in one container; if a variable, a settings file or a word without a
+ * known value may contain the flag; and for Helm values and definitions.
+ *
+ * ## Sources
+ *
+ * - [vLLM: parallelism and scaling](https://docs.vllm.ai/en/latest/serving/parallelism_scaling/)
+ * - [SGLang: server arguments](https://docs.sglang.ai/advanced_features/server_arguments.html)
+ */
+export default defineRule({
+  topic: 'parallelism',
+  severity: 'warning',
+  wasteful: true,
+  container(container, context) {
+    const { workload, podSet, document } = context;
+    const gpus = wholeGpus(container, podSet);
+    if (gpus === null || gpus < 2 || container.type !== 'app' || !isJudged(workload)) return;
+    if (items(getIn(container.at, 'envFrom')).length > 0 || assignsGpus(container)) return;
+    const lines = [...container.command, ...container.args];
+    if (lines.some(({ at }) => isTemplated(at))) return;
+    const server = findSingleDevice(processInput(container), serverOfImage(container));
+    const span = server && spanOfWords(document, lines, server.words);
+    if (server === undefined || span === undefined) return;
+    const { program, flag } = server;
+    const idle = gpus - 1;
+    context.report({
+      message: `${program} without ${flag} uses 1 of the container's ${gpus} GPUs: ${plural(idle, 'GPU')} ${idle === 1 ? 'stays' : 'stay'} idle`,
+      // A whole command may have dozens of lines.
+      span: { start: span.start, end: Math.min(span.end, endOfLine(document.text, span.start)) },
+      fixes: () => [addFlag(server, gpus, container, context)],
+    });
+  },
+});
+
+/** Other objects add flags to definitions and patches, and operators to kinds with their own fields. */
+function isJudged(workload: Workload): boolean {
+  const { role, partial, byShape } = workload;
+  return role !== 'definition' && !partial && !byShape && !isValues(workload) && !spansPods(workload);
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+}
+
+/** Appends the flag to a list of words. A script is left alone. */
+function addFlag(
+  { flag, words }: SingleDeviceServer,
+  gpus: number,
+  container: Container,
+  context: PodSetContext,
+): Fix | undefined {
+  const { command, args } = container;
+  const lines = [...command, ...args];
+  const isList = lines.every(({ value }, index) => index === 0 || !/\s/.test(value));
+  if (!isList || words[1].item !== lines.length - 1) return undefined;
+  const key = args.length > 0 ? 'args' : 'command';
+  const { document, podSet } = context;
+  // Its processes exchange tensors through shared memory.
+  const hasMemory =
+    container.volumeMounts.some(({ mountPath }) => /^\/dev(?:\/shm)?\/?$/.test(mountPath)) ||
+    asBoolean(getIn(podSet.pod, 'hostIPC')) === true;
+  return fix(
+    `Add ${flag}=${gpus}${hasMemory ? '' : ' and a volume at /dev/shm'}`,
+    'unsafe',
+    addItem(document, container.at, key, `${flag}=${gpus}`),
+    ...(hasMemory ? [] : mountMemory(document, container, podSet)),
+  );
+}

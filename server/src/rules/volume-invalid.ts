@@ -1,0 +1,227 @@
+import { isPodSpec, rejectionOf } from '../evidence/rejection.ts';
+import { isSet, isUnknown, placesAt, writtenText } from '../evidence/written.ts';
+import { parseQuantity } from '../model/quantity.ts';
+import { fix } from '../rewrite/fix.ts';
+import {
+  asBoolean,
+  asText,
+  type Cursor,
+  entries,
+  getIn,
+  isIncomplete,
+  keyOf,
+  keySpanOf,
+  spanOf,
+} from '../yaml/cursor.ts';
+import { removeKey } from '../yaml/edit.ts';
+import { shorten } from '../yaml/shorten.ts';
+import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
+
+/**
+ * A volume, a volume mount or a volume claim that the API server rejects.
+ *
+ * ## Why
+ *
+ * A volume has exactly one source. A source that refers to another object needs its name: `name` in a ConfigMap, `secretName` in a Secret.
+ * Paths inside a volume are relative and do not lead out of it. A claim requests `storage`; GPUs belong to a container.
+ *
+ * ```yaml invalid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *   volumes:
+ *     - name: data
+ *       emptyDir: {}
+ *       persistentVolumeClaim:
+ *         claimName: data
+ * ```
+ *
+ * ```yaml valid
+ * apiVersion: v1
+ * kind: Pod
+ * metadata:
+ *   name: trainer
+ * spec:
+ *   containers:
+ *     - name: main
+ *       image: registry.example/trainer:1.4
+ *       resources:
+ *         limits:
+ *           nvidia.com/gpu: 1
+ *   volumes:
+ *     - name: data
+ *       persistentVolumeClaim:
+ *         claimName: data
+ * ```
+ *
+ * ## Fix safety
+ *
+ * Unsafe: only the author knows which of two sources is meant.
+ *
+ * ## When it is silent
+ *
+ * For templates and patches.
+ *
+ * ## Sources
+ *
+ * - [Kubernetes: volumes](https://kubernetes.io/docs/concepts/storage/volumes/)
+ * - [Kubernetes: validation of pods](https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/validation/validation.go)
+ */
+export default defineRule({
+  topic: 'other',
+  severity: 'error',
+  manifest({ root, kind }, context) {
+    if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), 'the API server rejects the claim', context);
+    if (kind !== 'StatefulSet') return;
+    for (const spec of placesAt(root, 'spec.volumeClaimTemplates.*.spec')) {
+      checkClaim(spec, 'the API server rejects its claims', context);
+    }
+  },
+  podSet(podSet, context) {
+    if (!isPodSpec(podSet, context.workload)) return;
+    for (const volume of placesAt(podSet.pod, 'volumes.*')) checkVolume(volume, context);
+    for (const spec of placesAt(podSet.pod, 'volumes.*.ephemeral.volumeClaimTemplate.spec')) {
+      checkClaim(spec, rejectionOf(context.workload), context);
+    }
+  },
+  container(container, context) {
+    if (!isPodSpec(context.podSet, context.workload)) return;
+    for (const mount of placesAt(container.at, 'volumeMounts.*')) checkMount(mount, container.at, context);
+  },
+});
+
+/** Sources that refer to an object, with the field of its name. */
+const namedSources = [
+  ['configMap', 'name'],
+  ['secret', 'secretName'],
+] as const;
+
+function checkVolume(volume: Cursor, context: PodSetContext): void {
+  const { report, document, workload } = context;
+  const rejection = rejectionOf(workload);
+  if (volume.node.kind !== 'map' || isIncomplete(volume)) return;
+  const sources = entries(volume).filter((entry) => isSource(entry) && isSet(entry));
+  const [first, second] = sources;
+  if (first !== undefined && second !== undefined && keyOf(first) !== keyOf(second) && !document.template) {
+    report({
+      message: `Volume ${nameOf(volume)} has both ${keyOf(first)} and ${keyOf(second)}, only one is allowed: ${rejection}`,
+      span: keySpanOf(second),
+      fixes: () => [first, second].map((one) => fix(`Remove ${keyOf(one)}`, 'unsafe', removeKey(document, one))),
+    });
+  }
+  for (const [source, key] of namedSources) {
+    const at = getIn(volume, source);
+    // Another name is an unknown field.
+    const named = entries(at).some((entry) => /name$/i.test(keyOf(entry)) && isSet(entry));
+    if (at === undefined || at.node.kind !== 'map' || named || isIncomplete(at) || workload.partial) continue;
+    report({ message: `Volume ${nameOf(volume)} needs ${source}.${key}: ${rejection}`, span: keySpanOf(at) });
+  }
+  const size = getIn(volume, 'emptyDir', 'sizeLimit');
+  if (size !== undefined && !isUnknown(size) && (parseQuantity(asText(size) ?? '') ?? 0) < 0) {
+    report({ message: `sizeLimit must be at least 0: ${rejection}`, span: spanOf(size) });
+  }
+  const path = getIn(volume, 'nfs', 'path');
+  const written = writtenText(path);
+  if (path !== undefined && written !== undefined && !written.startsWith('/')) {
+    report({
+      message: `The path of an NFS volume must be absolute, not ${shorten(written)}: ${rejection}`,
+      span: spanOf(path),
+    });
+  }
+  for (const source of ['configMap', 'secret']) {
+    for (const item of placesAt(volume, `${source}.items.*.path`)) {
+      checkSteps(item, 'The path of an item', rejection, context);
+      const inside = writtenText(item);
+      if (inside?.startsWith('/') !== true) continue;
+      report({
+        message: `The path of an item must be relative, not ${shorten(inside)}: ${rejection}`,
+        span: spanOf(item),
+      });
+    }
+  }
+  const host = getIn(volume, 'hostPath', 'path');
+  checkSteps(host, 'hostPath', rejection, context);
+}
+
+const sourceNames =
+  /^(?:emptyDir|hostPath|persistentVolumeClaim|configMap|secret|projected|downwardAPI|ephemeral|csi|nfs|image|iscsi|fc|cephfs|glusterfs|rbd|azureDisk|azureFile|awsElasticBlockStore|gcePersistentDisk|portworxVolume|vsphereVolume|flexVolume|gitRepo|cinder|flocker|quobyte|scaleIO|storageos|photonPersistentDisk)$/;
+
+function isSource(entry: Cursor): boolean {
+  return sourceNames.test(keyOf(entry));
+}
+
+function nameOf(volume: Cursor): string {
+  return shorten(asText(getIn(volume, 'name')) ?? '', 30);
+}
+
+function checkMount(mount: Cursor, container: Cursor, context: PodSetContext): void {
+  const { report, workload } = context;
+  const rejection = rejectionOf(workload);
+  const path = getIn(mount, 'mountPath');
+  const written = writtenText(path);
+  if (path !== undefined && asText(path) === '') {
+    report({ message: `mountPath must not be empty: ${rejection}`, span: spanOf(path) });
+  }
+  if (path !== undefined && written?.includes(':') === true && !/^[A-Za-z]:\\/.test(written)) {
+    report({ message: `mountPath must not contain ":": ${rejection}`, span: spanOf(path) });
+  }
+  const inside = getIn(mount, 'subPath');
+  const expression = getIn(mount, 'subPathExpr');
+  for (const one of [inside, expression]) checkSteps(one, String(one?.step), rejection, context);
+  const start = writtenText(inside);
+  if (inside !== undefined && start?.startsWith('/') === true) {
+    report({ message: `subPath must be relative, not ${shorten(start)}: ${rejection}`, span: spanOf(inside) });
+  }
+  if (isSet(inside) && isSet(expression) && writtenText(inside) !== undefined && !context.document.template) {
+    report({ message: `subPath and subPathExpr must not both be set: ${rejection}`, span: keySpanOf(expression) });
+  }
+  const propagation = getIn(mount, 'mountPropagation');
+  const security = getIn(container, 'securityContext');
+  const privileged = getIn(security, 'privileged');
+  if (propagation === undefined || writtenText(propagation) !== 'Bidirectional' || isUnknown(privileged)) return;
+  if (asBoolean(privileged) === true || isIncomplete(container) || isIncomplete(security) || workload.partial) return;
+  report({
+    message: `mountPropagation Bidirectional requires a privileged container: ${rejection}`,
+    span: spanOf(propagation),
+  });
+}
+
+function checkSteps(path: Cursor | undefined, what: string, rejection: string, { report }: RuleContext): void {
+  const written = writtenText(path);
+  if (path === undefined || written === undefined || !written.split('/').includes('..')) return;
+  report({ message: `${what} must not contain "..": ${rejection}`, span: spanOf(path) });
+}
+
+/** A claim requests storage, and nothing else. */
+function checkClaim(spec: Cursor | undefined, rejection: string, { report }: RuleContext): void {
+  const resources = getIn(spec, 'resources');
+  const requests = getIn(resources, 'requests');
+  if ([spec, resources, requests].some((one) => isIncomplete(one) || isUnknown(one))) return;
+  if (resources !== undefined && entries(requests).length === 0 && getIn(spec, 'accessModes') !== undefined) {
+    report({ message: `A volume claim must request storage: ${rejection}`, span: keySpanOf(resources) });
+  }
+  if (requests === undefined) return;
+  const other = entries(requests).find((entry) => keyOf(entry) !== 'storage');
+  const modes = getIn(spec, 'accessModes');
+  const isWhole = spec !== undefined && getIn(requests, 'storage') !== undefined && !isIncomplete(modes);
+  if (isWhole && (modes === undefined || (modes.node.kind === 'seq' && modes.node.items.length === 0))) {
+    report({
+      message: `A volume claim needs accessModes, such as ReadWriteOnce: ${rejection}`,
+      span: keySpanOf(modes ?? spec),
+    });
+  }
+  if (getIn(requests, 'storage') !== undefined || requests.node.kind !== 'map' || requests.node.entries.length === 0)
+    return;
+  report({
+    message: `A volume claim must request storage, not ${shorten(other === undefined ? 'nothing' : keyOf(other), 40)}: ${rejection}`,
+    span: keySpanOf(other ?? requests),
+  });
+}

@@ -1,0 +1,85 @@
+import type { ContainerFacts, QuotaFacts, ServiceFacts, VolumeClaimFacts } from '../model/cross-references.ts';
+import { isListedContainer } from '../model/pod.ts';
+import { lowerQuantity } from '../model/quantity.ts';
+import type { PodSet } from '../model/workload.ts';
+import { asText, type Cursor, entries, getIn, isIncomplete, isTemplated, items, keyOf } from '../yaml/cursor.ts';
+import { type Table, tableOf } from '../yaml/table.ts';
+
+// What other objects of its namespace give a pod or take from it.
+
+/**
+ * The resources that a LimitRange gives to containers. A maximum without a default is the default.
+ * https://github.com/kubernetes/kubernetes/blob/master/pkg/apis/core/v1/defaults.go
+ */
+export function limitDefaults(spec: Cursor | undefined): readonly string[] {
+  const ofContainers = items(getIn(spec, 'limits')).filter((item) => asText(getIn(item, 'type')) === 'Container');
+  const keys = ['default', 'defaultRequest', 'max', 'min'];
+  const names = ofContainers.flatMap((item) => keys.flatMap((key) => entries(getIn(item, key)).map(keyOf)));
+  return [...new Set(names)];
+}
+
+/** The limits of a ResourceQuota; none if it applies only to some pods. */
+export function quotaFacts(spec: Cursor | undefined): QuotaFacts {
+  const scoped = getIn(spec, 'scopes') !== undefined || getIn(spec, 'scopeSelector') !== undefined;
+  const hard = scoped ? [] : entries(getIn(spec, 'hard'));
+  return {
+    hard: tableOf(
+      hard.flatMap((entry): [string, number][] => {
+        const { value } = lowerQuantity(entry);
+        return value === null || !Number.isInteger(value) ? [] : [[keyOf(entry), value]];
+      }),
+    ),
+  };
+}
+
+export function volumeClaimFacts(spec: Cursor | undefined): VolumeClaimFacts {
+  const size = getIn(spec, 'resources', 'requests', 'storage');
+  return {
+    bytes: size === undefined ? null : lowerQuantity(size).value,
+    accessModes: items(getIn(spec, 'accessModes')).flatMap((mode) => asText(mode) ?? []),
+    storageClass: asText(getIn(spec, 'storageClassName')) ?? null,
+  };
+}
+
+export function serviceFacts(spec: Cursor | undefined): ServiceFacts {
+  const external = asText(getIn(spec, 'type')) === 'ExternalName';
+  return { hasAddress: !external && asText(getIn(spec, 'clusterIP')) !== 'None' };
+}
+
+/** The app containers of a pod template; null if a template or the pod's own `resources` may add requests. */
+export function containerFacts(podSets: readonly PodSet[]): readonly ContainerFacts[] | null {
+  const [only, ...others] = podSets;
+  if (only === undefined || others.length > 0 || getIn(only.pod, 'resources') !== undefined) return null;
+  const { containers } = only;
+  if ([only.pod, getIn(only.pod, 'containers')].some(isIncomplete)) return null;
+  if (containers.some(({ at, resources }) => !isListedContainer(at) || hasUnknown(at, resources))) return null;
+  return containers
+    .filter(({ type }) => type === 'app')
+    .map(({ name, resources }) => ({
+      name,
+      requests: ['cpu', 'memory'].filter((resource) =>
+        ['requests', 'limits'].some((key) => getIn(resources, key, resource) !== undefined),
+      ),
+    }));
+}
+
+function hasUnknown(container: Cursor, resources: Cursor | undefined): boolean {
+  const parts = [resources, getIn(resources, 'requests'), getIn(resources, 'limits')];
+  return isIncomplete(container) || parts.some((part) => isIncomplete(part) || isTemplated(part));
+}
+
+/** The largest nominal quota of a ClusterQueue's flavors, by resource: a pod set gets all of a resource from one flavor. */
+export function largestQuotas(spec: Cursor | undefined): Table<number> {
+  if (['cohort', 'cohortName'].some((key) => getIn(spec, key) !== undefined)) return tableOf<number>([]);
+  const largest = new Map<string, number>();
+  const flavors = items(getIn(spec, 'resourceGroups')).flatMap((group) => items(getIn(group, 'flavors')));
+  for (const resource of flavors.flatMap((flavor) => items(getIn(flavor, 'resources')))) {
+    const name = asText(getIn(resource, 'name')) ?? '';
+    const quota = getIn(resource, 'nominalQuota');
+    const value = quota === undefined ? null : lowerQuantity(quota).value;
+    // An unknown quota may be the largest.
+    const known = value !== null && Number.isInteger(value) ? value : Number.MAX_SAFE_INTEGER;
+    largest.set(name, Math.max(largest.get(name) ?? 0, known));
+  }
+  return tableOf(largest);
+}

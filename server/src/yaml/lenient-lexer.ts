@@ -1,0 +1,29 @@
+import { Lexer } from 'yaml';
+
+/** The parts of the library's lexer that decide where a value ends. Its version is pinned, and `test/yaml/lenient.test.ts` fails if they change. */
+interface LexerState {
+  /** The least indentation of the lines of a value. */
+  indentNext: number;
+  parseFlowCollection(): Generator<string, unknown>;
+  parseQuotedScalar(): Generator<string, unknown>;
+}
+
+/**
+ * A lexer that ends quoted text and bracketed values where libyaml does, which Kubernetes reads with: at the closing quote or bracket. YAML 1.2
+ * also demands that their lines are indented deeper than their key, without tabs.
+ */
+export function lenientLexer(): Lexer {
+  const lexer = new Lexer();
+  const state = lexer as unknown as LexerState;
+  for (const name of ['parseFlowCollection', 'parseQuotedScalar'] as const) {
+    const read = state[name].bind(lexer);
+    state[name] = function* unindented() {
+      const { indentNext } = state;
+      state.indentNext = 0;
+      const next = yield* read();
+      if (state.indentNext === 0) state.indentNext = indentNext;
+      return next;
+    };
+  }
+  return lexer;
+}

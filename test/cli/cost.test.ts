@@ -1,0 +1,190 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { CostJson } from '../../server/src/cli/cost/cost-schema.ts';
+import { runCli, temporaryFolder } from './run-cli.ts';
+
+const region = 'topology.kubernetes.io/region: us-east-1';
+
+/** A Deployment on p5.4xlarge: one H100 at $6.88/h. */
+function server(name: string, replicas: number, instance = 'p5.4xlarge'): string {
+  return `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ${name}}
+spec:
+  replicas: ${replicas}
+  selector: {matchLabels: {app: ${name}}}
+  template:
+    metadata: {labels: {app: ${name}}}
+    spec:
+      nodeSelector: {node.kubernetes.io/instance-type: ${instance}, ${region}}
+      containers:
+        - name: server
+          image: vllm/vllm-openai:v0.11.0
+          resources: {limits: {nvidia.com/gpu: 1}}
+`;
+}
+
+function repository(files: Record<string, string>): { folder: string; git: (...args: string[]) => string } {
+  const folder = temporaryFolder();
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', folder, '-c', 'user.name=t', '-c', 'user.email=t@t', ...args], { encoding: 'utf8' });
+  git('init', '-q');
+  write(folder, files);
+  git('add', '-A');
+  git('commit', '-qm', 'first');
+  return { folder, git };
+}
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+}
+
+describe('the costs of the workloads', () => {
+  test('one line each, and the total', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 2) });
+    const { stdout, status } = await runCli(['cost', '--no-color'], { cwd: folder });
+    expect(status).toBe(0);
+    expect(stdout).toContain('chat.yaml:1  Deployment/chat  2 GPUs  $13.76/h  $13.76/h idle');
+    expect(stdout).toContain('1 workload, 2 GPUs: $13.76/h ($10,045/month), $13.76/h of it idle');
+  });
+
+  test('a limit sets the exit status', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 2) });
+    const within = await runCli(['cost', '--max-hourly', '13.76'], { cwd: folder });
+    const above = await runCli(['cost', '--max-hourly', '13.75'], { cwd: folder });
+    expect([within.status, above.status]).toEqual([0, 1]);
+    expect(above.stderr).toBe('gpulint: the workloads cost up to $13.76/h, more than --max-hourly 13.75\n');
+  });
+});
+
+describe('--base', () => {
+  test('new, removed, changed, moved and unchanged workloads', async () => {
+    const { folder } = repository({
+      'chat.yaml': server('chat', 1),
+      'embed.yaml': server('embed', 1),
+      'old/gone.yaml': server('gone', 1),
+      'rank.yaml': server('rank', 1),
+    });
+    write(folder, {
+      'chat.yaml': server('chat', 3),
+      'new.yaml': server('new', 1),
+      'moved/rank.yaml': server('rank', 1),
+    });
+    rmSync(path.join(folder, 'old'), { recursive: true });
+    rmSync(path.join(folder, 'rank.yaml'));
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--format', 'json'], { cwd: folder });
+    const report = JSON.parse(stdout) as CostJson;
+    const states = report.workloads.map(({ name, before, after, increase }) => [
+      name,
+      before?.gpus.max ?? null,
+      after?.gpus.max ?? null,
+      increase?.max,
+    ]);
+    expect(states).toEqual([
+      ['chat', 1, 3, 13.76],
+      ['embed', 1, 1, 0],
+      ['rank', 1, 1, 0],
+      ['new', null, 1, 6.88],
+      ['gone', 1, null, -6.88],
+    ]);
+    expect(report.increase).toEqual({ min: 13.76, max: 13.76 });
+  });
+
+  test('shows the changes only, with their sum', async () => {
+    const { folder } = repository({ 'a/chat.yaml': server('chat', 1), 'a/embed.yaml': server('embed', 1) });
+    write(folder, { 'a/chat.yaml': server('chat', 2) });
+    const { stdout } = await runCli(['cost', 'a', '--base', 'HEAD'], { cwd: folder });
+    expect(stdout).toContain('a/chat.yaml:1  Deployment/chat  changed  1 → 2 GPUs  $6.88/h → $13.76/h  +$6.88/h\n');
+    expect(stdout).not.toContain('a/embed.yaml');
+    expect(stdout).toContain(
+      'Against HEAD: 2 → 3 GPUs, $13.76/h → $20.64/h: +$6.88/h (+$5,022/month)\n1 workload unchanged\n',
+    );
+  });
+
+  test('reads charts, configs and kustomizations of the revision, wherever they are', async () => {
+    const chart = 'apiVersion: v2\nname: chat\nversion: 1.0.0\n';
+    const template = server('chat', 1).replace('replicas: 1', 'replicas: {{ .Values.replicas }}');
+    const { folder } = repository({
+      'chart/Chart.yaml': chart,
+      'chart/values.yaml': 'replicas: 1\n',
+      'chart/templates/chat.yaml': template,
+      '.gpulint.yaml': 'prices:\n  instanceTypes: {p5.4xlarge: 5}\n',
+    });
+    write(folder, {
+      'chart/values.yaml': 'replicas: 4\n',
+      '.gpulint.yaml': 'prices:\n  instanceTypes: {p5.4xlarge: 6}\n',
+    });
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', 'chart/templates'], { cwd: folder });
+    expect(stdout).toContain('1 → 4 GPUs  $5.00/h → $24.00/h  +$19.00/h');
+  });
+
+  test('a comment for a pull request, which no name can break', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 1) });
+    write(folder, { 'a|b.yaml': server('"@team `x`"', 1) });
+    const { stdout } = await runCli(['cost', '--base', 'HEAD', '--format', 'markdown'], { cwd: folder });
+    expect(stdout).toContain('### GPU cost: +$6.88/h (+$5,022/month)');
+    expect(stdout).not.toMatch(/@team/);
+    expect(stdout).toContain('| `a\\|b.yaml:1` |');
+  });
+
+  test('says what is wrong with a revision, a folder or a combination', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 1) });
+    const outside = temporaryFolder();
+    const errors = await Promise.all(
+      [
+        ['--base', 'nope'],
+        ['--base', '--output=x'],
+        ['--base', 'HEAD', outside],
+        ['--base', 'HEAD', '--compare', 'x.json'],
+        ['-', '--base', 'HEAD'],
+      ].map(async (args) => (await runCli(['cost', ...args], { cwd: folder })).stderr),
+    );
+    expect(errors[0]).toBe(
+      'gpulint: --base nope: no such revision in this clone; fetch it first, for example with git fetch\n',
+    );
+    expect(errors[1]).toContain('no such revision');
+    expect(errors[2]).toContain('needs a git repository');
+    expect(errors[3]).toBe('gpulint: --base cannot be combined with --compare\n');
+    expect(errors[4]).toContain('--base cannot compare standard input');
+  });
+
+  test('runs nothing that the repository configures', async () => {
+    const { folder, git } = repository({ 'chat.yaml': server('chat', 1), '.gitattributes': '*.yaml filter=evil\n' });
+    const mark = path.join(folder, 'ran');
+    git('config', 'filter.evil.smudge', `touch ${mark}; cat`);
+    git('config', 'core.fsmonitor', `touch ${mark}`);
+    const { status } = await runCli(['cost', '--base', 'HEAD'], { cwd: folder });
+    expect(status).toBe(0);
+    expect(() => execFileSync('ls', [mark], { stdio: 'pipe' })).toThrow();
+  });
+});
+
+describe('--compare', () => {
+  test('reads a report of check', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 1) });
+    await runCli(['check', '--format', 'json', '--output', 'before.json'], { cwd: folder });
+    write(folder, { 'chat.yaml': server('chat', 2) });
+    const { stdout, status } = await runCli(['cost', 'chat.yaml', '--compare', 'before.json', '--max-increase', '5'], {
+      cwd: folder,
+    });
+    expect(stdout).toContain('$6.88/h → $13.76/h');
+    expect(status).toBe(1);
+  });
+
+  test('rejects anything else', async () => {
+    const { folder } = repository({ 'chat.yaml': server('chat', 1), 'other.json': '{"version": 2}', 'no.json': '{' });
+    const [other, no, missing] = await Promise.all(
+      ['other.json', 'no.json', 'missing.json'].map((name) =>
+        runCli(['cost', 'chat.yaml', '--compare', name], { cwd: folder }),
+      ),
+    );
+    expect(other?.stderr).toContain('other.json is not a report of gpulint');
+    expect(no?.stderr).toBe('gpulint: no.json is not JSON; write a report with gpulint check --format json\n');
+    expect(missing?.stderr).toBe('gpulint: missing.json cannot be read: no such file or folder\n');
+  });
+});

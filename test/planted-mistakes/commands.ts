@@ -1,0 +1,224 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { getIn } from '../../server/src/yaml/cursor.ts';
+import { type ContainerSite, containerSites, isWhole } from './sites.ts';
+import { add, append, drop, type Mistake, type Path, type Planters, put, type Step } from './steps.ts';
+
+export const planters: Planters = {
+  'cpu-step-holds-gpu': cpuStep,
+  'idle-gpu-container': waitsAfterWork,
+  'model-path-not-mounted': modelPath,
+  'quantization-mismatch': quantization,
+  'rank-hard-coded': fixedRank,
+  'rank-without-dns': addressWithoutRecord,
+  'run-to-completion-in-deployment': endsInDeployment,
+  'shell-arguments-ignored': lostWords,
+  'tensor-parallel-missing': oneDevice,
+};
+
+// Commands that waste their accelerators or cannot start, behind shells and wrappers that no other test has.
+
+/** Ways to start a program. The program starts in the last item. */
+const wrapped = (program: string): readonly (readonly string[])[] => [
+  ['bash', '-c', '--', program],
+  ['/bin/sh', '-ec', program],
+  ['tini', '-g', '--', 'bash', '-euo', 'pipefail', '-lc', program],
+  ['/opt/lab/gpu-entrypoint.sh', 'sh', '-c', program],
+  ['numactl', '--cpunodebind', '0', 'bash', '-c', program],
+  ['bash', '-c', `exec ${program}`],
+];
+
+/** The steps that give a container this command line. */
+function withCommand({ path, root }: ContainerSite, command: readonly string[]): readonly Step[] {
+  const args: Path = [...path, 'args'];
+  return [...(getIn(root, ...args) === undefined ? [] : [drop(args)]), ...put(path, 'command', [...command])];
+}
+
+function apps(analysis: DocumentAnalysis, ...kinds: readonly string[]): readonly ContainerSite[] {
+  return containerSites(analysis).filter(
+    ({ workload, container, listed, resource, path }) =>
+      kinds.includes(workload.kind) &&
+      isWhole(workload) &&
+      listed &&
+      container.type === 'app' &&
+      resource === 'nvidia.com/gpu' &&
+      path.length > 0 &&
+      [...container.command, ...container.args].every(({ at: place }) => !place.shared),
+  );
+}
+
+function alone({ workload }: ContainerSite): boolean {
+  return workload.podSets.flatMap(({ containers }) => containers).length === 1;
+}
+
+function cpuStep(analysis: DocumentAnalysis): readonly Mistake[] {
+  const programs = [
+    'python -u lab/tokenize_novels.py --in /x',
+    'uv run python -m words.preprocess',
+    'hf download lab/words',
+  ];
+  return apps(analysis, 'Job', 'Pod')
+    .filter(alone)
+    .flatMap((site) =>
+      programs.flatMap((program) =>
+        wrapped(program).map(
+          (command): Mistake => ({
+            name: command.join(' '),
+            steps: withCommand(site, command),
+            place: { path: [...site.resources, 'limits', site.resource], part: 'key' },
+          }),
+        ),
+      ),
+    );
+}
+
+function waitsAfterWork(analysis: DocumentAnalysis): readonly Mistake[] {
+  const waits = ['sleep infinity', 'tail -f /dev/null', 'while :; do date; sleep 600; done'];
+  return apps(analysis, 'Job', 'Pod')
+    .filter((site) => alone(site) && site.podSet.placement.capacity !== 'spot')
+    .flatMap((site) =>
+      waits.flatMap((wait) =>
+        wrapped(`echo started && python train_novels.py && ${wait}`).map(
+          (command): Mistake => ({
+            name: command.join(' '),
+            steps: withCommand(site, command),
+            place: {
+              path: [...site.path, 'command', command.length - 1],
+              part: 'value',
+              word: wait.includes('sleep 600') ? 'sleep 600' : wait,
+            },
+          }),
+        ),
+      ),
+    );
+}
+
+function endsInDeployment(analysis: DocumentAnalysis): readonly Mistake[] {
+  const programs = ['python3 finetune_novels.py', 'nvidia-smi -L', 'python -m lab.training.pretrain --epochs 2'];
+  return apps(analysis, 'Deployment', 'StatefulSet')
+    .filter(alone)
+    .flatMap((site) =>
+      programs.map(
+        (program): Mistake => ({
+          name: program,
+          steps: withCommand(site, ['sh', '-c', program]),
+          place: { path: [...site.path, 'command', 2], part: 'value', word: program },
+        }),
+      ),
+    );
+}
+
+function oneDevice(analysis: DocumentAnalysis): readonly Mistake[] {
+  const servers = ['vllm serve lab/novels', 'python3 -m sglang.launch_server --model-path lab/novels --port 1'];
+  return apps(analysis, 'Deployment', 'StatefulSet', 'Pod')
+    .filter((site) => alone(site) && site.count > 1 && site.request.form === 'whole')
+    .flatMap((site) =>
+      servers.map(
+        (server): Mistake => ({
+          name: server,
+          steps: withCommand(site, server.split(' ')),
+          place: { path: [...site.path, 'command', 0], part: 'value' },
+        }),
+      ),
+    );
+}
+
+function quantization(analysis: DocumentAnalysis): readonly Mistake[] {
+  const flags = [
+    ['lab/novels-8B-AWQ', '--quantization=gptq'],
+    ['lab/novels-GPTQ-Int4', '--quantization=awq_marlin'],
+    ['Meta-Llama/Novels-8B', '--quantization=awq'],
+  ] as const;
+  return apps(analysis, 'Deployment', 'Pod')
+    .filter((site) => alone(site) && site.count === 1)
+    .flatMap((site) =>
+      flags.map(
+        ([model, flag]): Mistake => ({
+          name: `${flag} for ${model}`,
+          steps: withCommand(site, ['vllm', 'serve', model, flag]),
+          place: { path: [...site.path, 'command', 3], part: 'value' },
+        }),
+      ),
+    );
+}
+
+function modelPath(analysis: DocumentAnalysis): readonly Mistake[] {
+  return apps(analysis, 'Deployment', 'Pod', 'Job')
+    .filter((site) => alone(site) && site.count === 1 && site.podSet.placement.capacity !== 'spot')
+    .flatMap((site): readonly Mistake[] => {
+      const { root, path } = site;
+      if (getIn(root, ...path, 'volumeMounts') !== undefined || getIn(site.podSet.pod, 'volumes') !== undefined)
+        return [];
+      const mount = { name: 'novels', mountPath: '/srv/novels' };
+      const volume = { name: 'novels', persistentVolumeClaim: { claimName: 'novels' } };
+      const pod = path.slice(0, -2);
+      return ['/srv/novel/a', '/srv/novles/a', '/serv/novels/a'].map((model) => ({
+        name: model,
+        steps: [
+          add(path, 'volumeMounts', [mount]),
+          add(pod, 'volumes', [volume]),
+          ...withCommand(site, ['vllm', 'serve', model]),
+        ],
+        place: { path: [...path, 'command', 2], part: 'value' },
+      }));
+    });
+}
+
+function withVariables({ root, path }: ContainerSite, ...values: readonly (readonly [string, string])[]) {
+  const env = getIn(root, ...path, 'env');
+  const list = values.map(([name, value]) => ({ name, value }));
+  const start = env?.node.kind === 'seq' ? env.node.items.length : 0;
+  const steps = env === undefined ? [add(path, 'env', list)] : list.map((one) => append([...path, 'env'], one));
+  return { steps, place: { path: [...path, 'env', start + values.length - 1, 'value'], part: 'value' } } as const;
+}
+
+function fixedRank(analysis: DocumentAnalysis): readonly Mistake[] {
+  return apps(analysis, 'Job', 'StatefulSet')
+    .filter(
+      ({ podSet, container, workload }) =>
+        // Volcano sets the variables of each pod itself.
+        !workload.apiVersion.startsWith('batch.volcano.sh/') &&
+        (podSet.pods.min ?? 0) > 1 &&
+        !container.env.some(({ name }) => /RANK|SIZE/.test(name)),
+    )
+    .flatMap((site) => {
+      const size = ['WORLD_SIZE', String(site.podSet.pods.min)] as const;
+      return ['RANK', 'NODE_RANK', 'MACHINE_RANK'].map(
+        (name): Mistake => ({
+          name,
+          ...withVariables(site, size, [name, '1']),
+        }),
+      );
+    });
+}
+
+function addressWithoutRecord(analysis: DocumentAnalysis): readonly Mistake[] {
+  return apps(analysis, 'Job').flatMap((site): readonly Mistake[] => {
+    const job = site.workload.name;
+    const isPlain = site.workload.apiVersion === 'batch/v1' && getIn(site.podSet.pod, 'subdomain') === undefined;
+    if (job === null || !isPlain || /[{$]/.test(job)) return [];
+    return [
+      ['MASTER_ADDR', `${job}-0`],
+      ['LAB_COORDINATOR_ADDRESS', `tcp://${job}-0.novels:1234`],
+      ['RDZV_ENDPOINT', `${job}-0.novels.lab.svc.cluster.local:29400`],
+    ].map(([name = '', value = '']) => ({ name: `${name}=${value}`, ...withVariables(site, [name, value]) }));
+  });
+}
+
+function lostWords(analysis: DocumentAnalysis): readonly Mistake[] {
+  const shells = [
+    ['zsh', '-c'],
+    ['/usr/bin/env', 'bash', '-euc'],
+    ['dumb-init', 'dash', '-c', '--'],
+  ];
+  return apps(analysis, 'Job', 'Pod')
+    .filter(alone)
+    .flatMap((site) =>
+      shells.map(
+        (shell): Mistake => ({
+          name: shell.join(' '),
+          steps: withCommand(site, [...shell, './novels', '--chapter', '3']),
+          place: { path: [...site.path, 'command', shell.length + 1], part: 'value' },
+        }),
+      ),
+    );
+}

@@ -1,0 +1,119 @@
+import type { DocumentAnalysis } from '../../server/src/analysis.ts';
+import { asText, getIn } from '../../server/src/yaml/cursor.ts';
+import { containerSites, isWhole, podSites } from './sites.ts';
+import { add, drop, type Mistake, type Planters, put, putUnder, rename, type Step } from './steps.ts';
+
+export const planters: Planters = {
+  'idle-gpu-container': idleWithOtherDevices,
+  'always-on-notebook': alwaysOnNotebook,
+  'provisioning-request-unused': provisioningRequestUnused,
+};
+
+// Devices that are held longer than they are used.
+
+function alwaysOnNotebook(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, listed, request, podSet, container }) => {
+      const { kind, apiVersion, scaledBy } = workload;
+      const plain = container.env.length === 0 && container.image?.at.shared === false && !podSet.pod.shared;
+      return (
+        /^(Deployment|StatefulSet)$/.test(kind) &&
+        apiVersion === 'apps/v1' &&
+        listed &&
+        plain &&
+        scaledBy === null &&
+        podSet.pods.max !== 0 &&
+        isWhole(workload) &&
+        request.form === 'whole'
+      );
+    })
+    .flatMap(({ path, container: { args }, resources, resource }): readonly Mistake[] => {
+      const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+      const quiet = args.length > 0 ? [drop([...path, 'args'])] : [];
+      const commands = [
+        ['jupyter', 'lab', '--ip=0.0.0.0'],
+        ['bash', '-c', 'exec jupyter notebook --port 8888'],
+        ['code-server', '--bind-addr=0.0.0.0:8080'],
+      ].map((command) => ({ name: command.join(' '), steps: [...quiet, ...put(path, 'command', command)], place }));
+      return commands;
+    });
+}
+
+/** Waits with devices whose names no list has, or of other vendors. */
+function idleWithOtherDevices(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ workload, podSet, request, container, listed }) => {
+      const free =
+        podSet.selectors.length === 0 &&
+        podSet.placement.capacity !== 'spot' &&
+        !analysis.text.includes('kueue.x-k8s.io/');
+      return (
+        /^(Pod|Job|Deployment)$/.test(workload.kind) &&
+        listed &&
+        free &&
+        request.form === 'whole' &&
+        container.accelerators.length === 1
+      );
+    })
+    .flatMap(({ path, container, resources, resource, requested }) =>
+      [
+        'lab.example/gpu',
+        'acme.example/fast-npu',
+        'tenstorrent.com/n300',
+        'rebellions.ai/ATOM',
+        'nvidia.com/rtxa6000',
+      ].map(
+        (name): Mistake => ({
+          name: `waits with ${name}`,
+          steps: [
+            ...(container.args.length > 0 ? [drop([...path, 'args'])] : []),
+            ...put(path, 'command', ['sleep', 'infinity']),
+            rename([...resources, 'limits', resource], name),
+            ...(requested ? [rename([...resources, 'requests', resource], name)] : []),
+          ],
+          place: { path: [...path, 'command', 0], part: 'value' },
+        }),
+      ),
+    );
+}
+
+function provisioningRequestUnused(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ root, pod, podSet, workload, first }): readonly Mistake[] => {
+    const template = pod.slice(0, -1);
+    const alone =
+      workload.podSets.length === 1 &&
+      podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length === 1;
+    const inTemplate = pod.at(-1) === 'spec' && template.at(-1) === 'template';
+    if (
+      !alone ||
+      !inTemplate ||
+      workload.partial ||
+      workload.role === 'infrastructure' ||
+      // Its instance type implies its devices.
+      workload.kind === 'Workspace' ||
+      first.container.accelerators.length !== 1
+    )
+      return [];
+    if (podSet.selectors.length > 0 || podSet.accelerators.length !== 1) return [];
+    const metadata = getIn(root, ...template, 'metadata');
+    return ['autoscaling.x-k8s.io', 'cluster-autoscaler.kubernetes.io'].map((domain): Mistake => {
+      const key = `${domain}/consume-provisioning-request`;
+      const annotated: Step =
+        metadata === undefined
+          ? add(template, 'metadata', { annotations: { [key]: 'batch-1' } })
+          : putUnder([...template, 'metadata'], 'annotations', key, 'batch-1');
+      const amounts = ['limits', 'requests'].filter(
+        (name) => asText(getIn(root, ...first.resources, name, first.resource)) !== undefined,
+      );
+      return {
+        name: domain,
+        steps: [
+          ...put(pod, 'tolerations', [{ key: 'nvidia.com/gpu', operator: 'Exists' }]),
+          annotated,
+          ...amounts.map((name) => drop([...first.resources, name, first.resource])),
+        ],
+        place: { path: [...template, 'metadata', 'annotations', key], part: 'key' },
+      };
+    });
+  });
+}

@@ -1,0 +1,140 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { gpuProgram } from '../../server/src/evidence/gpu-programs.ts';
+import { modelDirectory } from '../../server/src/evidence/model-volume.ts';
+import { modelLoader } from '../../server/src/evidence/server-start.ts';
+import { asText, getIn, isTemplated, items } from '../../server/src/yaml/cursor.ts';
+import { containerSites, isWhole, manifestsOf, podSites, usesOneDevice } from './sites.ts';
+import { drop, type Mistake, type Planters, pathOf, put, putUnder, set } from './steps.ts';
+
+export const planters: Planters = {
+  'gpu-without-request': gpuWithoutRequest,
+  'hpa-metric-unknown': hpaMetricUnknown,
+  'limitrange-gives-gpus': limitRangeGivesGpus,
+  'model-volume-too-small': modelVolumeTooSmall,
+  'probe-too-early': probeTooEarly,
+  'quota-too-small': quotaTooSmall,
+  'utilization-without-request': utilizationWithoutRequest,
+};
+
+// Mistakes about what a namespace, an autoscaler, a probe or a volume gives to a pod.
+
+const pods = {
+  type: 'Pods',
+  pods: { metric: { name: 'waiting' }, target: { type: 'AverageValue', averageValue: '5' } },
+};
+
+function resourceMetric(name: string) {
+  return { type: 'Resource', resource: { name, target: { type: 'Utilization', averageUtilization: 70 } } };
+}
+
+function hpaMetricUnknown(analysis: DocumentAnalysis): readonly Mistake[] {
+  const scalers = manifestsOf(analysis, 'HorizontalPodAutoscaler').flatMap(({ path }) =>
+    ['nvidia.com/gpu', 'gpu-memory'].map((name): Mistake => {
+      const spec = [...path, 'spec'];
+      const place = { path: [...spec, 'metrics', 1, 'resource', 'name'], part: 'value' } as const;
+      return { name, steps: put(spec, 'metrics', [pods, resourceMetric(name)]), place };
+    }),
+  );
+  const objects = manifestsOf(analysis, 'ScaledObject').flatMap(({ path, root }) =>
+    items(getIn(root, ...path, 'spec', 'triggers')).map(
+      (_, index): Mistake => ({
+        name: 'a trigger type',
+        steps: put([...path, 'spec', 'triggers', index], 'type', 'promtheus'),
+        place: { path: [...path, 'spec', 'triggers', index, 'type'], part: 'value' },
+      }),
+    ),
+  );
+  return [...scalers, ...objects];
+}
+
+function utilizationWithoutRequest(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'HorizontalPodAutoscaler').flatMap(({ manifest, path, root }): readonly Mistake[] => {
+    const target = getIn(root, ...path, 'spec', 'scaleTargetRef');
+    const workload = file.documents
+      .flatMap(({ workloads }) => workloads)
+      .find(
+        (one) =>
+          one.name === asText(getIn(target, 'name')) &&
+          one.kind === asText(getIn(target, 'kind')) &&
+          one.namespace === manifest.namespace,
+      );
+    const bare = workload?.podSets.some(({ containers }) =>
+      containers.some(
+        ({ type, resources }) =>
+          type === 'app' && ['requests', 'limits'].every((key) => getIn(resources, key, 'memory') === undefined),
+      ),
+    );
+    if (workload === undefined || bare !== true || !isWhole(workload)) return [];
+    const spec = [...path, 'spec'];
+    const place = { path: [...spec, 'metrics', 1, 'resource', 'name'], part: 'value' } as const;
+    return [{ name: 'memory', steps: put(spec, 'metrics', [pods, resourceMetric('memory')]), place }];
+  });
+}
+
+function limitRangeGivesGpus(analysis: DocumentAnalysis): readonly Mistake[] {
+  return manifestsOf(analysis, 'LimitRange').flatMap(({ path }) =>
+    (['default', 'max', 'defaultRequest', 'min'] as const).map((field): Mistake => {
+      const item = [...path, 'spec', 'limits', 0];
+      const place = { path: [...item, field, 'amd.com/gpu'], part: 'key' } as const;
+      return { name: field, steps: [putUnder(item, field, 'amd.com/gpu', 2)], place };
+    }),
+  );
+}
+
+function quotaTooSmall(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  const quotas = file.documents.flatMap(({ manifests }) => manifests.filter(({ kind }) => kind === 'ResourceQuota'));
+  return podSites(analysis).flatMap(({ first }): readonly Mistake[] => {
+    const { resources, resource, requested, workload } = first;
+    const quota = quotas.find(
+      ({ root, namespace }) =>
+        namespace === workload.namespace && getIn(root, 'spec', 'hard', `requests.${resource}`) !== undefined,
+    );
+    if (quota === undefined || requested || !isWhole(workload) || usesOneDevice(first)) return [];
+    const path = [...resources, 'limits', resource];
+    return [{ name: 'more than the quota', steps: [set(path, 64)], place: { path, part: 'key' } }];
+  });
+}
+
+function probeTooEarly(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(
+      ({ container, podSet, workload, listed }) =>
+        listed && isWhole(workload) && modelLoader(container, podSet) !== undefined,
+    )
+    .map(({ path, container }): Mistake => {
+      const probe = { httpGet: { path: '/health', port: 8000 }, initialDelaySeconds: 5, periodSeconds: 5 };
+      const startup = getIn(container.at, 'startupProbe') === undefined ? [] : [drop([...path, 'startupProbe'])];
+      const steps = [...startup, ...put(path, 'livenessProbe', probe)];
+      return { name: 'a budget of 20 s', steps, place: { path: [...path, 'livenessProbe'], part: 'key' } };
+    });
+}
+
+function modelVolumeTooSmall(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis).flatMap(({ container, podSet, workload }): readonly Mistake[] => {
+    const loader = modelLoader(container, podSet);
+    if (loader?.weightsGiB === undefined || !isWhole(workload)) return [];
+    const volume = modelDirectory(container, podSet, loader.program)?.volume;
+    if (volume?.source !== 'emptyDir' || getIn(volume.at, 'emptyDir', 'medium') !== undefined) return [];
+    const path = [...pathOf(volume.at), 'emptyDir'];
+    const place = { path: [...path, 'sizeLimit'], part: 'key' } as const;
+    return [{ name: '500Mi', steps: put(path, 'sizeLimit', '500Mi'), place }];
+  });
+}
+
+function gpuWithoutRequest(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ first, podSet, workload }): readonly Mistake[] => {
+    const { container, resources, resource, requested, path } = first;
+    const program = gpuProgram(container);
+    const plain = podSet.selectors.length === 0 && getIn(podSet.pod, 'runtimeClassName') === undefined;
+    const alone = podSet.containers.length === 1 && workload.podSets.length === 1;
+    if (program === undefined || !plain || !alone || requested || !isWhole(workload)) return [];
+    // Any image may replace a placeholder.
+    if (isTemplated(container.image?.at)) return [];
+    if (podSet.annotations.length + workload.manifest.annotations.length > 0) return [];
+    const start = pathOf(program.at);
+    const rest = resources.length > path.length ? start : path;
+    return [
+      { name: 'no limit', steps: [drop([...resources, 'limits', resource])], place: { path: rest, part: 'value' } },
+    ];
+  });
+}

@@ -1,0 +1,178 @@
+import type { DocumentAnalysis, FileAnalysis } from '../../server/src/analysis.ts';
+import { instanceType } from '../../server/src/catalog/index.ts';
+import { useOf } from '../../server/src/model/process-input.ts';
+import { asText, getIn, keyOf } from '../../server/src/yaml/cursor.ts';
+import { containerSites, isWhole, manifestsOf, podSites } from './sites.ts';
+import { add, drop, dropItem, type Mistake, type Planters, pathOf, put, set } from './steps.ts';
+
+export const planters: Planters = {
+  'autopilot-accelerator': autopilotAccelerator,
+  'gang-missing': gangMissing,
+  'mixed-gpu-models': mixedGpuModels,
+  'ray-limits': rayLimits,
+  'rdma-memlock': rdmaMemlock,
+  'rdma-missing': rdmaMissing,
+  'rwo-many-replicas': rwoManyReplicas,
+  'serving-unbatched': servingUnbatched,
+  'shared-memory-unguarded': sharedMemoryUnguarded,
+  'stranded-gpus': strandedGpus,
+  'vllm-service-name': vllmServiceName,
+};
+
+// Mistakes in how servers and jobs use volumes, networks and names of their namespace.
+
+function rwoManyReplicas(analysis: DocumentAnalysis, file: FileAnalysis): readonly Mistake[] {
+  // Claims name no accelerators, so their documents are not analyzed.
+  const isOnce = (name: string | undefined) =>
+    new RegExp(`name: ${name}\\n.*\\nspec:\\n.*\\[ReadWriteOnce\\]`).test(file.text);
+  return podSites(analysis).flatMap(({ workload, podSet }): readonly Mistake[] => {
+    if (workload.kind !== 'StatefulSet' || !isWhole(workload)) return [];
+    return podSet.volumes.flatMap(({ at }): readonly Mistake[] => {
+      const name = getIn(at, 'persistentVolumeClaim', 'claimName');
+      if (
+        name === undefined ||
+        !isOnce(asText(name)) ||
+        getIn(workload.manifest.root, 'spec', 'replicas') === undefined
+      )
+        return [];
+      return [
+        { name: '4 replicas', steps: [set(['spec', 'replicas'], 4)], place: { path: pathOf(name), part: 'value' } },
+      ];
+    });
+  });
+}
+
+function vllmServiceName(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, podSet, workload }): readonly Mistake[] => {
+    const server = podSet.containers.find((one) => useOf(one).program === 'vllm');
+    if (server?.image === undefined || getIn(podSet.pod, 'enableServiceLinks') === undefined || !isWhole(workload))
+      return [];
+    const place = { path: [...pathOf(server.at), 'name'], part: 'value' } as const;
+    return [{ name: 'links again', steps: [drop([...pod, 'enableServiceLinks'])], place }];
+  });
+}
+
+function rdmaMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ first, workload, podSet }): readonly Mistake[] => {
+    const { container, resources, resource } = first;
+    const efa = 'vpc.amazonaws.com/efa';
+    const amounts = ['limits', 'requests'].filter((name) => getIn(container.resources, name, efa) !== undefined);
+    if (!amounts.includes('limits') || workload.role !== 'training' || (podSet.pods.min ?? 0) < 2) return [];
+    // The type shows that there are EFA devices, and variables may choose another network.
+    const type = instanceType(podSet.placement.instanceType ?? '');
+    const chosen = container.env.some(({ name }) => /^(?:FI|NCCL)_/.test(name));
+    if (type?.rdma !== 'EFA' || type.gpuCount !== first.count || chosen) return [];
+    const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+    return [{ name: 'no EFA', steps: amounts.map((name) => drop([...resources, name, efa])), place }];
+  });
+}
+
+function gangMissing(analysis: DocumentAnalysis): readonly Mistake[] {
+  return analysis.workloads.flatMap((workload): readonly Mistake[] => {
+    const { kind, podSets, manifest } = workload;
+    const devices = podSets.reduce((sum, one) => sum + (one.pods.min ?? 0) * (one.accelerators[0]?.devices ?? 0), 0);
+    const [label, ...others] = [...manifest.labels, ...manifest.annotations];
+    if (!/^(?:PyTorch|JAX)Job$/.test(kind) || devices < 8 || label === undefined || others.length > 0) return [];
+    if (keyOf(label.at) !== 'kueue.x-k8s.io/queue-name' || !isWhole(workload)) return [];
+    const path = pathOf(manifest.root);
+    const place = { path: [...path, 'metadata', 'name'], part: 'value' } as const;
+    return [{ name: 'no queue', steps: [drop([...path, 'metadata', 'labels'])], place }];
+  });
+}
+
+function servingUnbatched(analysis: DocumentAnalysis): readonly Mistake[] {
+  const services = manifestsOf(analysis, 'InferenceService').flatMap(({ path, root }): readonly Mistake[] => {
+    const predictor = [...path, 'spec', 'predictor'];
+    const format = asText(getIn(root, ...predictor, 'model', 'modelFormat', 'name'));
+    const [site] = containerSites(analysis);
+    if (format !== 'huggingface' || site === undefined) return [];
+    const place = { path: [...predictor, 'containerConcurrency'], part: 'value' } as const;
+    return [{ name: 'one at a time', steps: put(predictor, 'containerConcurrency', 1), place }];
+  });
+  const flags = containerSites(analysis).flatMap(({ container }) =>
+    container.args.flatMap(({ value, at }): readonly Mistake[] =>
+      value === '--max-num-seqs=64'
+        ? [{ name: 'a flag', steps: [set(pathOf(at), '--max-num-seqs=1')], place: { path: pathOf(at), part: 'line' } }]
+        : [],
+    ),
+  );
+  return [...services, ...flags];
+}
+
+function sharedMemoryUnguarded(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ resource }) => resource === 'nvidia.com/gpu.shared')
+    .flatMap(({ container, resources, resource }) =>
+      container.args.flatMap(({ value, at }): readonly Mistake[] => {
+        if (!value.startsWith('--gpu-memory-utilization=')) return [];
+        const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+        return [{ name: 'no fraction', steps: [dropItem(pathOf(at))], place }];
+      }),
+    );
+}
+
+function rayLimits(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ pod, first, podSet }): readonly Mistake[] => {
+    const group = pod.slice(0, -2);
+    if (!first.workload.apiVersion.startsWith('ray.io/') || podSet.name === 'submitter') return [];
+    if (first.request.form !== 'whole' || !/^(?:nvidia|amd)\.com\/gpu$/.test(first.resource)) return [];
+    const place = { path: [...group, 'rayStartParams', 'num-gpus'], part: 'value' } as const;
+    return [{ name: 'more GPUs', steps: put([...group, 'rayStartParams'], 'num-gpus', '16'), place }];
+  });
+}
+
+function mixedGpuModels(analysis: DocumentAnalysis): readonly Mistake[] {
+  const product = 'nvidia.com/gpu.product';
+  return analysis.workloads
+    .filter(({ kind }) => /^(?:PyTorch|JAX|TF)Job$/.test(kind))
+    .flatMap((workload): readonly Mistake[] => {
+      const [one, other] = podSites(analysis).filter((site) => site.workload === workload);
+      if (one === undefined || other === undefined || !isWhole(workload)) return [];
+      const plain = [one, other].every(
+        ({ podSet, first }) =>
+          getIn(podSet.pod, 'nodeSelector') === undefined &&
+          podSet.selectors.length === 0 &&
+          first.resource === 'nvidia.com/gpu' &&
+          first.count === 1,
+      );
+      if (!plain) return [];
+      const steps = [
+        ...put(one.pod, 'nodeSelector', { [product]: 'NVIDIA-H100-80GB-HBM3' }),
+        ...put(other.pod, 'nodeSelector', { [product]: 'NVIDIA-L4' }),
+      ];
+      return [{ name: 'two models', steps, place: { path: [...other.pod, 'nodeSelector', product], part: 'key' } }];
+    });
+}
+
+function autopilotAccelerator(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ podSet, workload, first: { resource, resources } }): readonly Mistake[] => {
+    if (podSet.selectors.length > 0 || !isWhole(workload) || resource !== 'nvidia.com/gpu') return [];
+    if (podSet.containers.filter(({ accelerators }) => accelerators.length > 0).length > 1) return [];
+    const place = { path: [...resources, 'limits', resource], part: 'key' } as const;
+    return [{ name: 'no GPU is named', steps: [], place, config: 'platform: gke-autopilot' }];
+  });
+}
+
+function rdmaMemlock(analysis: DocumentAnalysis): readonly Mistake[] {
+  return containerSites(analysis)
+    .filter(({ container, workload, listed }) => {
+      return listed && isWhole(workload) && getIn(container.at, 'securityContext') === undefined;
+    })
+    .map(({ resources }): Mistake => {
+      const limits = [...resources, 'limits'];
+      return {
+        name: 'rdma/ib',
+        steps: [add(limits, 'rdma/ib', 1)],
+        place: { path: [...limits, 'rdma/ib'], part: 'key' },
+      };
+    });
+}
+
+function strandedGpus(analysis: DocumentAnalysis): readonly Mistake[] {
+  return podSites(analysis).flatMap(({ podSet, first, workload }): readonly Mistake[] => {
+    const whole = podSet.placement.instanceType === 'p5.48xlarge' && first.count === 8 && !first.requested;
+    if (!whole || first.resource !== 'nvidia.com/gpu' || !isWhole(workload)) return [];
+    const path = [...first.resources, 'limits', first.resource];
+    return [{ name: '5 of 8', steps: [set(path, 5)], place: { path, part: 'value' } }];
+  });
+}
