@@ -85,6 +85,6 @@ test('a base that is checked without its overlays counts on its own', async () =
 test('the text report shows where a base is counted', async () => {
   const { stdout } = await runCli(['check', '--no-config', 'kustomize'], { cwd });
   expect(stdout).toContain(
-    '2–6 × L4  $2.30–$6.90/h on demand · $0.99–$2.96/h spot · counted in kustomize/dev/kustomization.yaml and kustomize/prod/kustomization.yaml\n',
+    '2–6 × L4  $2.30–$6.90/h on demand (node g6.12xlarge $4.60/h) · $0.99–$2.96/h spot · counted in kustomize/dev/kustomization.yaml and kustomize/prod/kustomization.yaml\n',
   );
 });

@@ -109,7 +109,9 @@ describe('an overlay', () => {
     expect(workload && gpusOf(workload)).toEqual({ min: 8, max: 8 });
     expect(workload?.podSets[0]?.placement.capacity).toBe('spot');
     expect(codeLenses(file).map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^with base deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot$/),
+      expect.stringMatching(
+        /^with base deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot \(node p5\.48xlarge \$[\d.]+\/h\)$/,
+      ),
     ]);
     // Rules see the patch alone, in which next to nothing is said.
     expect(file.documents[0]?.workloads[0]?.partial).toBe(true);
@@ -130,7 +132,9 @@ describe('an overlay', () => {
   test('the kustomization tells of all that it makes', async () => {
     const { file } = await analyse(prod);
     expect(codeLenses(file).map(({ title }) => title)).toEqual([
-      expect.stringMatching(/^with deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot$/),
+      expect.stringMatching(
+        /^with deployment\.yaml: 8 × H100 80GB SXM · \$[\d.]+\/h spot \(node p5\.48xlarge \$[\d.]+\/h\)$/,
+      ),
       expect.stringMatching(/^with runtime\.yaml: 24 × H100 80GB SXM · \$/),
     ]);
   });

@@ -1,6 +1,6 @@
 import { instanceType, isMachineLabel, type MachineShape, machineLabels, type Offer } from '../catalog/index.ts';
 import type { NodeRequirement, NodeTerm } from '../model/node-terms.ts';
-import type { PodNeeds } from '../model/pod-needs.ts';
+import type { PodNeeds } from '../model/workload.ts';
 
 // Which machines can run a pod, and which part of one it takes.
 

@@ -8,8 +8,7 @@ import {
   offers,
 } from '../catalog/index.ts';
 import { allowedValues } from '../model/node-terms.ts';
-import type { PodNeeds } from '../model/pod-needs.ts';
-import type { Placement } from '../model/workload.ts';
+import type { Placement, PodNeeds } from '../model/workload.ts';
 import type { Assumption } from './assumption.ts';
 import { listPrices, type OwnPrices, ownGpuPrice, ownInstancePrice } from './custom-prices.ts';
 import { fits, isAllowed, isPerDevice, machineOf, shareOf } from './machines.ts';

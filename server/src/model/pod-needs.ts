@@ -1,13 +1,6 @@
 import { getIn } from '../yaml/cursor.ts';
 import { lowerQuantity } from './quantity.ts';
-import type { Container } from './workload.ts';
-
-/** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */
-export interface PodNeeds {
-  /** CPU cores. */
-  readonly cpu: number;
-  readonly memoryGiB: number;
-}
+import type { Container, PodNeeds } from './workload.ts';
 
 /**
  * The scheduler's sum: app containers and native sidecars together, or the largest init container if that is more. A limit without a request is

@@ -2,7 +2,6 @@ import type { AcceleratorForm } from '../catalog/index.ts';
 import type { Cursor, Located } from '../yaml/cursor.ts';
 import type { YamlDocument } from '../yaml/node.ts';
 import type { NodeTerm } from './node-terms.ts';
-import type { PodNeeds } from './pod-needs.ts';
 import type { Inherited, Referenced, ScalerFacts } from './referenced.ts';
 import type { RequestedResource } from './requested-resource.ts';
 
@@ -92,6 +91,13 @@ export interface FieldSharding {
   readonly text: string;
   readonly devices: number;
   readonly at: Cursor;
+}
+
+/** What one pod needs of its node, apart from devices. A container without a known request counts as 0, so these are lower bounds. */
+export interface PodNeeds {
+  /** CPU cores. */
+  readonly cpu: number;
+  readonly memoryGiB: number;
 }
 
 export interface Container {
