@@ -109,6 +109,14 @@ describe('while a line is incomplete', () => {
     expect((await shown(editor)).rules).toEqual(expect.arrayContaining([expect.stringMatching(/^yaml-syntax/)]));
   });
 
+  test('a name is judged when the cursor leaves its line', async () => {
+    const { editor, before } = await opened();
+    await type(editor, 3, 15, '_A', async () => expect(await shown(editor)).toEqual(before));
+    await editor.actions(uri, caret({ line: 8, character: 0 }));
+    await editor.until(() => editor.refreshes.includes('workspace/diagnostic/refresh'));
+    expect((await shown(editor)).rules).toEqual(['name-invalid 3', ...before.rules]);
+  });
+
   test('a paste is not held back', async () => {
     const { editor } = await opened();
     await editor.change(uri, caret({ line: 3, character: 15 }), '": [\n');

@@ -9,6 +9,7 @@ import type { FileAnalysis } from '../analysis.ts';
 import { parseConfig } from '../config.ts';
 import { unusedSuppressions } from '../features/actions/unused-suppressions.ts';
 import { shownFindings } from '../features/shown-findings.ts';
+import { rules } from '../rules/index.ts';
 import { guard, guarded, isOutdated } from './guard.ts';
 import { isConfigUri } from './projects.ts';
 import { createScheduler } from './scheduler.ts';
@@ -32,6 +33,11 @@ export interface Diagnostics {
   refresh(): void;
 }
 
+/** Whether a problem comes and goes while a word is being typed. */
+function judgesWords({ code }: Diagnostic): boolean {
+  return rules.get(String(code))?.judgesWords === true;
+}
+
 export function registerDiagnostics(session: Session): Diagnostics {
   const { connection, documents, projects, typing, log } = session;
   let pull = false;
@@ -48,7 +54,7 @@ export function registerDiagnostics(session: Session): Diagnostics {
     // Another extension already reports the syntax error.
     const known = session.client.syntaxElsewhere.includes(document.languageId);
     const shown = known ? all.filter(({ code }) => code !== syntaxRule) : all;
-    return typing.steady(found.file, 'diagnostics', shown);
+    return typing.steady(found.file, 'diagnostics', typing.withoutUnfinished(uri, shown, judgesWords));
   }
 
   connection.languages.diagnostics.on(

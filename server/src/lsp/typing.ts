@@ -23,6 +23,12 @@ export interface Typing {
   steady<K extends keyof Shown>(file: FileAnalysis, kind: K, found: Shown[K]): Shown[K];
   /** The same for the config. All its new problems are held back while a line is being typed: an incomplete word is never valid. */
   steadyConfig(uri: string, found: readonly Diagnostic[]): readonly Diagnostic[];
+  /** Without the problems that a half typed word causes on its line. They are held back as well, alone. */
+  withoutUnfinished(
+    uri: string,
+    found: readonly Diagnostic[],
+    isUnfinished: (one: Diagnostic) => boolean,
+  ): Diagnostic[];
   /** Whether an error is held back. */
   isHeld(file: FileAnalysis): boolean;
   /** Whether the config is incomplete, so that the previous one still applies. */
@@ -42,16 +48,28 @@ interface State {
   /** The syntax errors of the last analysis. */
   errors: readonly string[];
   held: boolean;
+  /** Problems of a half typed word are held back. */
+  unfinished: boolean;
   /** Counts how often held-back problems were shown. */
   turn: number;
   shown: Partial<Shown>;
 }
 
+const initial: State = {
+  line: undefined,
+  known: [],
+  errors: [],
+  held: false,
+  unfinished: false,
+  turn: 0,
+  shown: {},
+};
+
 export function watchTyping(): Typing {
   const states = new Map<string, State>();
 
   function stateOf(uri: string): State {
-    const state = states.get(uri) ?? { line: undefined, known: [], errors: [], held: false, turn: 0, shown: {} };
+    const state = states.get(uri) ?? { ...initial };
     states.set(uri, state);
     return state;
   }
@@ -89,6 +107,13 @@ export function watchTyping(): Typing {
     turn: (uri) => states.get(uri)?.turn ?? 0,
     isConfigHeld: updateHeld,
     steady: (file, kind, found) => keep(file.uri, isHeld(file), kind, found),
+    withoutUnfinished(uri, found, isUnfinished) {
+      const state = stateOf(uri);
+      const isTyped = ({ start }: Range) => start.line === state.line;
+      const kept = found.filter((one) => !isTyped(one.range) || !isUnfinished(one));
+      state.unfinished = kept.length < found.length;
+      return kept;
+    },
     steadyConfig(uri, found) {
       const held = updateHeld(
         uri,
@@ -99,9 +124,10 @@ export function watchTyping(): Typing {
     settle(uri, caret) {
       const state = states.get(uri);
       if (state === undefined || state.line === undefined || caret === state.line) return false;
-      const { held } = state;
+      const held = state.held || state.unfinished;
       state.line = undefined;
       state.held = false;
+      state.unfinished = false;
       if (held) state.turn += 1;
       return held;
     },

@@ -73,6 +73,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'placement',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     if (!/^(apps|batch|policy)\//.test(apiVersion)) return;
     const selectors = placesAt(root, 'spec.selector.matchExpressions.*');

@@ -71,6 +71,7 @@ import { defineRule, type Report } from './rule.ts';
 export default defineRule({
   topic: 'syntax',
   severity: 'error',
+  judgesWords: true,
   yields: true,
   manifest(manifest, { document, report }) {
     const problems = apiProblems(manifest);

@@ -62,6 +62,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'cluster',
   severity: 'error',
+  judgesWords: true,
   document(document, context) {
     if (document.root === null || document.template || document.problems.length > 0) return;
     const root = rootCursor(document.root);

@@ -76,6 +76,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'sharing',
   severity: 'error',
+  judgesWords: true,
   manifest(manifest, context) {
     if (groupOf(manifest.apiVersion) !== 'resource.k8s.io' || context.document.template) return;
     const path = manifest.kind === 'ResourceClaim' ? 'spec.devices' : 'spec.spec.devices';

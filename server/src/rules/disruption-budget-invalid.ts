@@ -51,6 +51,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, { report, document }) {
     if (kind !== 'PodDisruptionBudget' || !apiVersion.startsWith('policy/')) return;
     const spec = getIn(root, 'spec');

@@ -57,6 +57,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   podSet(podSet, context) {
     // The branches of a template may repeat a name.
     if (!isPodSpec(podSet, context.workload) || context.document.template) return;

@@ -68,6 +68,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   container(container, context) {
     if (!isPodSpec(context.podSet, context.workload)) return;
     for (const variable of placesAt(container.at, 'env.*')) checkVariable(variable, context);

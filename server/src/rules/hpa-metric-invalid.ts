@@ -66,6 +66,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     // The branches of a template may be alternatives.
     if (kind !== 'HorizontalPodAutoscaler' || apiVersion !== 'autoscaling/v2' || context.document.template) return;

@@ -56,6 +56,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'image-pin',
   severity: 'error',
+  judgesWords: true,
   container({ image }, context) {
     if (image === undefined || image.value === '' || isTemplated(image.at) || !requestsAccelerators(context.podSet))
       return;

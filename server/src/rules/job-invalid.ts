@@ -85,6 +85,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest(manifest, context) {
     for (const spec of jobsIn(manifest)) {
       if (isIncomplete(spec)) continue;

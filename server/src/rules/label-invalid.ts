@@ -65,6 +65,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest(manifest, context) {
     if (!isServedKind(manifest)) return;
     const rejection = 'the API server rejects the object';

@@ -62,6 +62,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest(manifest, context) {
     if (!isServedKind(manifest)) return;
     const metadata = getIn(manifest.root, 'metadata');

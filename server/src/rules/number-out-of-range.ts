@@ -57,6 +57,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest(manifest, { report }) {
     const { root, kind, apiVersion } = manifest;
     if (!isServedKind(manifest)) return;

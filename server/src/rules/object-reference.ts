@@ -87,6 +87,7 @@ import { defineRule, type PodSetContext, type WorkloadContext } from './rule.ts'
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   workload(workload, context) {
     const { kind, apiVersion, manifest } = workload;
     const group = groupOf(apiVersion);

@@ -63,6 +63,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   podSet(podSet, context) {
     // The branches of a template may be alternatives.
     if (!isPodSpec(podSet, context.workload) || context.document.template) return;

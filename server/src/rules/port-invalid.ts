@@ -77,6 +77,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'network',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     if (kind === 'Service' && apiVersion === 'v1' && !context.document.template)
       checkService(getIn(root, 'spec'), context);

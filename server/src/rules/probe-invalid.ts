@@ -65,6 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   container(container, context) {
     if (!isPodSpec(context.podSet, context.workload)) return;
     const probes = probeNames.map((name) => getIn(container.at, name)).filter(isSet);

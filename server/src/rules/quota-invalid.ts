@@ -58,6 +58,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'quota',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     if (apiVersion !== 'v1') return;
     const spec = getIn(root, 'spec');

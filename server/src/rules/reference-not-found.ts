@@ -87,6 +87,7 @@ import { defineRule } from './rule.ts';
 export default defineRule({
   topic: 'cluster',
   severity: 'info',
+  judgesWords: true,
   manifest(manifest, context) {
     for (const { at, name, near } of context.crossReferences.dangling(manifest)) {
       const [first] = near;

@@ -72,6 +72,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'gpu-request',
   severity: 'error',
+  judgesWords: true,
   container(container, context) {
     if (!isPodSpec(context.podSet, context.workload)) return;
     const limits = getIn(container.resources, 'limits');

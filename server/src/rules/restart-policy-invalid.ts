@@ -65,6 +65,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   podSet(podSet, context) {
     const { kind, apiVersion } = context.workload;
     if (!isPodSpec(podSet, context.workload)) return;

@@ -111,6 +111,8 @@ export interface Rule {
   readonly wasteful?: boolean;
   /** A general rule: it leaves a place to the errors and warnings of other rules. */
   readonly yields?: true;
+  /** It judges single words and numbers, most of which are wrong until they are complete: editors wait until their line is. */
+  readonly judgesWords?: true;
   /** By name, as in the config under `ruleOptions`. */
   readonly options?: Readonly<Record<string, RuleOption>>;
   readonly document?: (document: YamlDocument, context: DocumentContext) => void;

@@ -67,6 +67,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, { report, document }) {
     if (kind !== 'CronJob' || groupOf(apiVersion) !== 'batch') return;
     checkZone(getIn(root, 'spec', 'timeZone'), report);

@@ -63,6 +63,7 @@ import { defineRule, type PodSetContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   podSet(podSet, context) {
     if (!isPodSpec(podSet, context.workload)) return;
     // The branches of a template may be alternatives.

@@ -85,6 +85,7 @@ import { defineRule, type Report, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'toleration',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     // Kueue gives its pods the tolerations of the flavor.
     const spec = getIn(root, 'spec');

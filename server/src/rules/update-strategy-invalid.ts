@@ -77,6 +77,7 @@ import { defineRule, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'autoscaling',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind, apiVersion }, context) {
     if (groupOf(apiVersion) !== 'apps' || !/^(Deployment|StatefulSet|DaemonSet)$/.test(kind)) return;
     const spec = getIn(root, 'spec');

@@ -78,6 +78,7 @@ import { defineRule, type PodSetContext, type RuleContext } from './rule.ts';
 export default defineRule({
   topic: 'other',
   severity: 'error',
+  judgesWords: true,
   manifest({ root, kind }, context) {
     if (kind === 'PersistentVolumeClaim') checkClaim(getIn(root, 'spec'), 'the API server rejects the claim', context);
     if (kind !== 'StatefulSet') return;
