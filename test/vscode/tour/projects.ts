@@ -22,7 +22,7 @@ const seen: readonly Referenced[] = [
     lens: /1–2 × H100 80GB SXM · \$5\.50–\$11\.01\/h/,
     at: 'nvidia.com/gpu: 1',
     hover:
-      /GPU model H100 80GB SXM from node pool h100 in \.gpulint\.yaml[\s\S]*20% off on-demand list prices, from \.gpulint\.yaml/,
+      /20% off on-demand list prices, from \.gpulint\.yaml[\s\S]*GPU model H100 80GB SXM from node pool h100 in \.gpulint\.yaml/,
   },
   {
     feature: 'Idle hours',
@@ -96,12 +96,12 @@ export const projects: readonly Step[] = [
       await sees(page, lens, /1 × A100 80GB SXM/);
       await caretBehind(stage, 'pools/slice.yaml', 'nvidia.com/gpu: 1', 4);
       await fix(page, 'Rewrite to a MIG slice…');
-      await (await sees(page, '.quick-input-list .monaco-list-row', /2g\.20gb.*20 GB, 2\/7 of the GPU/)).click();
+      await (await sees(page, '.quick-input-list .monaco-list-row', /2g\.20gb.*20 GB, 1\/3 of the GPU/)).click();
       await showsText(
         page,
         /nvidia\.com\/gpu\.product: NVIDIA-A100-SXM4-80GB-MIG-2g\.20gb\n[\s\S]*nvidia\.com\/gpu: 1/,
       );
-      await sees(page, lens, /MIG 2g\.20gb|2\/7 of A100 80GB SXM/);
+      await sees(page, lens, /MIG 2g\.20gb|1\/3 of A100 80GB SXM/);
       await shot();
     },
   },
