@@ -21,8 +21,7 @@ const seen: readonly Referenced[] = [
     file: 'pools/server.yaml',
     lens: /1–2 × H100 80GB SXM · \$5\.50–\$11\.01\/h/,
     at: 'nvidia.com/gpu: 1',
-    hover:
-      /20% off on-demand list prices, from \.gpulint\.yaml[\s\S]*GPU model H100 80GB SXM from node pool h100 in \.gpulint\.yaml/,
+    hover: /1\/8 of p5\.48xlarge[\s\S]*20% off on-demand list prices, from \.gpulint\.yaml/,
   },
   {
     feature: 'Idle hours',
