@@ -7,7 +7,15 @@ import type { ImplicitDevices } from './implicit-devices.ts';
 import { modelsInResource, type NamedModels } from './named-models.ts';
 import type { ModelOptions } from './options.ts';
 import { byName } from './requested-resource.ts';
-import { amdPartitionShare, memoryShare, neuronCoreShare, nodeSharing, sliceShare, virtualShare } from './shares.ts';
+import {
+  amdPartitionShare,
+  memoryShare,
+  neuronCoreShare,
+  nodeSharing,
+  selectedSlice,
+  sliceShare,
+  virtualShare,
+} from './shares.ts';
 import type { AcceleratorForm, AcceleratorRequest, Container, PodAccelerator, Selector } from './workload.ts';
 
 /** The sources of one pod's accelerators. */
@@ -35,6 +43,7 @@ export function lowerPodAccelerators(
   if (requests.length === 0 && others.length === 0) return [];
   const selected = selectedModels(selectors);
   const sharing = nodeSharing(selectors, options.sharing.replicas);
+  const slice = selectedSlice(selectors);
   const counters = requests.filter(({ form }) => form === 'memory' || form === 'percent');
   const [lead] = counters;
   const onlyCounters = counters.length === requests.length;
@@ -59,7 +68,11 @@ export function lowerPodAccelerators(
       counters.length > 0 && (form === 'whole' || form === 'shared')
         ? virtualShare(counters, resolved.candidates)
         : shareOf(resource, form, resolved, sharing, options.sharing.replicas);
-    return { ...lowered, devices: devicesOf(perPod, each) };
+    return {
+      ...lowered,
+      devices: devicesOf(perPod, each),
+      ...(form === 'whole' && slice !== undefined && { slice }),
+    };
   };
 
   const fromImplicit = (accelerator: ImplicitDevices): PodAccelerator => {

@@ -22,12 +22,8 @@ export function nodeSharing(
   selectors: readonly Selector[],
   configured: number | null,
 ): (model: string | null) => number | null {
-  const value = (key: string) => selectors.find((selector) => selector.key === key)?.values[0]?.value;
-  const config = value('nvidia.com/mig.config') ?? 'all-disabled';
-  const partition =
-    value('cloud.google.com/gke-gpu-partition-size') ??
-    /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
-    /^all-(\d.*)$/.exec(config)?.[1];
+  const value = valueIn(selectors);
+  const partition = selectedSlice(selectors);
   if (partition !== undefined) return (model) => partitionShare(model, partition);
   const clients = countIn(value('cloud.google.com/gke-max-shared-clients-per-gpu')) ?? 0;
   if (clients >= 1) return () => 1 / clients;
@@ -37,8 +33,24 @@ export function nodeSharing(
     /-SHARED$/.test(value('nvidia.com/gpu.product') ?? '') ||
     value('cloud.google.com/gke-gpu-sharing-strategy') !== undefined ||
     (value('nvidia.com/gpu.sharing-strategy') ?? 'none') !== 'none';
-  if (config !== 'all-disabled') return () => null;
+  if ((value(migConfig) ?? 'all-disabled') !== 'all-disabled') return () => null;
   return () => (shared ? (configured === null ? null : 1 / configured) : 1);
+}
+
+/** The MIG profile that one `nvidia.com/gpu` is on the selected nodes, `2g.20gb`; undefined unless the labels name one. */
+export function selectedSlice(selectors: readonly Selector[]): string | undefined {
+  const value = valueIn(selectors);
+  return (
+    value('cloud.google.com/gke-gpu-partition-size') ??
+    /-MIG-(\S+)$/.exec(value('nvidia.com/gpu.product') ?? '')?.[1] ??
+    /^all-(\d.*)$/.exec(value(migConfig) ?? '')?.[1]
+  );
+}
+
+const migConfig = 'nvidia.com/mig.config';
+
+function valueIn(selectors: readonly Selector[]): (key: string) => string | undefined {
+  return (key) => selectors.find((selector) => selector.key === key)?.values[0]?.value ?? undefined;
 }
 
 function partitionShare(model: string | null, profileName: string): number | null {

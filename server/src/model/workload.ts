@@ -159,6 +159,8 @@ export interface PodAccelerator {
   readonly form: AcceleratorForm;
   /** Number as written, per pod; null if templated. */
   readonly perPod: number | null;
+  /** The MIG profile that each whole device is on the selected nodes, `2g.20gb`. */
+  readonly slice?: string;
   /** Hardware devices per pod (MIG: the profile's share of a card); null if unknown. */
   readonly devices: number | null;
   /** The fewest and the most devices, if alternatives differ in their number. */

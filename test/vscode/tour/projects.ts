@@ -100,7 +100,7 @@ export const projects: readonly Step[] = [
         page,
         /nvidia\.com\/gpu\.product: NVIDIA-A100-SXM4-80GB-MIG-2g\.20gb\n[\s\S]*nvidia\.com\/gpu: 1/,
       );
-      await sees(page, lens, /MIG 2g\.20gb|1\/3 of A100 80GB SXM/);
+      await sees(page, lens, /1 × MIG 2g\.20gb of A100 80GB SXM/);
       await shot();
     },
   },

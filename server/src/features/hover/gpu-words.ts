@@ -121,6 +121,10 @@ export function isRegion(region: string): boolean {
   return region !== '' && region !== 'all' && region !== 'global';
 }
 
+function sliceOf(gpu: string | undefined, profile: string): string {
+  return gpu === undefined ? `MIG ${profile}` : `MIG ${profile} of ${gpu}`;
+}
+
 /** `1/8`, `3/7`, `37.7%`; in percent with more parts than `maxParts`. */
 export function formatShare(share: number, maxParts = 16): string {
   for (let parts = 1; parts <= maxParts; parts += 1) {
@@ -136,7 +140,7 @@ interface Count {
   readonly max: number | null;
 }
 
-function nameOfAccelerator({ requested, form, model, candidates, perPod, devices }: PodAccelerator): {
+function nameOfAccelerator({ requested, form, model, candidates, perPod, devices, slice }: PodAccelerator): {
   name: string;
   known: boolean;
 } {
@@ -145,9 +149,12 @@ function nameOfAccelerator({ requested, form, model, candidates, perPod, devices
   const gpu = model === null ? undefined : gpus.get(model)?.name;
   if (form === 'mig') {
     const resource = resourceName(requested) ?? '';
-    const slice = `MIG ${migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')}`;
-    return { name: gpu === undefined ? slice : `${slice} of ${gpu}`, known: true };
+    return {
+      name: sliceOf(gpu, migByResource(resource)[0]?.profile.name ?? resource.replace(/^.*mig-/, '')),
+      known: true,
+    };
   }
+  if (slice !== undefined) return { name: sliceOf(gpu, slice), known: true };
   if (gpu !== undefined) {
     const part = form === 'whole' && perPod !== null && devices !== null && devices < perPod;
     const name = part ? `${formatShare(devices / perPod)} of ${gpu}` : gpu;
