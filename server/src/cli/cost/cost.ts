@@ -1,10 +1,10 @@
 import fs from 'node:fs';
 import process from 'node:process';
 import { type CostTotal, totalOf } from '../../features/cost/cost-totals.ts';
+import { priceBasis } from '../../features/cost/price-basis.ts';
 import { writeReport } from '../baseline.ts';
 import { checkPaths } from '../check-paths.ts';
 import { standardInput } from '../files.ts';
-import { priceBasis } from '../reports/cost-basis.ts';
 import type { CheckedFile } from '../reports/format.ts';
 import { reportSchema } from '../reports/report-schema.ts';
 import { colorStyle, plainStyle, printable, type Style, wantsColor } from '../terminal.ts';
@@ -95,7 +95,7 @@ function createReport(
     base: base ?? compare ?? null,
     changes: before === undefined ? after.map((one) => ({ before: null, after: one })) : pairWorkloads(before, after),
     ...totals,
-    priceBasis: priceBasis(files),
+    priceBasis: priceBasis(files.flatMap(({ costs }) => costs)),
     exceeded,
   };
 }
