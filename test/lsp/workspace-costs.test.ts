@@ -123,7 +123,7 @@ test('progress is reported, and the request can be canceled', async () => {
   );
   const editor = await openFolder(files, { settings: { closedFiles: { maxFiles: 0 } } });
   const seen: string[] = [];
-  editor.connection.onProgress(WorkDoneProgress.type, 'costs', ({ kind }) => seen.push(kind));
+  editor.connection.onProgress(WorkDoneProgress.type, 'costs', ({ kind }) => void seen.push(kind));
   await editor.connection.sendRequest(methods.workspaceCosts, { workDoneToken: 'costs' });
   expect(seen[0]).toBe('begin');
   expect(seen).toContain('report');

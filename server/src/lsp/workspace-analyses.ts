@@ -12,7 +12,7 @@ import { isKustomization } from '../model/kustomize/build.ts';
 import type { RelatedFiles } from '../model/related-files.ts';
 import { partsIn } from '../workspace/find-related-files.ts';
 import { fileDiagnostics } from './diagnostics.ts';
-import { isOutdated, yieldOnce } from './guard.ts';
+import { isOutdated } from './guard.ts';
 import { isOurs } from './initialize.ts';
 import type { Session } from './session.ts';
 import { type AdviceForm, linesOf } from './to-lsp.ts';
@@ -212,17 +212,4 @@ function keep(file: FileAnalysis, related: RelatedFiles, advice: AdviceForm | un
 function mayConcern(uri: string, text: string): boolean {
   if (text.length > maxSearched || isKustomization(uri)) return true;
   return mayConcernAccelerators(text) || (chartOf(uri) !== undefined && text.includes('.Values'));
-}
-
-/** Time in milliseconds after which work in the background yields to requests. */
-const sliceMs = 4;
-
-/** Returns a function that yields if the last yield was too long ago. */
-export function createSlices(): () => Promise<void> {
-  let start = Date.now();
-  return async () => {
-    if (Date.now() - start < sliceMs) return;
-    await yieldOnce();
-    start = Date.now();
-  };
 }

@@ -5,7 +5,7 @@ import { totalOf } from '../features/cost/cost-totals.ts';
 import { costTree, type TreeNode, totalWords } from '../features/cost/cost-tree.ts';
 import { type CountedFile, countedElsewhere } from '../features/cost/counted-elsewhere.ts';
 import { priceBasis } from '../features/cost/price-basis.ts';
-import { canceled, guard, guarded } from './guard.ts';
+import { canceled, createSlices, guard, guarded } from './guard.ts';
 import type { Indexing } from './indexing.ts';
 import {
   type CostNode,
@@ -16,7 +16,7 @@ import {
   type WorkspaceCostsResult,
 } from './protocol.ts';
 import type { Session } from './session.ts';
-import { createSlices, type KeptAnalysis, type PlacedRow, type WorkspaceAnalyses } from './workspace-analyses.ts';
+import { type KeptAnalysis, type PlacedRow, type WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** The costs of all files of the workspace. */
 export interface WorkspaceCosts {
