@@ -42,6 +42,13 @@ export const commands = {
   setUp: 'gpulint.setUp',
   /** Applies the fixes of a rule, or all safe fixes, in all files after a preview. */
   fixAllInWorkspace: 'gpulint.fixAllInWorkspace',
+  refreshCosts: 'gpulint.refreshCosts',
+  /** Stops the request behind the view GPU Cost. */
+  cancelCosts: 'gpulint.cancelCosts',
+  sortCosts: 'gpulint.sortCosts',
+  groupCosts: 'gpulint.groupCosts',
+  /** Copies the selected rows of the view GPU Cost, or all of them. */
+  copyCost: 'gpulint.copyCost',
 } as const;
 
 export const methods = {

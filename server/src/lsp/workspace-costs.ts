@@ -16,7 +16,7 @@ import {
   type WorkspaceCostsResult,
 } from './protocol.ts';
 import type { Session } from './session.ts';
-import { type KeptAnalysis, type PlacedRow, type WorkspaceAnalyses } from './workspace-analyses.ts';
+import type { KeptAnalysis, PlacedRow, WorkspaceAnalyses } from './workspace-analyses.ts';
 
 /** The costs of all files of the workspace. */
 export interface WorkspaceCosts {
